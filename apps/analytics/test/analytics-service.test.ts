@@ -222,7 +222,7 @@ describe('reports', () => {
     await expect(fixture.reports.listDays({ ...requested, ...rest, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
     const all = { ...requested, ...rest, videoIds: [], languages: [], detailed: true }
     await expect(fixture.reports.listVideos({ ...all, videoIds }, user)).rejects.toMatchObject({ kind: 'invalid' })
-    await expect(fixture.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+    await expect(fixture.reports.listVideos({ ...all, skip: -1 }, user)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
     await expect(fixture.reports.listVideos({ ...all, pageToken: 'x' }, user)).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
     expect((await fixture.reports.listDays({ ...requested, ...rest, videoIds: [] }, user)).nextPageToken).toBe('')
   })

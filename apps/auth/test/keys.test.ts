@@ -85,7 +85,7 @@ test('callers other than system users can read only their own key', async () => 
 
 test('creating a key reports every invalid field at once', async () => {
   const wanted = { userId: users.uploader, applicationName: ' ', resources: ['user::post', 'no::such', 'a\0b'], expireTime: new Date(0) }
-  await expect(auth.apiKeys.createApiKey(wanted, system)).rejects.toEqual(invalidFields('application_name', 'resources', 'expiry_date'))
+  await expect(auth.apiKeys.createApiKey(wanted, system)).rejects.toEqual(invalidFields('application_name', 'resources', 'expire_time'))
   const closed = aKey(users.uploader, { resources: ['user::post'] })
   await expect(closed).rejects.toMatchObject({ fields: [{ field: 'resources', message: expect.stringContaining('user::post') }] })
   await expect(aKey('99999')).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))

@@ -126,7 +126,7 @@ describe('permissions', () => {
     expect((await list({ state: VideoState.VIDEO_STATE_OK }, stranger)).totalSize).toBe(0)
     await expect(list({ organisationId: '1' }, stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
     await expect(list({ organisationId: '99' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
-    await expect(list({ skip: -1 }, stranger)).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+    await expect(list({ skip: -1 }, stranger)).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
     await expect(list({ tag: 'a\0' }, stranger)).rejects.toMatchObject({ fields: [{ field: 'tag' }] })
     await expect(list({}, guest)).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
   })
@@ -230,7 +230,9 @@ describe('a token', () => {
   test('is rejected for invalid parameters', async () => {
     const { videoId } = await upload()
     const wishes = { videoId, expiresInSeconds: 86_401, address: '300.0.0.1' }
-    await expect(send.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({ fields: [{ field: 'expires_in' }, { field: 'ip' }] })
+    await expect(send.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({
+      fields: [{ field: 'expires_in_seconds' }, { field: 'address' }],
+    })
   })
 })
 

@@ -194,7 +194,7 @@ describe('a clip', () => {
     const [one, two] = [await aClip(entry), await aClip(entry)]
     const order = (clipIds: string[]) => clients.clips.orderClips({ collaborationId: entry.collaborationId, clipIds }, user)
     for (const clipIds of [[], [one.clipId], [one.clipId, one.clipId], [one.clipId, 'x'], Array<string>(100_000).fill('1')]) {
-      await expect(order(clipIds)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'order' }] })
+      await expect(order(clipIds)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'clip_ids' }] })
     }
     expect(await order([two.clipId, one.clipId])).toEqual({
       clips: [

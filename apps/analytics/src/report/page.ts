@@ -33,8 +33,8 @@ export async function page<Row>(
   }: { read: (place: Place) => Promise<Row[]>; keyOf: (row: Row) => string; isKey: (text: string) => boolean; max?: number },
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
   const problems = [
-    ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
-    ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
+    ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
+    ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
   ]
   if (problems.length > 0) throw invalid(problems)
   const size = pageSize === 0 ? max : Math.min(pageSize, max)

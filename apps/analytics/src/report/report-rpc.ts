@@ -113,7 +113,7 @@ export async function ownVideo(videos: VideoDirectory, organisationId: string, v
 }
 
 async function ownVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
-  if (videoIds.length > MAX_VIDEOS) throw invalid([{ field: 'filter', message: `video_id: must have at most ${MAX_VIDEOS} items` }])
+  if (videoIds.length > MAX_VIDEOS) throw invalid([{ field: 'video_ids', message: `must have at most ${MAX_VIDEOS} items` }])
   const ids = [...new Set(videoIds)]
   const known = ids.length === 0 ? undefined : await videos.ever(ids)
   const foreign = ids.find((id) => known?.get(id)?.organisationId !== organisationId)
@@ -123,9 +123,9 @@ async function ownVideos(videos: VideoDirectory, organisationId: string, videoId
 
 function checkLanguages(languages: readonly string[]): void {
   const problems: FieldError[] = []
-  if (languages.length > MAX_LANGUAGES) problems.push({ field: 'filter', message: `language: must have at most ${MAX_LANGUAGES} items` })
+  if (languages.length > MAX_LANGUAGES) problems.push({ field: 'languages', message: `must have at most ${MAX_LANGUAGES} items` })
   else if (languages.some((text) => text.length > 100 || text.includes('\0') || !text.isWellFormed())) {
-    problems.push({ field: 'filter', message: 'language: must be language codes' })
+    problems.push({ field: 'languages', message: 'must be language codes' })
   }
   if (problems.length > 0) throw invalid(problems)
 }

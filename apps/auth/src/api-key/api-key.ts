@@ -66,7 +66,7 @@ export async function createApiKey(keys: ApiKeyStore, wanted: NewApiKey, call: C
     const input = inspection()
     input.note('application_name', textProblem(wanted.applicationName, { min: 1, max: 255 }))
     input.note('resources', grantProblem(resources, userType, known))
-    input.note('expiry_date', expiryProblem(wanted.expireTime, Date.now()))
+    input.note('expire_time', expiryProblem(wanted.expireTime, Date.now()))
     input.check()
   }
   return keys.create({ ...wanted, resources }, makeKeyValue(), check, call)

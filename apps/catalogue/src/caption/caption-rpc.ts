@@ -19,7 +19,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
     async createCaption({ mediaId, title, language, source }, call) {
       const { userId, organisationId } = requireUser(call.principal)
       const problems = checkCaption({ title, language })
-      if (!source) problems.push({ field: 'url', message: 'is required' })
+      if (!source) problems.push({ field: 'source', message: 'is required' })
       if (!source || problems.length > 0) throw invalid(problems)
       if (!parseId(mediaId)) throw notFound('media', mediaId)
       const key = { scope: scopeOf(call.principal), mediaId }

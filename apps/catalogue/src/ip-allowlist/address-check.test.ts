@@ -57,9 +57,9 @@ test('only system users may check an address, for at most 1,000 videos', async (
   await expect(check('192.0.2.1', [], user('standard'))).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
   await expect(check('192.0.2.1', [], callOf({ kind: 'guest' }))).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
   for (const address of ['', '192.0.2', '0x7f.0.0.1', 'fe80::1%eth0']) {
-    await expect(check(address, ['1'])).rejects.toMatchObject({ fields: [{ field: 'ip_address' }] })
+    await expect(check(address, ['1'])).rejects.toMatchObject({ fields: [{ field: 'address' }] })
   }
   const ids = Array.from({ length: 1_001 }, (_, i) => String(i + 1))
-  await expect(check('192.0.2.1', ids)).rejects.toMatchObject({ fields: [{ field: 'object_ids' }] })
+  await expect(check('192.0.2.1', ids)).rejects.toMatchObject({ fields: [{ field: 'video_ids' }] })
   expect((await check('192.0.2.1', ids.slice(1))).fail).toHaveLength(1_000)
 })

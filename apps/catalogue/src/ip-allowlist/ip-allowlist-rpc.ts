@@ -14,8 +14,8 @@ export function ipAllowlistHandlers(find: FindAllowedIps): Handlers<typeof Secur
       requireSystemUser(principal)
       const normal = normaliseAddress(address)
       const problems = [
-        ...(normal === undefined ? [{ field: 'ip_address', message: 'must be an IPv4 or IPv6 address' }] : []),
-        ...(videoIds.length > MAX_IDS ? [{ field: 'object_ids', message: `must be at most ${MAX_IDS} ids` }] : []),
+        ...(normal === undefined ? [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }] : []),
+        ...(videoIds.length > MAX_IDS ? [{ field: 'video_ids', message: `must be at most ${MAX_IDS} ids` }] : []),
       ]
       if (normal === undefined || problems.length > 0) throw invalid(problems)
       const distinct = [...new Set(videoIds)]

@@ -10,12 +10,12 @@ export function metadataHandlers(metadata: MetadataStore): Handlers<typeof Metad
   return {
     async createMetadata({ videoId, entries }, call) {
       const { key, userId, bySystem } = whoAndWhat(call.principal, videoId)
-      checkEntries(entries)
+      checkEntries(entries, 'entries')
       return { createTime: await metadata.change(key, userId, (now) => addEntries(now, entries, bySystem), call) }
     },
     async updateMetadata({ videoId, changes }, { principal, signal }) {
       const { key, userId, bySystem } = whoAndWhat(principal, videoId)
-      checkEntries(changes)
+      checkEntries(changes, 'changes')
       return { updateTime: await metadata.change(key, userId, (now) => changeEntries(now, changes, bySystem), { signal }) }
     },
     async deleteMetadata({ videoId, names }, { principal, signal }) {

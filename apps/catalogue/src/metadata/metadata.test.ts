@@ -22,10 +22,10 @@ const fieldsOf = (run: () => void) => {
 
 describe('entries', () => {
   test.each(['a', 'genre', '_', '__proto__', 'constructor', 'z'.repeat(99), 'z'.repeat(100)])('may be named %s', (name) => {
-    expect(fieldsOf(() => checkEntries([anEntry({ name })]))).toEqual([])
+    expect(fieldsOf(() => checkEntries([anEntry({ name })], 'entries'))).toEqual([])
   })
   test.each(['', 'Genre', 'toString', 'a-b', 'a1', 'a b', 'a\n', 'é', 'a,b', 'z'.repeat(101)])('must not be named %j', (name) => {
-    expect(fieldsOf(() => checkEntries([anEntry({ name })]))).toEqual(['entries[0].name'])
+    expect(fieldsOf(() => checkEntries([anEntry({ name })], 'entries'))).toEqual(['entries[0].name'])
   })
   test.each([
     [0, []],
@@ -33,7 +33,7 @@ describe('entries', () => {
     [1_000, []],
     [1_001, ['entries[0].value']],
   ])('with a value of %i characters have the invalid fields %j', (length, fields) => {
-    expect(fieldsOf(() => checkEntries([anEntry({ value: '🎬'.repeat(length) })]))).toEqual(fields)
+    expect(fieldsOf(() => checkEntries([anEntry({ value: '🎬'.repeat(length) })], 'entries'))).toEqual(fields)
   })
   test.each([
     [0, ['entries']],
@@ -43,12 +43,12 @@ describe('entries', () => {
     [101, ['entries']],
   ])('in a call with %i of them have the invalid fields %j', (count, fields) => {
     const entries = Array.from({ length: count }, (_, index) => anEntry({ name: letters(index) }))
-    expect(fieldsOf(() => checkEntries(entries))).toEqual(fields)
+    expect(fieldsOf(() => checkEntries(entries, 'entries'))).toEqual(fields)
     expect(fieldsOf(() => checkNames(entries.map(({ name }) => name)))).toEqual(fields.map(() => 'names'))
   })
   test('are all reported if they are invalid or repeated', () => {
     const entries = [anEntry(), anEntry(), anEntry({ name: 'B', value: 'a\0' })]
-    expect(fieldsOf(() => checkEntries(entries))).toEqual(['entries[1].name', 'entries[2].name', 'entries[2].value'])
+    expect(fieldsOf(() => checkEntries(entries, 'entries'))).toEqual(['entries[1].name', 'entries[2].name', 'entries[2].value'])
   })
 })
 

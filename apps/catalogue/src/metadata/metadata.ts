@@ -29,9 +29,9 @@ const MAX_NAME_LENGTH = 100
 const MAX_VALUE_LENGTH = 1_000
 const NAME = /^[a-z_]+$/
 
-/** Throws `invalid` with every problem of new or changed entries. */
-export function checkEntries(entries: readonly MetadataChange[]): void {
-  const problems = [...checkCount(entries.length, 'entries'), ...(entries.length > MAX_ENTRIES ? [] : entryProblems(entries))]
+/** Throws `invalid` with every problem of new or changed entries. `field` is the proto name of their list. */
+export function checkEntries(entries: readonly MetadataChange[], field: 'entries' | 'changes'): void {
+  const problems = [...checkCount(entries.length, field), ...(entries.length > MAX_ENTRIES ? [] : entryProblems(entries, field))]
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -86,10 +86,10 @@ function checkCount(count: number, field: string): FieldError[] {
   return count >= 1 && count <= MAX_ENTRIES ? [] : [{ field, message: `must have 1 to ${MAX_ENTRIES} items` }]
 }
 
-function entryProblems(entries: readonly MetadataChange[]): FieldError[] {
+function entryProblems(entries: readonly MetadataChange[], list: string): FieldError[] {
   const seen = new Set<string>()
   return entries.flatMap(({ name, value }, index) => {
-    const field = `entries[${index}]`
+    const field = `${list}[${index}]`
     const twice = seen.has(name)
     seen.add(name)
     return [

@@ -38,8 +38,8 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
     },
     async listPlaylists({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
       refuseBad([
-        ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
-        ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
+        ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
+        ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
       ])
       const organisationId = await requireOrganisation(organisations, principal, named, signal)
       const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE)

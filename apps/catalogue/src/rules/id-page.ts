@@ -33,11 +33,11 @@ export async function pageById<Row>(
   return { rows: page, nextPageToken: rows.length > size && last ? encodePageToken([idOf(last)]) : '' }
 }
 
-/** Returns the page size. Throws `invalid` for negative numbers, with the public field names. */
+/** Returns the page size. Throws `invalid` for negative numbers. */
 export function checkedSize({ pageSize, skip }: Pick<PageRequest, 'pageSize' | 'skip'>, max: number): number {
   const problems = [
-    ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
-    ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
+    ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
+    ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
   ]
   if (problems.length > 0) throw invalid(problems)
   return pageSize === 0 ? max : Math.min(pageSize, max)

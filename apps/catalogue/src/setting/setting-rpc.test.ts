@@ -162,7 +162,7 @@ test('lists are limited to the own organisation', async () => {
   expect((await list('', stranger)).settings.every((setting) => setting.organisationId === '2')).toBe(true)
   await expect(list('1', stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
   await expect(list('1', stranger, { skip: -1 })).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
-  await expect(list('1', owner, { skip: -1 })).rejects.toMatchObject({ fields: [{ field: 'start' }] })
+  await expect(list('1', owner, { skip: -1 })).rejects.toMatchObject({ fields: [{ field: 'skip' }] })
   await expect(list('1', owner, { pageToken: 'x' })).rejects.toMatchObject({ fields: [{ field: 'page_token' }] })
   await expect(list('', system)).rejects.toMatchObject({ fields: [{ field: 'organisation_id' }] })
 })

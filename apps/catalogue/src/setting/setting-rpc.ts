@@ -59,7 +59,7 @@ export function settingHandlers({
     },
     async listSettings({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, named, signal)
-      if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'start' : 'limit', message: 'must not be negative' }])
+      if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'skip' : 'page_size', message: 'must not be negative' }])
       const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }

@@ -100,11 +100,11 @@ export function videoHandlers({
 
 function toListing({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoQuery {
   const problems = [
-    ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
-    ...(skip >= MAX_START ? [{ field: 'start', message: `must be at most ${MAX_START}; follow the Link header for later rows` }] : []),
-    ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
+    ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
+    ...(skip >= MAX_START ? [{ field: 'skip', message: `must be less than ${MAX_START}; continue with next_page_token` }] : []),
+    ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
     ...(tag === '' ? [] : checkTag(tag, 'tag')),
-    ...checkText('q', query, { max: MAX_QUERY_LENGTH }),
+    ...checkText('query', query, { max: MAX_QUERY_LENGTH }),
     ...(folderId === '' || parseId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits that do not begin with 0' }]),
   ]
   if (problems.length > 0) throw invalid(problems)

@@ -35,8 +35,8 @@ export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeys, m
       const problems = [
         ...(expiresInSeconds >= 1 && expiresInSeconds <= MAX_LIFETIME_SECONDS
           ? []
-          : [{ field: 'expires_in', message: `must be from 1 to ${MAX_LIFETIME_SECONDS}` }]),
-        ...(address === '' || ip !== undefined ? [] : [{ field: 'ip', message: 'must be an IPv4 or IPv6 address' }]),
+          : [{ field: 'expires_in_seconds', message: `must be from 1 to ${MAX_LIFETIME_SECONDS}` }]),
+        ...(address === '' || ip !== undefined ? [] : [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }]),
       ]
       if (problems.length > 0) throw invalid(problems)
       return withIdempotency(db, call, codec, async () => {

@@ -47,7 +47,7 @@ export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handler
     },
     async orderClips({ collaborationId, clipIds }, call) {
       const key = { scope: scopeOf(call.principal), collaborationId }
-      if (clipIds.length > MAX_CLIPS) throw invalid([{ field: 'order', message: `must have at most ${MAX_CLIPS} items` }])
+      if (clipIds.length > MAX_CLIPS) throw invalid([{ field: 'clip_ids', message: `must have at most ${MAX_CLIPS} items` }])
       await requireResolved(clients, await entries.findHead(key, call.signal), { noun: 'collaboration', id: collaborationId }, call)
       return clips.order(key, clipIds, call.signal)
     },

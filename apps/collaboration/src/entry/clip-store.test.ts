@@ -88,7 +88,7 @@ describe('the clips of an entry', () => {
     expect(previous).toEqual(before)
     expect((await fixture.entries.find(key))?.clips).toEqual(clips)
     expect(await positions(key)).toEqual(inOrder([three, one, two]))
-    await expect(fixture.clips.order(key, [one, two])).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'order' }] })
+    await expect(fixture.clips.order(key, [one, two])).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'clip_ids' }] })
     expect(await positions(key)).toEqual(inOrder([three, one, two]))
   })
   test('are limited to 200, also with concurrent creations', async () => {

@@ -75,7 +75,7 @@ describe('an order', () => {
   test.each([[[]], [['1', '2']], [['1', '2', '2']], [['1', '2', '3', '3']], [['1', '2', '4']], [['1', '2', '3', '4']]])(
     'cannot be %j',
     (clipIds) => {
-      expect(() => orderClips(clips, clipIds)).toThrow(refused('order'))
+      expect(() => orderClips(clips, clipIds)).toThrow(refused('clip_ids'))
     },
   )
 })

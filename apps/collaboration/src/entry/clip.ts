@@ -91,7 +91,7 @@ export function orderClips(clips: readonly Clip[], clipIds: readonly string[]): 
   const ordered = [...new Set(clipIds)].flatMap((clipId) => byId.get(clipId) ?? [])
   if (clipIds.length !== clips.length || ordered.length !== clips.length) {
     const message = `must name every clip of the entry once, and nothing else: ${clips.length} ${clips.length === 1 ? 'id' : 'ids'}`
-    throw invalid([{ field: 'order', message }])
+    throw invalid([{ field: 'clip_ids', message }])
   }
   return ordered.map((clip, position) => ({ ...clip, position }))
 }

@@ -50,6 +50,6 @@ test('an invalid page token, page size or skip is rejected', async () => {
     })
   }
   await expect(readEntryPage({ pageSize: -1, pageToken: '', skip: -1 }, read, () => 1)).rejects.toMatchObject({
-    fields: [{ field: 'start' }, { field: 'limit' }],
+    fields: [{ field: 'skip' }, { field: 'page_size' }],
   })
 })

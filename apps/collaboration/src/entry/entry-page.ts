@@ -22,8 +22,8 @@ export async function readEntryPage(
   messageSize: (entry: Entry) => number,
 ): Promise<{ entries: Entry[]; nextPageToken: string }> {
   const problems = [
-    ...(skip < 0 ? [{ field: 'start', message: 'must not be negative' }] : []),
-    ...(pageSize < 0 ? [{ field: 'limit', message: 'must not be negative' }] : []),
+    ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
+    ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
   ]
   if (problems.length > 0) throw invalid(problems)
   const size = pageSize === 0 ? MAX_ENTRIES : Math.min(pageSize, MAX_ENTRIES)

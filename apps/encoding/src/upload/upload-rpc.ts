@@ -34,7 +34,7 @@ export function uploadHandlers({
       const problems = [
         ...(request.key === '' ? [{ field: 'key', message: 'is required' }] : []),
         ...([...request.filename].length > MAX_NAME_LENGTH || request.filename.includes('\0')
-          ? [{ field: 'name', message: `must have at most ${MAX_NAME_LENGTH} characters` }]
+          ? [{ field: 'filename', message: `must have at most ${MAX_NAME_LENGTH} characters` }]
           : []),
         ...(request.presentationId !== '' && !request.isPresentation
           ? [{ field: 'presentation_id', message: 'is for presentations only' }]

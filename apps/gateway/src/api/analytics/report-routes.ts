@@ -42,6 +42,7 @@ const shownFilter = { description: 'A JSON object. Only views of these videos co
 const filter = object(z.strictObject({ video_id: videoIds }), shownFilter).optional()
 const shownVideoFilter = { ...shownFilter, description: 'A JSON object. Only views of these videos in these languages count.' }
 const videoFilter = object(z.strictObject({ video_id: videoIds, language: languages }), shownVideoFilter).optional()
+const publicNames = { video_ids: 'filter.video_id', languages: 'filter.language' }
 /** Rows per call. Rows with the texts of their videos are large. */
 const DETAILED_PART = 200
 
@@ -88,6 +89,7 @@ export const getViews = route({
   refusals,
   params: ofOrganisation,
   query: z.object({ ...periodQuery, filter }),
+  publicNames,
   answer: ViewsResponse,
   async handle({ params, query }, context) {
     const period = periodOf(query)
@@ -107,6 +109,7 @@ export const listDays = route({
   description: 'Returns a row for each day with views, oldest first.',
   params: ofOrganisation,
   query: z.object({ ...periodQuery, ...pageQuery, filter }),
+  publicNames,
   answer: z.array(DayResponse),
   async handle({ params, query }, context) {
     const period = periodOf(query)
@@ -142,6 +145,7 @@ export const listVideos = route({
     detailed: flag({ description: '`true` adds how much was watched and the texts of the video.' }).default(false),
   }),
   answer: z.array(VideoListResponse),
+  publicNames,
   async handle({ params, query }, context) {
     const period = periodOf(query)
     const { detailed } = query

@@ -8,7 +8,6 @@ import type { Caller } from '../../server/route/caller.ts'
 import { Reply, route } from '../../server/route/route.ts'
 import { expiry, id, list, pathPart, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { isSystemCaller } from '../shared/resolve-organisation.ts'
 import {
@@ -112,6 +111,7 @@ export const createApiKey = route({
     }).optional(),
   }),
   answer: NewKeyResponse,
+  publicNames: { expire_time: 'expiry_date' },
   async handle({ params, payload }, { services, call }) {
     const request = {
       userId: params.userId,
@@ -119,7 +119,7 @@ export const createApiKey = route({
       resources: [...new Set(payload.resources)],
       expireTime: payload.expiry_date ?? undefined,
     }
-    const created = await withPublicNames({ expire_time: 'expiry_date' }, services.apiKeys.createApiKey(request, call))
+    const created = await services.apiKeys.createApiKey(request, call)
     return newKeyResponse(required(created.apiKey, 'key'))
   },
 })

@@ -4,8 +4,6 @@ import { z } from 'zod'
 import { timeOfEntry } from '../../server/audit/entry-id.ts'
 import { route } from '../../server/route/route.ts'
 import { idField, int, organisationIdField, text, timestamp } from '../../server/schema/fields.ts'
-import { placeNames } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 import { queriedOrganisation } from '../shared/resolve-organisation.ts'
 
@@ -63,7 +61,7 @@ have fewer entries than \`limit\`, or none, and still have a \`next\`.`,
     let pageToken = query.cursor ?? ''
     for (let calls = 0; calls < MAX_CALLS; calls++) {
       const request = { ...filter, pageSize: query.limit - entries.length, pageToken }
-      const page = await withPublicNames(placeNames, services.audit.listEntries(request, call))
+      const page = await services.audit.listEntries(request, call)
       entries.push(...page.entries)
       pageToken = page.nextPageToken
       if (pageToken === '' || entries.length >= query.limit) break

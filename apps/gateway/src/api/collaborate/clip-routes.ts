@@ -126,6 +126,7 @@ export const orderClips = route({
     .max(MAX_CLIPS, `must have at most ${MAX_CLIPS} items`)
     .meta({ description: 'Id of every clip of the entry, each once.', example: ['3', '1', '2'] }),
   payloadField: 'order',
+  publicNames: { clip_ids: 'order' },
   answer: z.object({
     new_data: z.array(ClipResponse).meta({ description: 'The clips in the new order.' }),
     original_data: z.array(ClipResponse).meta({ description: 'The clips in the previous order.' }),

@@ -3,8 +3,7 @@ import { Entry } from '@vitascope/proto/collaboration/v1/entry'
 import { z } from 'zod'
 import { Reply, route } from '../../server/route/route.ts'
 import { id, idField, pathPart, text } from '../../server/schema/fields.ts'
-import { nextLink, pageQuery, placeNames, placeOf } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
+import { nextLink, pageQuery, placeOf } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { EntryResponse, entryResponse, NewEntryResponse, newEntryResponse } from './collaborate-response.ts'
 
@@ -25,7 +24,7 @@ export const listEntries = route({
   answer: z.record(z.string(), EntryResponse),
   async handle({ params: { videoId }, query }, { services, call, publicUrl }) {
     const page = { pageSize: query.limit, ...placeOf(query) }
-    const { entries, nextPageToken } = await withPublicNames(placeNames, services.entries.listEntries({ videoId, ...page }, call))
+    const { entries, nextPageToken } = await services.entries.listEntries({ videoId, ...page }, call)
     // A page may have fewer rows than its limit.
     const start = query.start + entries.length - query.limit
     const headers = nextLink(publicUrl, `/collaborate/${videoId}`, { start, limit: query.limit, more: nextPageToken })

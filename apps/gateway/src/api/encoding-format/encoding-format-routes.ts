@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { id, int } from '../../server/schema/fields.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
 import {
@@ -54,11 +53,12 @@ export const addMediaFormat = route({
     'made for every later source of the media.',
   params: z.object({ mediaId: id('media') }),
   payload: z.strictObject({ encodingformat: profile() }),
+  publicNames: { profile_id: 'encodingformat' },
   answer: MediaFormatsResponse,
   refusals: { no_picture: 'The files that play contain audio only.', ...QUOTA_REFUSALS },
   async handle({ params, payload }, { services, call }) {
     const request = { mediaId: params.mediaId, profileId: payload.encodingformat }
-    const formats = await withPublicNames({ profile_id: 'encodingformat' }, services.encodingFormats.addMediaFormat(request, call))
+    const formats = await services.encodingFormats.addMediaFormat(request, call)
     return new Reply(mediaFormatsResponse(formats), { headers: formats.jobId === '' ? {} : { 'X-Job-Id': formats.jobId } })
   },
 })
@@ -89,12 +89,12 @@ export const addOrganisationFormat = route({
   description: 'Each later upload of the organisation receives the rendition when it plays. Existing media are not changed.',
   params: z.object({ organisationId: id('organisation') }),
   payload: z.strictObject({ encodingformat_id: profile() }),
+  publicNames: { profile_id: 'encodingformat_id' },
   answer: OrganisationFormatsResponse,
   async handle({ params, payload }, context) {
     const named = await organisationOf(params.organisationId, context)
     const request = { organisationId: params.organisationId, profileId: payload.encodingformat_id }
-    const names = { profile_id: 'encodingformat_id' }
-    const { formats } = await withPublicNames(names, context.services.encodingFormats.addOrganisationFormat(request, context.call))
+    const { formats } = await context.services.encodingFormats.addOrganisationFormat(request, context.call)
     return organisationFormatsResponse(named, formats)
   },
 })

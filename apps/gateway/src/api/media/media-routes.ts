@@ -4,12 +4,11 @@ import { z } from 'zod'
 import type { Caller } from '../../server/route/caller.ts'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { flag, id, idField, int, text } from '../../server/schema/fields.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
 import { isSystemCaller } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
-import { sourceForMedia } from '../upload/upload-link.ts'
+import { sourceForMedia, sourceNames } from '../upload/upload-link.ts'
 import { MediaResponse, mediaDetailsResponse, mediaResponse } from './media-response.ts'
 
 export const getMedia = route({
@@ -56,6 +55,7 @@ export const updateMedia = route({
       }),
     ]),
   }),
+  publicNames: { ...sourceNames('uri'), token_required: 'token_required_platform' },
   refusals: { system_only: 'Only system keys may set `original_filename` and `token_required_platform`.', ...QUOTA_REFUSALS },
   async handle({ params, payload }, context) {
     const { uri, ...details } = payload
@@ -114,10 +114,9 @@ export const publishMedia = route({
 export const mediaRoutes = [getMedia, updateMedia, deleteMedia, publishMedia]
 
 async function replaceSource(mediaId: string, uri: string, context: Context): Promise<string> {
-  const names = { source_url: 'uri' }
   const { sourceUrl, isUpload } = await sourceForMedia('uri', uri, mediaId, context)
   const request = { mediaId, sourceUrl, organisationId: '', startsWaiting: isUpload }
-  const { jobId } = await withPublicNames(names, context.services.media.replaceSource(request, context.call))
+  const { jobId } = await context.services.media.replaceSource(request, context.call)
   return jobId
 }
 
@@ -131,8 +130,7 @@ async function changeDetails(mediaId: string, details: Omit<z.output<typeof chan
   })
   const sent = Object.keys(details)
   const updateMask = sent.map((name) => (name === 'token_required_platform' ? 'token_required' : name))
-  const names = { token_required: 'token_required_platform' }
-  const changed = await withPublicNames(names, services.media.updateMedia({ media, updateMask }, call))
+  const changed = await services.media.updateMedia({ media, updateMask }, call)
   const data = changedFields(mediaDetailsResponse(required(changed.media, 'media')), sent)
   return { action: 'update_data' as const, success: true as const, data }
 }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { checked, field, refuse } from '../../server/schema/field.ts'
 import { flag, id, text } from '../../server/schema/fields.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { isStorable } from '../../server/schema/text.ts'
 import { VideoResponse } from '../video/video-response.ts'
@@ -62,6 +61,7 @@ export const createMetadata = route({
     'Adds all entries, or none if one of them is rejected. The flat fields of a form are one entry. A video has at most 100 entries.',
   params: z.object({ videoId: id('video') }),
   payload: entries(z.strictObject({ name, value, private: isPrivate.default(false), read_only: readOnly.default(false) })),
+  publicNames: { entries: '' },
   status: 201,
   answer: z.object({ status: z.literal('Created'), message: z.object({ ...of, created: schema.timestamp('Time of creation.') }) }),
   refusals: {
@@ -72,7 +72,7 @@ export const createMetadata = route({
   async handle({ params, payload }, { services, call }) {
     const entries = payload.map((one) => ({ name: one.name, value: one.value, private: one.private, readOnly: one.read_only }))
     const request = { videoId: params.videoId, entries }
-    const { createTime } = await withPublicNames({ entries: '' }, services.metadata.createMetadata(request, call))
+    const { createTime } = await services.metadata.createMetadata(request, call)
     return {
       status: 'Created' as const,
       message: { id: params.videoId, status: 1 as const, created: formatOptionalTimestamp(required(createTime, 'a time')) },
@@ -90,12 +90,13 @@ export const updateMetadata = route({
     'their values.',
   params: z.object({ videoId: id('video') }),
   payload: entries(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() })),
+  publicNames: { changes: '' },
   answer: z.object({ status: z.literal('Updated'), message: z.object({ ...of, created: schema.timestamp('Time of the change.') }) }),
   refusals: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound, system_only: systemOnly },
   async handle({ params, payload }, { services, call }) {
     const changes = payload.map((one) => ({ name: one.name, value: one.value, private: one.private, readOnly: one.read_only }))
     const request = { videoId: params.videoId, changes }
-    const { updateTime } = await withPublicNames({ entries: '' }, services.metadata.updateMetadata(request, call))
+    const { updateTime } = await services.metadata.updateMetadata(request, call)
     return {
       status: 'Updated' as const,
       message: { id: params.videoId, status: 1 as const, created: formatOptionalTimestamp(required(updateTime, 'a time')) },
@@ -120,6 +121,7 @@ export const deleteMetadata = route({
   summary: 'Delete metadata of a video',
   description: 'Deletes all named entries, or none if one of them is rejected.',
   params: z.object({ videoId: id('video'), keyNames }),
+  publicNames: { changes: '' },
   answer: z.object({ status: z.literal('Updated'), message: z.object({ ...of, deleted: schema.timestamp('Time of deletion.') }) }),
   refusals: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound },
   async handle({ params }, { services, call }) {

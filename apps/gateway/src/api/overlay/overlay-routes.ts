@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { Reply, route } from '../../server/route/route.ts'
 import { id, organisationIdField } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { required } from '../../server/schema/response-format.ts'
 import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { newOverlay, overlayChanges, overlayMask, overlayMessage, publicOverlayNames } from './overlay-changes.ts'
@@ -55,13 +54,14 @@ export const createOverlay = route({
     'Creates an overlay. An overlay with a media belongs to the organisation of that media. An overlay without a media belongs to `organisation_id`, or ' +
     'to the organisation of the caller.',
   payload: newOverlay,
+  publicNames: publicOverlayNames,
   status: 201,
   answer: OverlayResponse,
   refusals: full,
   async handle({ payload: { organisation_id, ...payload } }, { caller, services, call }) {
     const organisationId = organisation_id === undefined ? '' : namedOrganisation(caller, organisation_id)
     const request = { overlay: overlayMessage(payload, { organisationId }) }
-    const { overlay } = await withPublicNames(publicOverlayNames, services.overlays.createOverlay(request, call))
+    const { overlay } = await services.overlays.createOverlay(request, call)
     return overlayResponse(required(overlay, 'overlay'))
   },
 })
@@ -74,13 +74,14 @@ export const updateOverlay = route({
   description: 'Changes only the fields that are sent. This also applies to each field of `show`.',
   params: overlayId,
   payload: overlayChanges,
+  publicNames: publicOverlayNames,
   answer: OverlayResponse,
   refusals: full,
   async handle({ params, payload }, { services, call }) {
     const updateMask = overlayMask(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     const request = { overlay: overlayMessage(payload, { overlayId: params.id }), updateMask }
-    const { overlay } = await withPublicNames(publicOverlayNames, services.overlays.updateOverlay(request, call))
+    const { overlay } = await services.overlays.updateOverlay(request, call)
     return overlayResponse(required(overlay, 'overlay'))
   },
 })

@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { flag, id, idField, int, jsonObject, list, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { namedOrganisation } from '../shared/resolve-organisation.ts'
 import { guestVideoResponse, ownVideoResponse } from '../video/video-response.ts'
@@ -73,6 +72,7 @@ export const updatePlaylist = route({
   params: z.object({ playlistId: id('playlist') }),
   payload: changes,
   answer: z.object({ status: z.literal(true) }),
+  publicNames: { monetization_json: 'monetization', video_ids: 'videos' },
   async handle({ params, payload }, { services, call }) {
     const sent = Object.keys(payload)
     if (sent.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
@@ -90,8 +90,7 @@ export const updatePlaylist = route({
       videoIds: payload.videos ?? [],
     })
     const updateMask = sent.map((name) => maskNames[name] ?? name)
-    const publicNames = { monetization_json: 'monetization', video_ids: 'videos' }
-    await withPublicNames(publicNames, services.playlists.updatePlaylist({ playlist, updateMask }, call))
+    await services.playlists.updatePlaylist({ playlist, updateMask }, call)
     return { status: true as const }
   },
 })

@@ -62,6 +62,7 @@ its position after that time, unless it is deleted with \`DELETE /queue-job/{job
 not cached.`,
   query: z.object({ lease: int({ min: 1, max: 43_200 }, { description: 'Lease time in seconds.', example: 60 }).optional() }),
   answer: QueueJobResponse.nullable(),
+  publicNames: { lease_seconds: 'lease' },
   async handle({ query }, { services, call }) {
     const { job } = await services.queueJobs.popQueueJob({ leaseSeconds: query.lease ?? 0 }, call)
     return job ? queueJobResponse(job) : null

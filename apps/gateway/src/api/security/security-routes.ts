@@ -33,6 +33,7 @@ export const checkAddress = route({
   description: 'Applies the same rules as delivery: `allowed_ips` of the video, or else of its organisation. Unknown ids fail.',
   params: z.object({ ipAddress }),
   query: z.object({ object_ids: objectIds }),
+  publicNames: { address: 'ip_address', video_ids: 'object_ids' },
   answer: z.object({
     ip: schema.text('The IP address in canonical form.', '192.0.2.7'),
     pass: z.array(z.string()).meta({ description: 'Ids of the videos that the address may load.' }),

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { Reply, route } from '../../server/route/route.ts'
 import { id, list, oneOf, organisationIdField, tag } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { requestedTags, tagsInPath } from './tag-names.ts'
@@ -104,15 +103,13 @@ export const listTaggedVideos = route({
     ...pageQuery,
   }),
   answer: z.array(schema.id('video')),
+  publicNames: { tags: 'tag' },
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const { match, organisation_id } = query
     const organisationId = requiredOrganisation(caller, organisation_id)
     const wanted = { organisationId, tags: params.tag, any: match === 'any' }
     const { rows, more } = await collectRows({ ...query, part: PART }, async (page) => {
-      const { videoIds, nextPageToken } = await withPublicNames(
-        { tags: 'tag' },
-        services.tags.listTaggedVideos({ ...wanted, ...page }, call),
-      )
+      const { videoIds, nextPageToken } = await services.tags.listTaggedVideos({ ...wanted, ...page }, call)
       return { rows: videoIds, nextPageToken }
     })
     const path = `/video/tag/${encodeURIComponent(JSON.stringify({ tags: params.tag }))}`

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { field, refuse } from '../../server/schema/field.ts'
 import { clearable, id, idOrNone, jsonObject, oneOf, organisationIdField, text, timestamp } from '../../server/schema/fields.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { isStorable } from '../../server/schema/text.ts'
 import { webAddress } from '../../server/schema/web-address.ts'
@@ -109,9 +108,10 @@ export const createThirdPartyToken = route({
   status: 201,
   answer: z.object({ id: schema.id('record'), status, created: schema.timestamp('Time of creation.') }),
   refusals: { user_not_found: 'The organisation has no such user.' },
+  publicNames: names,
   async handle({ payload }, { caller, services, call }) {
     const thirdPartyToken = toMessage({ ...payload, organisation_id: namedOrganisation(caller, payload.organisation_id) })
-    const created = await withPublicNames(names, services.thirdPartyTokens.createThirdPartyToken({ thirdPartyToken }, call))
+    const created = await services.thirdPartyTokens.createThirdPartyToken({ thirdPartyToken }, call)
     return { id: created.thirdPartyTokenId, status: 1 as const, created: formatOptionalTimestamp(required(created.createTime, 'a time')) }
   },
 })
@@ -143,13 +143,14 @@ export const updateThirdPartyToken = route({
     third_party_token_not_found: 'The token does not exist, it was deleted, or it belongs to another organisation.',
     user_not_found: 'The organisation has no such user.',
   },
+  publicNames: names,
   async handle({ params, payload }, { caller, services, call }) {
     const sent = Object.keys(payload)
     if (sent.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     if (payload.organisation_id !== undefined) namedOrganisation(caller, payload.organisation_id)
     const thirdPartyToken = { ...toMessage(payload), thirdPartyTokenId: params.id }
     const updateMask = sent.map((name) => Object.entries(names).find(([, shownName]) => shownName === name)?.[0] ?? name)
-    const updated = await withPublicNames(names, services.thirdPartyTokens.updateThirdPartyToken({ thirdPartyToken, updateMask }, call))
+    const updated = await services.thirdPartyTokens.updateThirdPartyToken({ thirdPartyToken, updateMask }, call)
     return { id: params.id, status: 1 as const, Updated: formatOptionalTimestamp(required(updated.updateTime, 'a time')) }
   },
 })

@@ -1,6 +1,6 @@
 import { keyRequired } from '@vitascope/principal'
+import type { PublicNames } from '../../server/route/public-names.ts'
 import type { Context } from '../../server/route/route.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { checkSourceAddress } from '../shared/validate-source-url.ts'
 
 /** The parts of a link to an uploaded file. */
@@ -21,6 +21,11 @@ function readLink(url: string): UploadLink | undefined {
   return uploadId !== undefined && signature !== undefined ? { uploadId, expires: Number(expires), signature } : undefined
 }
 
+/** Returns the public names of a route whose source URL is the field `field`. */
+export function sourceNames(field: string): PublicNames {
+  return { source_url: field, upload_id: field, expires: field }
+}
+
 /**
  * Returns the source for a URL in a payload. A valid signed link of an upload of the organisation
  * refers to the object in storage. Any other URL will be downloaded. Throws if the URL itself is
@@ -34,8 +39,7 @@ export async function sourceOf(
 ): Promise<{ sourceUrl: string; isUpload: boolean }> {
   const link = readLink(url)
   if (link) {
-    const claimed = context.services.uploads.claimUpload({ ...link, organisationId }, context.call)
-    const { recognised, sourceUrl } = await withPublicNames({ upload_id: field, expires: field }, claimed)
+    const { recognised, sourceUrl } = await context.services.uploads.claimUpload({ ...link, organisationId }, context.call)
     if (recognised) return { sourceUrl, isUpload: true }
   }
   checkSourceAddress(field, url, context)

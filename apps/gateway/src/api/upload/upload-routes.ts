@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { field, refuse } from '../../server/schema/field.ts'
 import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { schema } from '../../server/schema/response-format.ts'
 import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { linkOf } from './upload-link.ts'
@@ -177,6 +176,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     presentation_busy: 'A file of the presentation is being processed (409).',
     organisation_inactive: 'The organisation is not active.',
   },
+  publicNames: { filename: 'name' },
   async handle({ query, payload }, { services, call, publicUrl }) {
     const appends = query.append !== undefined
     const problems = [
@@ -193,7 +193,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
       isPresentation: appends || query.application !== undefined,
       presentationId: payload.presentation_id ?? '',
     }
-    const { presentationId, ...link } = await withPublicNames({ filename: 'name' }, services.uploads.completeUpload(request, call))
+    const { presentationId, ...link } = await services.uploads.completeUpload(request, call)
     return {
       tempLink: linkOf(link, publicUrl),
       thumbnailUrl: '',

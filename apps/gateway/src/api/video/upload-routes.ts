@@ -1,13 +1,13 @@
 import { UploadVideoRequest } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
+import type { PublicNames } from '../../server/route/public-names.ts'
 import { type Context, route } from '../../server/route/route.ts'
 import { flag, idField, idOrNone, object, organisationIdField, text } from '../../server/schema/fields.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
 import { namedOrganisation } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
-import { sourceOf } from '../upload/upload-link.ts'
+import { sourceNames, sourceOf } from '../upload/upload-link.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
 import { description, descriptionPrivate, pixels, tags } from './video-changes.ts'
 import { VideoStatusResponse, videoStatusResponse, waitingCode, waitingWord } from './video-status.ts'
@@ -54,6 +54,7 @@ export const uploadVideo = route({
     action: z.enum(['new video', 'replace']),
   }),
   refusals: QUOTA_REFUSALS,
+  publicNames: uploadNames('url'),
   async handle({ payload }, context) {
     const accepted = await acceptUpload(payload, 'url', false, context)
     const { videoId, jobId, status } = accepted
@@ -89,21 +90,25 @@ export const uploadVideoByScript = route({
     })
     .meta({ description: 'JSON. With `callback`, a script: `/**/callback({…});`.' }),
   refusals: QUOTA_REFUSALS,
+  publicNames: uploadNames('data.url'),
   async handle({ query }, context) {
     const { videoId } = await acceptUpload(query.data, 'data.url', true, context)
     return jsonpReply(query.callback, { id: videoId, code: waitingCode, message: waitingWord })
   },
 })
 
+function uploadNames(field: string): PublicNames {
+  return { ...sourceNames(field), setting_id: 'settings_id' }
+}
+
 /** Sends an upload to the catalogue. `field` is the public name of the URL's field. */
 async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean, context: Context) {
   const { caller, services, call } = context
   const organisationId = namedOrganisation(caller, sent.organisation_id)
-  const names = { source_url: field, setting_id: 'settings_id' }
   const { sourceUrl, isUpload } = await sourceOf(field, sent.url, organisationId, context)
   if (sent.media_id !== undefined) {
     const request = { mediaId: sent.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
-    return await withPublicNames(names, services.media.replaceSource(request, call))
+    return await services.media.replaceSource(request, call)
   }
   const request = UploadVideoRequest.create({
     organisationId,
@@ -120,5 +125,5 @@ async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean,
     lowPriority: sent.priority === 'low',
     startsWaiting: startsWaiting || isUpload,
   })
-  return await withPublicNames(names, services.videos.uploadVideo(request, call))
+  return await services.videos.uploadVideo(request, call)
 }

@@ -4,8 +4,7 @@ import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
-import { collectRows, nextLink, pageQuery, placeNames, placeOf, placeQuery } from '../../server/schema/pagination.ts'
-import { withPublicNames } from '../../server/schema/public-names.ts'
+import { collectRows, nextLink, pageQuery, placeOf, placeQuery } from '../../server/schema/pagination.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { settingResponse } from '../setting/setting-response.ts'
 import { namedOrganisation, queriedOrganisation } from '../shared/resolve-organisation.ts'
@@ -41,6 +40,7 @@ export const listVideos = route({
     q: text(200, { min: 1 }, { description: 'Search words.', example: 'rocket launch' }).optional(),
     folder_id: idField('folder', { description: 'Returns only videos in this folder.' }).optional(),
   }),
+  publicNames: { query: 'q' },
   answer: z.object({
     start: schema.int('`start` of the request.', 1),
     total_num_of_records: schema.int(
@@ -62,7 +62,7 @@ export const listVideos = route({
       folderId: query.folder_id ?? '',
       count: true,
     }
-    const { videos, totalSize, nextPageToken } = await withPublicNames(placeNames, services.videos.listVideos(request, call))
+    const { videos, totalSize, nextPageToken } = await services.videos.listVideos(request, call)
     const { start, cursor: _, limit, ...narrowed } = query
     const headers = nextLink(publicUrl, '/video', { start, limit, more: nextPageToken, query: narrowed })
     const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoResponse(video, publicUrl)) }
@@ -113,6 +113,7 @@ export const updateVideo = route({
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
   answer: updateAnswer,
+  publicNames: publicVideoNames,
   handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
 })
 
@@ -180,6 +181,7 @@ export const patchVideo = route({
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
   answer: updateAnswer,
+  publicNames: publicVideoNames,
   handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
 })
 
@@ -208,10 +210,10 @@ export const createVideoToken = route({
     token: schema.text('The token. It is a secret and is safe in a URL path.'),
     expires: schema.timestamp('Time from which the token is rejected.'),
   }),
+  publicNames: { expires_in_seconds: 'expires_in', address: 'ip' },
   async handle({ params, payload }, { services, call }) {
     const request = { videoId: params.videoId, expiresInSeconds: payload.expires_in, address: payload.ip }
-    const names = { expires_in_seconds: 'expires_in', address: 'ip' }
-    const { token, expireTime } = await withPublicNames(names, services.videos.createVideoToken(request, call))
+    const { token, expireTime } = await services.videos.createVideoToken(request, call)
     return { token, expires: formatOptionalTimestamp(required(expireTime, 'a time of expiry')) }
   },
 })
@@ -251,7 +253,7 @@ export async function findVideo(videoId: string, { caller, services, call }: Con
 async function changeVideo(videoId: string, sent: VideoChanges, { services, call, publicUrl }: Context) {
   const { video: values, updateMask } = videoUpdate(videoId, sent)
   if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
-  const answered = await withPublicNames(publicVideoNames, services.videos.updateVideo({ video: values, updateMask }, call))
+  const answered = await services.videos.updateVideo({ video: values, updateMask }, call)
   const video = required(answered.video, 'video')
   const data = { ...changedFields(ownVideoResponse(video, publicUrl), Object.keys(sent)) }
   // The record only shows whether addresses are restricted. The response to a change shows which.

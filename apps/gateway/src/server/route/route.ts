@@ -5,6 +5,7 @@ import type { EventAdmission } from '../limits/event-budgets.ts'
 import type { Cost } from '../limits/limits.ts'
 import type { PayloadShape } from '../payload/payload-schema.ts'
 import type { Caller } from './caller.ts'
+import { PAGE_NAMES, type PublicNames, withPublicNames } from './public-names.ts'
 
 export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'head'
 
@@ -115,6 +116,11 @@ export interface Route<
    */
   refusals: Readonly<Record<string, string>>
   /**
+   * Public names of proto fields where they differ. They replace the proto names in field errors of
+   * services. A route with a `cursor` has the names of the paging fields too.
+   */
+  publicNames: PublicNames
+  /**
    * False if GET changes or creates something. HEAD then returns 405 and responses are not cached.
    */
   readOnly: boolean
@@ -203,6 +209,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'status'
       | 'contentTypes'
       | 'refusals'
+      | 'publicNames'
       | 'readOnly'
       | 'audited'
       | 'apiKeyParam'
@@ -237,6 +244,7 @@ export function route<
   const paths = verb && declared[verb]
   const first = paths?.[0]
   if (!verb || !paths || !first) throw new Error(`a route without verb and path: ${declared.summary}`)
+  const publicNames = { ...(declared.query?.shape['cursor'] && PAGE_NAMES), ...declared.publicNames }
   const complete: Route<Params, Query, Payload, Answer> = {
     verb,
     paths,
@@ -261,6 +269,7 @@ export function route<
     answer: declared.answer,
     contentTypes: declared.contentTypes ?? ['application/json'],
     refusals: declared.refusals ?? {},
+    publicNames,
     readOnly: declared.readOnly ?? true,
     audited: declared.audited ?? ((verb !== 'get' && verb !== 'head') || declared.readOnly === false),
     ...(declared.apiKeyParam && { apiKeyParam: declared.apiKeyParam }),
@@ -268,7 +277,10 @@ export function route<
     ...(declared.validateRemotely && { validateRemotely: declared.validateRemotely }),
     ...(declared.proxyTo && { proxyTo: declared.proxyTo }),
     ...(declared.optionsHeaders && { optionsHeaders: declared.optionsHeaders }),
-    handle: declared.handle,
+    handle:
+      Object.keys(publicNames).length === 0
+        ? declared.handle
+        : (input, context) => withPublicNames(publicNames, declared.handle(input, context)),
   }
   // The table holds routes with different schemas. Each handler only receives what its own schemas
   // parsed.

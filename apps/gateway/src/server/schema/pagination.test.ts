@@ -1,7 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { invalid } from '@vitascope/errors'
 import { collectRows, nextLink, type PageRequest } from './pagination.ts'
-import { withPublicNames } from './public-names.ts'
 
 /** A list rpc over 1 to `length`, with pages of at most 4 rows. */
 function aList(length: number, requested: PageRequest[] = []) {
@@ -55,19 +53,5 @@ test('has a next link only if there are more rows', () => {
   expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, more: '' })).toEqual({})
   expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, more: 'abc' })).toEqual({
     Link: '<http://127.0.0.1:8080/v2/user?organisation_id=2&start=21&limit=20&cursor=abc>; rel="next"',
-  })
-})
-
-test('field errors of a service use the public parameter names', async () => {
-  const refusal = invalid([
-    { field: 'source_url', message: 'must be reachable' },
-    { field: 'allowed_ips[1]', message: 'must be an address' },
-    { field: 'title', message: 'must not be blank' },
-  ])
-  const answered = withPublicNames({ source_url: 'url', allowed_ips: 'security.allowed_ips' }, Promise.reject(refusal))
-  await expect(answered).rejects.toMatchObject({
-    kind: 'invalid',
-    message: 'bad fields: url, security.allowed_ips[1], title',
-    fields: [{ field: 'url' }, { field: 'security.allowed_ips[1]' }, { field: 'title' }],
   })
 })

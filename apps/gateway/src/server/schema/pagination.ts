@@ -1,6 +1,5 @@
 import { invalid } from '@vitascope/errors'
 import { int, text } from './fields.ts'
-import { withPublicNames } from './public-names.ts'
 
 /** Far more rows than any list has, and a valid int32. */
 const greatestStart = 1_000_000_000
@@ -51,15 +50,12 @@ export async function collectRows<Row>(
   const rows: Row[] = []
   let place = placeOf({ start, cursor })
   do {
-    const page = await withPublicNames(placeNames, ask({ pageSize: Math.min(part, limit - rows.length), ...place }))
+    const page = await ask({ pageSize: Math.min(part, limit - rows.length), ...place })
     rows.push(...page.rows)
     place = { pageToken: page.nextPageToken, skip: 0 }
   } while (place.pageToken !== '' && rows.length < limit)
   return { rows, more: place.pageToken }
 }
-
-/** Service name of the cursor field. */
-export const placeNames = { page_token: 'cursor' }
 
 /**
  * Returns the `Link` header for the next page, or none at the end of the list. `path` is below
