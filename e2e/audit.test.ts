@@ -20,7 +20,7 @@ const ready = () =>
     describe: 'readiness',
   })
 
-/** Folders in the database, and entries of the log that can be about one. */
+/** Returns the folders in the database, and the log entries that can refer to one. */
 const counts = () =>
   asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ folders: string; entries: string; unknown: string }>(
@@ -34,7 +34,9 @@ const counts = () =>
     return { folders: Number(row?.folders), entries: Number(row?.entries), unknown: Number(row?.unknown) }
   })
 
-/** Every folder that is there, by its name, which is that of its request. */
+/**
+ * Returns the names of the folders for which the log has no entry. The name is that of the request.
+ */
 const withoutEntry = () =>
   asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -56,7 +58,7 @@ test('a lease of an empty queue is not logged, and a revoked key is logged by it
     const { body } = await api.get<{ entries: { object: string }[] }>(`/audit?action=${action}&limit=100`)
     return body.entries.map(({ object }) => object)
   }
-  // Endings are written behind the answers.
+  // Outcomes are written after the responses.
   await waitFor(async () => (await about('queue-job::get')).join() === '/queue-job', {
     timeout: 20_000,
     describe: 'the entries of the queue',

@@ -98,7 +98,7 @@ test('a backup under load restores to a consistent platform', async () => {
   const other = await startTestPlatform(TIMES, second)
   opened.push(other)
 
-  // What was accepted before is there, whole; what was accepted meanwhile is there whole, or not at all.
+  // Videos accepted before the backup must be complete; those accepted during it may be missing.
   const has = async (sql: string) =>
     asSuperuser(other, async (client) => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id))
   const kept = new Set(await has('select video_id as id from catalogue.video'))
@@ -108,7 +108,7 @@ test('a backup under load restores to a consistent platform', async () => {
     await has('select m.media_id as id from catalogue.media m left join catalogue.video v using (media_id) where v.video_id is null'),
   ).toEqual([])
 
-  // The key of the first one opens the second, whose database knows that it is another one in time.
+  // The restored platform accepts the first one's keys, and its database has an older state.
   const api = other.withKey(tenant.key)
   for (const { video_id, uri } of videos) {
     const again = await settled(api, video_id)
@@ -124,7 +124,7 @@ test('a backup under load restores to a consistent platform', async () => {
   await waitFor(async () => (await objectProblems(other)).length === 0, { timeout: 60_000, describe: 'objects and rows to agree' })
   expect((await has(`select failover_id as id from encoding.failover`)).length).toBe(3)
 
-  // Ids that the first one gave out since are not given out again, and new work is done.
+  // Ids that the first platform has assigned since are not reused, and new uploads work.
   const next = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name: 'after' })
   expect(load.all.has(next.id)).toBe(false)
   expect((await settled(api, next.id)).status.status).toBe('ok')
@@ -142,7 +142,7 @@ test('a backup is restored into a database with one login per service, and made 
     0,
     expect.stringContaining('is restored and verified'),
   ])
-  // No server of its own was started for it.
+  // No embedded PostgreSQL was started for it.
   expect(await readdir(named(name))).not.toContain('postgres')
   const secrets = Object.fromEntries(
     ['master-key', 'token-keys', 'upload-signing-key', 'idempotency-hash-key'].map((key) => [
@@ -196,7 +196,7 @@ test.each([
   ['restore', ['--from', '/nowhere'], 1, 'there is no complete backup in /nowhere'],
   ['restore', ['--form', 'x'], 2, "Unknown option '--form'"],
 ])(
-  '%s %j prints an error message',
+  '%s %j exits with one line of error message',
   async (tool, args, code, sentence) => {
     const end = await runCommand(tool, args, { VITASCOPE_DATA_DIR: platform.dataDir })
     expect([end.code, end.stderr]).toEqual([code, expect.stringContaining(sentence)])

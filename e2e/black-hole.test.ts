@@ -10,10 +10,11 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
 
-// Between the services nothing is refused and nothing broken: what they send to each other stays on its way, like behind a dead switch.
+// A black hole between services drops packets without closing or refusing connections, like a dead
+// switch.
 
 const HOLE_MS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30_000 : 12_000
-/** A read has 2 s and a write 10 s for the calls behind it; the rest is what a busy machine needs to say so. */
+/** Deadlines of the calls behind a read and a write. The slack covers a busy machine. */
 const READ_MS = 2_000
 const WRITE_MS = 10_000
 const SLACK_MS = patient(3_000)
@@ -47,7 +48,7 @@ afterAll(async () => {
 })
 
 /** Sends requests without a pause until stopped. Records the responses and their durations. */
-function asking(call: (nth: number) => Promise<{ status: number }>) {
+function repeatCall(call: (nth: number) => Promise<{ status: number }>) {
   let stopped = false
   const answers: { status: number; ms: number }[] = []
   const loop = async () => {
@@ -73,19 +74,19 @@ test('deadlines hold during network partitions between services, and nothing is 
   const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/minute.mp4`)
   await waitFor(async () => (await api.get<VideoRecord>(`/video/${id}`)).body.status.progress > 5, {
     timeout: 60_000,
-    describe: 'the encode to be under way',
+    describe: 'the encode to run',
   })
   for (const proxy of proxies) proxy.delayMs = HOLE_MS
   const began = performance.now()
-  const reads = asking(() => api.get(`/video?organisation_id=${tenant.organisationId}`))
+  const reads = repeatCall(() => api.get(`/video?organisation_id=${tenant.organisationId}`))
   // All attempts share one idempotency key: a client without a response repeats its request.
   const body = { url: `${sources.url}/other.mp4`, organisation_id: tenant.organisationId, name: 'once only' }
-  const writes = asking(() => api.post<Accepted>('/video/upload', body, { 'idempotency-key': 'once only' }))
+  const writes = repeatCall(() => api.post<Accepted>('/video/upload', body, { 'idempotency-key': 'once only' }))
   await delay(HOLE_MS)
   for (const proxy of proxies) proxy.delayMs = 0
   await waitFor(() => [reads, writes].every(({ answers }) => answers.at(-1)?.status === 200 && performance.now() - began > HOLE_MS), {
     timeout: 60_000,
-    describe: () => `good answers again, after ${JSON.stringify([reads.answers.at(-1), writes.answers.at(-1)])}`,
+    describe: () => `successful responses again, after ${JSON.stringify([reads.answers.at(-1), writes.answers.at(-1)])}`,
   })
   await reads.stop()
   await writes.stop()
@@ -93,7 +94,7 @@ test('deadlines hold during network partitions between services, and nothing is 
   const slowest = (answers: typeof reads.answers) => Math.max(...answers.map(({ ms }) => ms))
   process.stderr.write(`black hole: slowest read ${slowest(reads.answers).toFixed(0)} ms, write ${slowest(writes.answers).toFixed(0)} ms\n`)
   expect(reads.answers.filter(({ status, ms }) => ![200, 503].includes(status) || ms > READ_MS + SLACK_MS)).toEqual([])
-  // 409 is for the same key while its first write is under way.
+  // 409 means that the first write with this key is still running.
   expect(writes.answers.filter(({ status, ms }) => ![200, 409, 503].includes(status) || ms > WRITE_MS + SLACK_MS)).toEqual([])
   expect(reads.answers.some(({ status }) => status === 503)).toBe(true)
 
@@ -104,6 +105,6 @@ test('deadlines hold during network partitions between services, and nothing is 
   await waitFor(async () => (await objectProblems(platform)).length === 0, {
     timeout: 60_000,
     interval: 1_000,
-    describe: 'nothing to be left over',
+    describe: 'no leftover objects',
   })
 }, 600_000)

@@ -11,7 +11,7 @@ import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
-// `npm test` installs it where it may, and says so where it may not.
+// `npm test` installs a browser if it can, and prints a message otherwise.
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
 let folder: string
@@ -79,7 +79,7 @@ inBrowser('in a browser', () => {
     const page = await browser.newPage()
     await page.goto(`${platform.url}/player/${id}?token=${body.token}&autoplay=1&muted=1`)
     await plays(page, 1, 30_000)
-    // What the seek bar shows is under the same protection: the token is in the path of each picture.
+    // The seek preview has the same protection: the path of each image contains the token.
     const sprite = page.waitForResponse((answer) => answer.url().endsWith('/images/storyboard-1.jpg'))
     const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
     await page.mouse.move(x + width / 2, y + 2)
@@ -116,12 +116,12 @@ inBrowser('in a browser', () => {
     page.setDefaultTimeout(90_000)
     const complaints: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))
-    // By another name than that of the addresses which the server makes.
+    // Another host name than that of the URLs which the server returns.
     await page.goto(`${platform.url.replace('127.0.0.1', 'localhost')}/upload`)
     await screenshot(page, 'upload-empty')
     await makeSource(folder, 'small.mp4')
     const content = (await readFile(join(folder, 'small.mp4'))).toString('base64')
-    // As a text, since the types of a page are not those of tests.
+    // Passed as text, because the tests do not have the types of the DOM.
     await page.evaluate(`(() => {
       const bytes = Uint8Array.from(atob('${content}'), (character) => character.charCodeAt(0))
       const dataTransfer = new DataTransfer()
@@ -197,7 +197,7 @@ inBrowser('in a browser', () => {
     await quota(1_000_000_000, 200)
     await send()
     await page.getByRole('link', { name: 'Open its page' }).waitFor()
-    // One rejected, one without its response and its retry, one accepted.
+    // One upload was rejected, one lost its response and was retried, one was accepted.
     expect(posts.filter((url) => url.endsWith('/upload/tus'))).toHaveLength(4)
     await page.close()
   }, 120_000)
@@ -208,7 +208,7 @@ inBrowser('in a browser', () => {
     page.on('request', (request) => !request.url().startsWith('data:') && hosts.add(new URL(request.url()).host))
     await page.goto(`${platform.url}/docs`)
     await page.locator('[data-path="/apikey/acl-list"]').first().waitFor({ timeout: 30_000 })
-    // It draws what is in sight.
+    // The page only renders the visible part.
     const scroll = async () => {
       await page.mouse.wheel(0, 500)
       return (await page.locator('[data-path="/video/upload"]').count()) > 0

@@ -14,7 +14,7 @@ const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
-/** What the tests ask of the page's video. */
+/** The properties of a `<video>` that the tests use. */
 interface Picture {
   currentTime: number
   volume: number
@@ -29,7 +29,7 @@ let sources: SourceServer
 let api: Api
 let video: VideoRecord
 
-/** One line for each second, identified by its number. */
+/** One cue per second, identified by its number. */
 const vtt = (say: (second: number) => string) =>
   `WEBVTT\n\n${Array.from({ length: 12 }, (_, n) => `00:${String(n).padStart(2, '0')}.100 --> 00:${String(n).padStart(2, '0')}.900\n${say(n)}\n`).join('\n')}`
 const english = vtt((n) => `Good evening, this is <i>second ${n}</i>\nof a test card &amp; of its sound`)
@@ -122,13 +122,16 @@ describe('the HLS of a video', () => {
     await api.patch(`/video/${second.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
     await waitFor(async () => (await statuses(open)).every((status) => status === 404), {
       timeout: 5_000,
-      describe: 'the old addresses to close',
+      describe: 'the old URLs to return an error',
     })
     const bound = (await api.get<VideoRecord>(`/video/${second.video_id}`)).body.uri.hls
     const moved = open.map((url) => url.replace(/\/delivery\/\d+\/[^/]+\//, bound.match(/\/delivery\/\d+\/[^/]+\//)?.[0] ?? ''))
     expect(await statuses(moved)).toEqual([403, 403, 403, 403, 403])
     await api.patch(`/video/${second.video_id}`, { security: { allowed_ips: [] }, enabled: '0' })
-    await waitFor(async () => (await statuses(moved)).every((status) => status === 404), { timeout: 5_000, describe: 'it to be hidden' })
+    await waitFor(async () => (await statuses(moved)).every((status) => status === 404), {
+      timeout: 5_000,
+      describe: 'the files to be hidden',
+    })
   }, 30_000)
 })
 
@@ -207,7 +210,7 @@ inBrowser('captions in a browser', () => {
     await button().focus()
     await page.keyboard.press('ArrowDown')
     await waitFor(async () => (await item('English').evaluate((element) => element.matches(':focus'))) === true, {
-      describe: 'the chosen one to have the focus',
+      describe: 'the chosen item to have the focus',
     })
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
@@ -240,7 +243,7 @@ inBrowser('captions in a browser', () => {
     await item('Gone').click()
     const before = await position()
     await picture().evaluate((element: Picture) => element.play())
-    await waitFor(async () => (await position()) > before + 3, { timeout: 20_000, describe: 'the picture to go on' })
+    await waitFor(async () => (await position()) > before + 3, { timeout: 20_000, describe: 'playback to continue' })
     expect(await page.locator('.notice').isVisible()).toBe(false)
     await button().click()
     await item('English').click()

@@ -30,7 +30,7 @@ test('uploads survive 10 min of kills: each ends, playable videos are complete, 
       gateways: shared?.platform.gateways,
     })
     process.stderr.write(`crash run: ${JSON.stringify(report)}\n`)
-    // A job fails with its reason when all its attempts were killed: this is a valid end.
+    // A job whose attempts were all killed fails with its reason, which is a valid final state.
     expect(Object.keys(report.states).filter((state) => !/^(ok 2000|failed 5\d\d\d)$/.test(state))).toEqual([])
   } catch (error) {
     throw new Error(`with seed ${seed}: ${(error as Error).message}\n${platform.log().slice(-20_000)}`, { cause: error })

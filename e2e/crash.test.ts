@@ -15,7 +15,7 @@ import type { TwoGateways } from './support/two-gateways.ts'
 import { filesOf } from './support/upload-ways.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
-/** Without Redis on this machine, all other parts are tested. */
+/** If this machine has no Redis, the other parts are still tested. */
 const withRedis = redisPath() === undefined ? test.skip : test
 
 let folder: string
@@ -80,7 +80,7 @@ withRedis(
     if (!shared) throw new Error('there is a Redis')
     await ready()
     const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)
-    // One second on a quiet machine.
+    // Takes one second on an idle machine.
     const reports = await redisRun(shared.platform, shared.redis, { limitMs: 10_000, watchMs: 3_000, tenant, videoId: id })
     process.stderr.write(`redis run: ${JSON.stringify(reports)}\n`)
   },

@@ -12,7 +12,7 @@ import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord 
 
 const run = promisify(execFile)
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
-/** Measured from the moment at which there is free space again. */
+/** Measured from the time at which space is free again. */
 const RESUMED_MS = 30_000
 const FULL_MS = 8_000
 
@@ -37,11 +37,12 @@ interface SmallDisk {
   close(): Promise<void>
 }
 
-/** A platform, one of whose folders is a file system of its own. */
+/** Starts a platform with a separate file system for one of its folders. */
 async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> {
   const data = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
   const [disk, before] = [join(data, part), join(data, `${part}-before`)]
-  // The first start runs without it: PostgreSQL creates a database in a temporary folder and moves it, which fails across file systems.
+  // The first start uses the normal file system, because PostgreSQL creates a database in a
+  // temporary folder and renames it, which fails across file systems.
   await (await startTestPlatform({}, data)).stop()
   await rename(disk, before)
   await mkdir(disk)
@@ -55,7 +56,7 @@ async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> 
     async fill() {
       const file = await open(filler, 'w')
       const { bavail, bsize } = await statfs(disk)
-      // Others may take the last of it meanwhile.
+      // Other processes may use up the space meanwhile.
       await file.writeFile(Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => expect(error.code).toBe('ENOSPC'))
       await file.close()
       expect((await statfs(disk)).bavail).toBe(0)
@@ -69,7 +70,7 @@ async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> 
   }
 }
 
-/** Every file of a video is whole: each rendition, as MP4 and as HLS, can be read to its end. */
+/** Checks that each rendition, as MP4 and as HLS, can be decoded completely. */
 async function expectWhole(platform: TestPlatform, video: VideoRecord): Promise<void> {
   for (const url of [...new Set([...Object.values(video.uri.http), video.uri.hls])]) {
     expect(await ffmpeg(['-xerror', '-i', url, '-f', 'null', '-'])).toBe('')
@@ -87,7 +88,7 @@ describe.each([
   }, 120_000)
   afterAll(() => small?.close(), 60_000)
 
-  test('an upload waits or is refused with a reason, no process ends, and what was accepted plays soon after there is room', async () => {
+  test('uploads wait or are rejected with a reason, no process ends, and accepted uploads become playable after space is freed', async () => {
     const { platform, tenant } = small
     const api = platform.withKey(tenant.key)
     const before = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
@@ -124,7 +125,7 @@ describe('when the disk of PostgreSQL is full', () => {
   }, 120_000)
   afterAll(() => small?.close(), 60_000)
 
-  test('writes are refused with 503, what was acknowledged is there, and writes go on soon after there is room', async () => {
+  test('writes are rejected with 503, acknowledged writes are kept, and writes succeed again after space is freed', async () => {
     const { platform } = small
     const pids = SERVICES.map((name) => platform.pid(name))
     const made: string[] = []
@@ -147,12 +148,12 @@ describe('when the disk of PostgreSQL is full', () => {
         }
         return refused.length > 50 || (refused.length > 0 && Date.now() - since > FULL_MS)
       },
-      { timeout: 120_000, describe: 'a write for which there is no room' },
+      { timeout: 120_000, describe: 'a write without free space' },
     )
     expect(new Set(refused)).toEqual(new Set([503]))
     await small.empty()
     const room = Date.now()
-    await waitFor(async () => (await write()).status < 300, { timeout: 4 * RESUMED_MS, describe: 'a write after there is room' })
+    await waitFor(async () => (await write()).status < 300, { timeout: 4 * RESUMED_MS, describe: 'a write after space is freed' })
     process.stdout.write(`\npostgres: ${refused.length} refused; writes ${((Date.now() - room) / 1000).toFixed(1)} s after there is room\n`)
     expect(Date.now() - room).toBeLessThan(RESUMED_MS)
     for (const id of made) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)

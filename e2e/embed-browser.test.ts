@@ -84,7 +84,7 @@ inBrowser('embed codes on a page of another origin', () => {
     await playIn(page.frameLocator('#film > iframe'))
     await screenshot(page, 'embed-js')
     expect(complaints).toEqual([])
-    // What it leaves in the page is the frame, and no name.
+    // The script adds the frame to the page, and no global name.
     expect(await page.evaluate(() => Object.keys(globalThis).filter((name) => /^[a-z]{1,2}$/.test(name)))).toEqual([])
     await page.close()
   }, 90_000)
@@ -202,7 +202,7 @@ inBrowser('embed codes on a page of another origin', () => {
     await (await shop).close()
     for (const inside of page.frames()) expect(await inside.evaluate(() => 'evil' in globalThis)).toBe(false)
     expect([complaints, dialogs]).toEqual([[], []])
-    // The text itself is kept.
+    // The stored text is unchanged.
     const stored = await api().get<{ link_javascript_code: string }>(`/overlay/${overlay.body.overlay_id}`)
     expect(JSON.stringify(stored.body)).toContain(JSON.stringify(evil))
     await page.close()

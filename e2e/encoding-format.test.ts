@@ -63,7 +63,7 @@ async function codecOf(url: string): Promise<string | undefined> {
   return (await ffprobe(['-show_streams', file])).streams.find(({ codec_type }) => codec_type === 'video')?.codec_name
 }
 
-/** The variants of a master: what it says of each, and the address of its playlist. */
+/** Returns the variants of a master playlist: their tags and playlist URLs. */
 async function variantsOf(master: string): Promise<{ tag: string; url: string }[]> {
   const lines = (await bytesOf(master)).toString().split('\n')
   return lines.flatMap((tag, index) =>
@@ -71,7 +71,7 @@ async function variantsOf(master: string): Promise<{ tag: string; url: string }[
   )
 }
 
-/** Puts the head and all segments of a playlist together, as a player would. */
+/** Concatenates the init segment and all segments of a playlist, as a player does. */
 async function partsOf(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
   const text = (await bytesOf(playlist)).toString()
   const names = [/URI="([^"]+)"/.exec(text)?.[1] ?? '', ...text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))]
@@ -113,7 +113,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   const media = await api().get<{ encoded_filename: string[] }>(`/media/${before.media_id}`)
   expect(media.body.encoded_filename).toEqual(expect.arrayContaining(['h264_100.mp4', 'av1_250.mp4', 'hevc_300.mp4']))
 
-  // Delivery looks at what belongs to a video every two seconds.
+  // Delivery checks the files of a video every two seconds.
   const variants = await waitFor(async () => {
     const found = await variantsOf(after.uri.hls)
     return found.length === 8 ? found : undefined
@@ -147,7 +147,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   )
   expect(renewed.uri.http['av1_250']).not.toBe(av1)
   expect(await codecOf(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
-  // A running player continues with the files that were added to the previous set.
+  // A running player still gets the files of the previous set.
   expect(await hashOf(av1)).toMatch(/^[0-9a-f]{64}$/)
 
   expect((await platform.system.delete(`/media?media_id=${before.media_id}&user_id=${tenant.userId}`)).status).toBe(200)

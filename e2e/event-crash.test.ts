@@ -15,14 +15,14 @@ import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 30))
 const VICTIMS = ['gateway', 'analytics', 'postgres']
-const A_REQUEST = 20
-const EVENTS_A_SECOND = 500
-/** Requests under way, those that are tried again among them: a machine that cannot follow is offered less. */
+const EVENTS_PER_REQUEST = 20
+const EVENTS_PER_SECOND = 500
+/** Limit of concurrent requests, including retries, so that a slow machine gets fewer. */
 const MAX_IN_FLIGHT = 400
-/** No further process is killed before events are accepted again. */
-const COMES_BACK_MS = 15_000
-/** Of a request that gets no answer: with twice the time before each, a minute in all. */
-const TRIES = 12
+/** Time within which events must be accepted again before the next process is killed. */
+const MAX_RECOVERY_MS = 15_000
+/** Attempts per request without a response. The delay doubles, up to about one minute in total. */
+const MAX_RETRIES = 12
 
 let folder: string
 let platform: TestPlatform
@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 test(
-  'acknowledged events are counted once although gateway, analytics or PostgreSQL is killed',
+  'each acknowledged event is counted once while gateway, analytics and PostgreSQL are killed',
   async () => {
     const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
     const random = seeded(seed)
@@ -55,7 +55,7 @@ test(
     const failures: unknown[] = []
     const kills: Record<string, number> = {}
     const until = Date.now() + SECONDS * 1_000
-    /** True when all of them were accepted. */
+    /** Returns whether all events were accepted. */
     const sendEvents = async (viewIds: readonly string[]) => {
       const at = Date.now()
       const events = viewIds.map((view_id) => ({ video_id: videoId, view_id, type: 'progress', position: 2, watched: [[0, 2]], at }))
@@ -66,23 +66,23 @@ test(
       if (!again && answer.status !== 202) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`)
       return answer?.status === 202 && answer.body.accepted === viewIds.length
     }
-    /** As a player does: asked again as often as it takes; and now and then what was acknowledged is sent once more. */
+    /** Retries until success, like a player. Sometimes sends acknowledged events again. */
     const send = async (nth: number) => {
-      const viewIds = Array.from({ length: A_REQUEST }, () => randomUUID())
+      const viewIds = Array.from({ length: EVENTS_PER_REQUEST }, () => randomUUID())
       for (const id of viewIds) sent.add(id)
       for (let tries = 0; !(await sendEvents(viewIds)); tries++) {
-        if (tries === TRIES) return
+        if (tries === MAX_RETRIES) return
         await delay(Math.min(100 * 2 ** tries, 8_000) * (0.5 + Math.random()))
       }
       for (const id of viewIds) acknowledged.add(id)
       if (nth % 3 === 0) await sendEvents(viewIds)
     }
-    /** Due by the clock, whatever became of those before. */
+    /** Sends on schedule, independent of earlier requests. */
     const sendAll = async () => {
       const underWay = new Set<Promise<unknown>>()
       const began = Date.now()
       for (let nth = 0; Date.now() < until && failures.length === 0; ) {
-        for (const due = ((Date.now() - began) / 1_000) * (EVENTS_A_SECOND / A_REQUEST); nth < due; nth++) {
+        for (const due = ((Date.now() - began) / 1_000) * (EVENTS_PER_SECOND / EVENTS_PER_REQUEST); nth < due; nth++) {
           if (underWay.size >= MAX_IN_FLIGHT) continue
           const sending = send(nth)
             .catch((failure: unknown) => failures.push(failure))
@@ -93,11 +93,14 @@ test(
       }
       await Promise.all(underWay)
     }
-    /** Kills again when events are taken again, or when that takes too long: a slow machine is not kept from ever coming up. */
+    /**
+     * Kills the next process when events are accepted again, or after a time limit, so that a slow
+     * machine can recover.
+     */
     const nemesis = async () => {
       while (Date.now() < until) {
         const before = acknowledged.size
-        const latest = Math.min(Date.now() + COMES_BACK_MS, until)
+        const latest = Math.min(Date.now() + MAX_RECOVERY_MS, until)
         while (acknowledged.size === before && Date.now() < latest) await delay(50)
         await delay(1_000 + random() * 2_000)
         const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] ?? 'analytics'

@@ -5,7 +5,9 @@ import { asSuperuser } from './support/database.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, type Tenant, upload } from './support/video-steps.ts'
 
-/** Megabytes of an hour. A window of five minutes has a thirteenth of it, and is what an attack here gets. */
+/**
+ * Megabytes per hour. A window of five minutes, which this attack uses up, has a thirteenth of it.
+ */
 const EVENT_MB = 65
 const WINDOW_BYTES = (EVENT_MB * 1e6) / 13
 /** PostgreSQL adds pages to a table before it fills them. */
@@ -14,7 +16,7 @@ const AT_ONCE = 8
 
 let platform: TestPlatform
 let tenant: Tenant
-/** Of a video whose length is not known, views are largest. */
+/** Views are largest for a video of unknown length. */
 let videoId: string
 
 beforeAll(async () => {
@@ -36,7 +38,7 @@ const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nt
 const ATTACKS: [what: string, attack: Attack][] = [
   ['new views', () => ({ events: hundred(() => anEvent()) })],
   [
-    'new views with all that an event can say',
+    'new views with every field of an event',
     () => ({
       events: hundred(() =>
         anEvent({
@@ -49,7 +51,7 @@ const ATTACKS: [what: string, attack: Attack][] = [
     }),
   ],
   [
-    'new views in ever other languages',
+    'new views in changing languages',
     (nth) => ({ events: hundred((one) => anEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
   ],
   ['events of one view', () => ({ events: hundred(() => anEvent({ view_id: oneView })) })],
@@ -57,11 +59,11 @@ const ATTACKS: [what: string, attack: Attack][] = [
     'events of one view with all their intervals',
     () => ({ events: Array.from({ length: 4 }, () => anEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
   ],
-  ['events of ever other browsers', (nth) => ({ events: [anEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
+  ['events of changing browsers', (nth) => ({ events: [anEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
 ]
 
 test.each(ATTACKS)(
-  'one address adds at most its budget to the database by %s',
+  'one client address adds at most its budget to the database by %s',
   async (what, attack) => {
     const address = `203.0.113.${ATTACKS.findIndex(([name]) => name === what) + 1}`
     const before = await databaseBytes()
@@ -98,7 +100,7 @@ test.each(ATTACKS)(
   120_000,
 )
 
-/** Tables of analytics with their indexes. */
+/** Returns the size of the tables of analytics with their indexes. */
 async function databaseBytes(): Promise<number> {
   return await asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ bytes: string }>(

@@ -13,13 +13,13 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
-/** Short, so that what is waited for a lease or two is waited for shortly. */
+/** Short times, so that waiting for one or two leases is fast. */
 const TIMES = {
   VITASCOPE_LEASE_MS: '3000',
   VITASCOPE_FETCH_LEASE_MS: '2000',
   VITASCOPE_WORKER_HEARTBEAT_MS: '500',
   VITASCOPE_RECONCILE_MS: '300',
-  // So that a job which begins again finds nothing that it could go on with.
+  // A restarted job must not find files to resume from.
   VITASCOPE_SOURCES_KEPT: '0',
 }
 
@@ -48,8 +48,9 @@ interface Event {
 }
 
 /**
- * A platform of which some services use a database with a stale standby: `early` plays, `late` was accepted before the cut and plays since,
- * `lost` was accepted after it and plays.
+ * A platform of which some services use a database with a stale standby. `early` is playable before
+ * the cut. `late` was accepted before the cut and is playable since. `lost` was accepted after the
+ * cut and is playable.
  */
 interface Scene {
   platform: TestPlatform
@@ -59,10 +60,10 @@ interface Scene {
   late: VideoRecord
   lost: VideoRecord
   lostJob: Accepted
-  /** Names of the objects that there are. */
+  /** Returns the names of all objects. */
   objects(): Promise<string[]>
-  /** Asks the database that was failed over. */
-  ask<Row>(statement: string): Promise<Row[]>
+  /** Queries the database that was failed over. */
+  query<Row>(statement: string): Promise<Row[]>
   close(): Promise<void>
 }
 
@@ -94,14 +95,14 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     const first = await add('other.mp4', { name: 'early' })
     const second = await add('held.mp4', { name: 'late' })
     const early = await settled(api, first.id)
-    await waitFor(() => open.asked(), { timeout: 20_000, describe: 'the source of the second to be asked for' })
+    await waitFor(() => open.isRequested(), { timeout: 20_000, describe: 'the source of the second to be requested' })
     await waitFor(() => events.length === 1, { timeout: 20_000, describe: 'the event of the first' })
     await pair.cut()
     open.now()
     const lostJob = await add('other.mp4', { name: 'lost' })
     const [late, lost] = [await settled(api, second.id), await settled(api, lostJob.id)]
-    const isTold = async () => events.length === 3 && (await mailsOf(platform)).length === 3
-    await waitFor(isTold, { timeout: 20_000, describe: 'the events and mails of the others' })
+    const areReported = async () => events.length === 3 && (await mailsOf(platform)).length === 3
+    await waitFor(areReported, { timeout: 20_000, describe: 'the events and mails of the others' })
     expect([early, late, lost].map(({ status }) => status.status)).toEqual(['ok', 'ok', 'ok'])
     // The intermediate files of a finished job are removed: a restarted job does not find them.
     await waitFor(async () => !(await objectsOf(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
@@ -109,7 +110,7 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     return {
       ...{ platform, tenant, events, early, late, lost, lostJob, close },
       objects: () => objectsOf(platform),
-      ask: <Row>(statement: string) => asking<Row>(pair.url, statement),
+      query: <Row>(statement: string) => queryOnce<Row>(pair.url, statement),
     }
   } catch (error) {
     await close()
@@ -127,7 +128,7 @@ function hold(path: string) {
     else waiting.push(response)
   })
   return {
-    asked: () => waiting.length > 0,
+    isRequested: () => waiting.length > 0,
     now() {
       isOpen = true
       waiting.splice(0).forEach(send)
@@ -135,7 +136,7 @@ function hold(path: string) {
   }
 }
 
-async function asking<Row>(url: string, statement: string): Promise<Row[]> {
+async function queryOnce<Row>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client(url)
   await client.connect()
   try {
@@ -155,7 +156,7 @@ async function objectsOf({ dataDir }: TestPlatform): Promise<string[]> {
 const mailsOf = async ({ dataDir }: TestPlatform) =>
   (await readdir(join(dataDir, 'mail')).catch(() => [])).filter((file) => file.endsWith('.eml'))
 
-/** The prefixes of the sets that lie in storage for a media. */
+/** Returns the prefixes of the sets of a media in storage. */
 const setsOf = (names: readonly string[], { media_id }: VideoRecord) => [
   ...new Set(names.filter((name) => name.startsWith(`media/${media_id}/`)).map((name) => name.split('/').slice(0, 3).join('/'))),
 ]
@@ -167,7 +168,7 @@ async function expectPlays(video: VideoRecord): Promise<void> {
   }
 }
 
-/** Each service says that its database went back in time, and counts it; the others do not. */
+/** Checks that each of these services logs and counts the failover, and the others do not. */
 async function expectReported({ platform }: Scene, services: readonly string[]): Promise<void> {
   const counted = (page: string, service: string) =>
     Number(new RegExp(`^vitascope_database_failovers_total\\{.*service="${service}".*\\} (\\d+)$`, 'm').exec(page)?.[1])
@@ -184,14 +185,14 @@ async function expectReported({ platform }: Scene, services: readonly string[]):
   expect(output).toBe(services.length)
 }
 
-/** The failover is over for a service: all was looked through. */
-const settledIn = ({ ask: call }: Scene, service: string) =>
+/** Waits until a service has finished its checks after the failover. */
+const settledIn = ({ query: call }: Scene, service: string) =>
   waitFor(async () => (await call(`select from ${service}.failover where settle_time is null`)).length === 0, {
     timeout: 30_000,
-    describe: `${service} to have looked through everything`,
+    describe: `${service} to finish its checks`,
   })
 
-/** As a viewer sees it, once the platform answers again. */
+/** Returns the video as a viewer gets it, once the platform answers again. */
 function recordOf({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
   const api = platform.withKey(tenant.key)
   return waitFor(
@@ -199,7 +200,7 @@ function recordOf({ platform, tenant }: Scene, { video_id }: VideoRecord): Promi
       const answer = await api.get<VideoRecord>(`/video/${video_id}`).catch(() => undefined)
       return answer?.status === 200 ? answer.body : undefined
     },
-    { timeout: 30_000, describe: `video ${video_id} to be answered` },
+    { timeout: 30_000, describe: `video ${video_id} to be returned` },
   )
 }
 
@@ -238,16 +239,16 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
       left = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
       return left.length === 0 && setsOf(await now.objects(), late).length === 1
     },
-    { timeout: 30_000, describe: () => `objects of nobody to go, but for ${left.slice(0, 10)}` },
+    { timeout: 30_000, describe: () => `orphaned objects to be removed, except ${left.slice(0, 10)}` },
   )
   expect(setsOf(await now.objects(), late)).not.toEqual([formerSet])
   expect(setsOf(await now.objects(), now.early)).toEqual(setsOf(before, now.early))
-  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the event of the second to come again' })
+  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
   expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
   const sent = `select from catalogue.mail where video_id = ${late.video_id} and state = 'sent'`
-  await waitFor(async () => (await now.ask(sent)).length === 1, { timeout: 20_000, describe: 'the mail of the second to be sent again' })
+  await waitFor(async () => (await now.query(sent)).length === 1, { timeout: 20_000, describe: 'the mail of the second to be sent again' })
   expect(await mailsOf(now.platform)).toHaveLength(3)
-  const [usage] = await now.ask<{ counted: string; real: string }>(
+  const [usage] = await now.query<{ counted: string; real: string }>(
     `select bytes as counted, (select sum((renditions ->> 'bytes')::bigint) from catalogue.media m where m.organisation_id = u.organisation_id) as real
      from catalogue.organisation_usage u where organisation_id = ${now.tenant.organisationId}`,
   )
@@ -262,8 +263,8 @@ test('a stale standby of encoding changes no published video, and no work is rep
   await expectReported(now, ['encoding'])
   await settledIn(now, 'encoding')
   await waitFor(
-    async () => (await now.ask<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
-    { timeout: 30_000, describe: 'no job to be under way' },
+    async () => (await now.query<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
+    { timeout: 30_000, describe: 'no job to run' },
   )
   for (const video of [now.early, now.late, now.lost]) {
     expect(await recordOf(now, video)).toEqual(video)
@@ -273,12 +274,16 @@ test('a stale standby of encoding changes no published video, and no work is rep
   expect(now.events).toHaveLength(3)
   await waitFor(async () => `${await now.objects()}` === `${before}`, {
     timeout: 30_000,
-    describe: 'storage to hold what plays, and no more',
+    describe: 'storage to contain playable files only',
   })
-  // They were looked at and left; when they play no more, they go at the next look.
+  // The first check kept these objects. After the deletion of the video, the next check removes
+  // them.
   expect((await now.platform.withKey(now.tenant.key).delete(`/media?media_id=${now.lost.media_id}`)).status).toBe(200)
-  await now.ask('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
-  await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, { timeout: 30_000, describe: 'a deleted media to go' })
+  await now.query('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
+  await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
+    timeout: 30_000,
+    describe: 'a deleted media to be removed',
+  })
   await expectNewUploads(now)
 }, 180_000)
 
@@ -296,9 +301,9 @@ test('a stale standby of the catalogue receives the results of encoding again, a
   expect(setsOf(await now.objects(), late)).toEqual(setsOf(before, late))
   await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
     timeout: 30_000,
-    describe: 'the set of the lost video to go',
+    describe: 'the set of the lost video to be removed',
   })
-  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the event of the second to come again' })
+  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
   expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
   await expectNewUploads(now)
 }, 180_000)

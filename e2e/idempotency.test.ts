@@ -17,7 +17,7 @@ let values: Values
 
 beforeAll(async () => {
   fixture = await startPlatform()
-  posts = (await operationsOf(fixture.platform)).filter(({ method, path }) => method === 'POST' && !OWN_WAYS.includes(path))
+  posts = (await operationsOf(fixture.platform)).filter(({ method, path }) => method === 'POST' && !OWN_IDEMPOTENCY.includes(path))
   values = {}
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
 }, 120_000)
@@ -27,17 +27,17 @@ const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples 
 const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
 /** Routes with their own idempotency: a unique name, an offset, an event id, or a required object. */
-const OWN_WAYS = ['/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
+const OWN_IDEMPOTENCY = ['/upload/object', '/upload/tus', '/upload/success', '/analytics/events']
 
-/** Routes without a successful sample call. */
-const MORE: Record<string, () => Payload> = {
+/** Additional fields for routes whose sample payload alone does not succeed. */
+const EXTRA_FIELDS: Record<string, () => Payload> = {
   'POST /user': () => ({ email: `${Math.random().toString(36).slice(2)}@example.org` }),
   'POST /folder': () => ({ name: `Folder ${Math.random()}` }),
   'POST /video/upload': () => ({ url: `${fixture.sources.url}/none.mp4` }),
 }
 
-/** Another call that would work as well. Routes that take no payload have their other one refused for a field too many. */
-const OTHERS: Record<string, Payload> = {
+/** A second valid payload. Routes without a payload reject theirs because of an unknown field. */
+const OTHER_PAYLOADS: Record<string, Payload> = {
   'POST /apikey/{}/generate': { application_name: 'other' },
   'POST /caption': { title: 'other' },
   'POST /collaborate/clip/{}/post': { comments: 'other' },
@@ -65,13 +65,14 @@ const OTHERS: Record<string, Payload> = {
 
 async function prepare(operation: Operation): Promise<{ call: Call; payload: Payload }> {
   const name = nameOf(operation)
-  // Their last name is that of the record, which a POST makes of an organisation.
+  // The last parameter is the id of the record, but for these POST routes the id of an
+  // organisation.
   const ofOrganisation = /^POST \/(setting|theme)\/\{\}$/.test(name)
   const own = values['organisation_id'] ?? ''
   const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: own, theme_id: own } : values)
   if (name === 'POST /folder/{}/video/{}/delete') await fixture.as.owner.post(path.replace(/delete$/, 'add'))
   const api = operation.access === 'system' ? fixture.as.system : operation.access === 'public' ? fixture.as.guest : fixture.as.owner
-  const payload = { ...PAYLOADS[name]?.(values), ...MORE[name]?.() }
+  const payload = { ...PAYLOADS[name]?.(values), ...EXTRA_FIELDS[name]?.() }
   const call: Call = (sent, key) => {
     const body = operation.list ? [sent] : sent
     return api.post(path, Object.keys(sent).length === 0 ? undefined : body, { 'idempotency-key': key })
@@ -79,7 +80,7 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
   return { call, payload }
 }
 
-/** The rows of the services that callers cause; what runs in the background is its own cause, and each call has an entry in the audit log. */
+/** Returns the rows that calls create, without those of background work and the audit log. */
 const rows = async () => {
   const background =
     /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|job|event|caption_search)/
@@ -93,7 +94,8 @@ test('every POST route with an idempotency key has its effect once, repeats its 
     const name = nameOf(operation)
     const { call, payload } = await prepare(operation)
     const key = `of ${name}`
-    // A call that was refused keeps nothing; this one is refused while an earlier test call of the webhook is under way.
+    // A rejected call stores nothing. This one is rejected while an earlier test call of the
+    // webhook runs.
     const first = await waitFor(async () => {
       const answer = await call(payload, key)
       return name === 'POST /webhook/{}/test' && answer.status === 409 ? undefined : answer
@@ -102,13 +104,13 @@ test('every POST route with an idempotency key has its effect once, repeats its 
       failures.push(`${name}: ${show(first)}`)
       continue
     }
-    // Its job ends in the background, and leaves its mark on the media.
+    // Its job ends in the background and changes the media.
     if (name === 'POST /video/upload') await settled(fixture.as.owner, (first.body as { id: string }).id)
     if (name === 'POST /job/{}/retry') await settled(fixture.as.owner, (first.body as { video_id: string }).video_id)
     const before = await rows()
     const second = await call(payload, key)
     if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)
-    const other = OTHERS[name]
+    const other = OTHER_PAYLOADS[name]
     if (other) {
       const third = await call({ ...payload, ...other }, key)
       if (third.status !== 422) failures.push(`${name} with another payload: ${show(third)}`)
@@ -121,7 +123,7 @@ test('every POST route with an idempotency key has its effect once, repeats its 
 
 test('the test has a second payload for every POST route with a payload', () => {
   const taking = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(nameOf)
-  expect(taking.toSorted()).toEqual(Object.keys(OTHERS).toSorted())
+  expect(taking.toSorted()).toEqual(Object.keys(OTHER_PAYLOADS).toSorted())
 })
 
 test('a rejected call stores no response: the same call works with its key later', async () => {

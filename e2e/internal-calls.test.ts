@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PRINCIPAL_HEADER, type Principal } from '@vitascope/grpc'
 import { type CertificateFiles, certificateFolder, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
 import { nouns } from './endpoint-cases/index.ts'
-import { falseTokens, forged, metadataOf, nobodies, type Prey, signed, userOf } from './support/false-principals.ts'
+import { falseTokens, forged, invalidCredentials, metadataOf, signed, type Target, userOf } from './support/false-principals.ts'
 import type { Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { settingsOf } from './support/process-settings.ts'
@@ -20,8 +20,8 @@ let authority: TestAuthority
 let certificates: Awaited<ReturnType<typeof certificateFolder>>
 let gateway: CertificateFiles
 let fixture: Platform
-let prey: Prey
-/** Of records of the owner, one of each noun. */
+let target: Target
+/** Ids of one record per noun, all of the owner. */
 let values: Values = {}
 const addresses: Record<string, string> = {}
 const callers = {} as Record<Area, RpcCaller>
@@ -40,7 +40,7 @@ beforeAll(async () => {
     for (const [setting, value] of await settingsOf(fixture.platform, name)) received.set(setting, value)
   for (const name of [...AREAS, 'delivery', 'encoding_upload'])
     addresses[name] = `${received.get(`VITASCOPE_${name.toUpperCase()}_LISTEN`)}`
-  prey = { dataDir: fixture.platform.dataDir, owner: fixture.owner, stranger: fixture.stranger }
+  target = { dataDir: fixture.platform.dataDir, owner: fixture.owner, stranger: fixture.stranger }
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
   values = { ...values, organisation_id: fixture.owner.organisationId, user_id: fixture.owner.userId, key: fixture.owner.key }
   for (const area of AREAS) callers[area] = openRpcCaller(addresses[area] ?? '', area, gateway)
@@ -65,8 +65,8 @@ async function forAll(check: (rpc: Rpc) => Promise<string | undefined>, of: read
 
 describe('a caller with a certificate of the platform', () => {
   test('is rejected by every rpc without a principal that the platform signed', async () => {
-    const refused = new Map<Area, Awaited<ReturnType<typeof nobodies>>>()
-    for (const area of AREAS) refused.set(area, await nobodies(prey, area))
+    const refused = new Map<Area, Awaited<ReturnType<typeof invalidCredentials>>>()
+    for (const area of AREAS) refused.set(area, await invalidCredentials(target, area))
     await forAll(async (rpc) => {
       const wrong: string[] = []
       for (const [name, entries] of refused.get(rpc.area) ?? []) {
@@ -75,7 +75,7 @@ describe('a caller with a certificate of the platform', () => {
       }
       return wrong.length > 0 ? wrong.join(', ') : undefined
     })
-    process.stderr.write(`internal calls: ${rpcs.length} rpcs refused ${refused.get('auth')?.length} nobodies each\n`)
+    process.stderr.write(`internal calls: ${rpcs.length} rpcs refused ${refused.get('auth')?.length} invalid callers each\n`)
   }, 120_000)
 
   test.each(['stranger', 'guest'] as const)(
@@ -85,20 +85,20 @@ describe('a caller with a certificate of the platform', () => {
       const before = await rowsNow(fixture)
       let kept = 0
       await forAll(async (rpc) => {
-        const token = await signed(principal, prey, rpc.area)
+        const token = await signed(principal, target, rpc.area)
         const plain = await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: token }))
-        const lied = await send(rpc, metadataOf({ ...(await forged(prey)), [PRINCIPAL_HEADER]: token }))
-        if (!ANSWERS.has(lied.code) || !ANSWERS.has(plain.code)) return `${plain.code}, then ${lied.code}`
+        const tampered = await send(rpc, metadataOf({ ...(await forged(target)), [PRINCIPAL_HEADER]: token }))
+        if (!ANSWERS.has(tampered.code) || !ANSWERS.has(plain.code)) return `${plain.code}, then ${tampered.code}`
         // A created record may be rejected the second time. A rejected call stays rejected.
-        const same = plain.code === lied.code && (!rpc.isRead || plain.bytes.equals(lied.bytes))
-        if (!same && (rpc.isRead || plain.code !== 'OK')) return `${plain.code}, but ${lied.code} with forged metadata`
-        if (rpc.isRead && lied.code !== 'OK') {
-          const own = await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: await signed(userOf(fixture.owner), prey, rpc.area) }))
+        const same = plain.code === tampered.code && (!rpc.isRead || plain.bytes.equals(tampered.bytes))
+        if (!same && (rpc.isRead || plain.code !== 'OK')) return `${plain.code}, but ${tampered.code} with forged metadata`
+        if (rpc.isRead && tampered.code !== 'OK') {
+          const own = await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: await signed(userOf(fixture.owner), target, rpc.area) }))
           if (own.code === 'OK') kept++
         }
         return undefined
       })
-      // The same requests are answered to their owner: it is for the caller that they are refused.
+      // The same requests succeed for their owner, so their rejection depends on the caller.
       expect(kept).toBeGreaterThan(10)
       const after = await rowsNow(fixture)
       const lost = [...before].flatMap(([table, rows]) => {
@@ -120,7 +120,7 @@ describe('a worker', () => {
     await forAll(async (rpc) => {
       const [worker, gatewayItself] = await Promise.all(
         [own, { kind: 'service', service: 'gateway' } as const].map(async (principal) => {
-          const token = await signed(principal, prey, rpc.area, principal.service)
+          const token = await signed(principal, target, rpc.area, principal.service)
           return (await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: token }))).code
         }),
       )
@@ -133,7 +133,7 @@ describe('a worker', () => {
   }, 60_000)
 
   test('cannot upload with any signed principal', async () => {
-    const headers = { [PRINCIPAL_HEADER]: await signed(own, prey, 'encoding', 'worker') }
+    const headers = { [PRINCIPAL_HEADER]: await signed(own, target, 'encoding', 'worker') }
     expect(await statusOf('encoding_upload', gateway, headers)).toBe('forbidden')
   })
 })
@@ -146,7 +146,7 @@ const ANSWERS = new Set([
 
 describe('a certificate', () => {
   const someone = async (area: Area) =>
-    metadataOf({ [PRINCIPAL_HEADER]: await signed({ kind: 'service', service: 'gateway' }, prey, area) })
+    metadataOf({ [PRINCIPAL_HEADER]: await signed({ kind: 'service', service: 'gateway' }, target, area) })
 
   test('with an unknown name is rejected by every rpc, even with a system principal', async () => {
     const strangers = await authority.issue(['stranger', '*.gateway', 'gateway.example.org'])
@@ -185,27 +185,27 @@ describe('a certificate', () => {
       const { code: known } = await send(rpc, await someone(area))
       expect([area, ANSWERS.has(known)]).toEqual([area, true])
     }
-    for (const door of ['delivery', 'encoding_upload']) expect([door, await statusOf(door, shown)]).toEqual([door, 'refused'])
+    for (const server of ['delivery', 'encoding_upload']) expect([server, await statusOf(server, shown)]).toEqual([server, 'refused'])
   })
 
   test('and a principal are required over HTTP as well', async () => {
     const stranger = await authority.issue(['stranger'])
-    for (const door of ['delivery', 'encoding_upload']) expect([door, await statusOf(door, stranger)]).toEqual([door, 'refused'])
-    // It knows no such verb, but it answers.
+    for (const server of ['delivery', 'encoding_upload']) expect([server, await statusOf(server, stranger)]).toEqual([server, 'refused'])
+    // Delivery has no such method, but it responds.
     expect(await statusOf('delivery', gateway)).toBe(405)
     expect(await statusOf('encoding_upload', gateway)).toBe('unauthenticated')
-    for (const token of Object.values(await falseTokens(prey, 'encoding'))) {
-      expect(await statusOf('encoding_upload', gateway, { ...(await forged(prey)), [PRINCIPAL_HEADER]: token })).toBe('unauthenticated')
+    for (const token of Object.values(await falseTokens(target, 'encoding'))) {
+      expect(await statusOf('encoding_upload', gateway, { ...(await forged(target)), [PRINCIPAL_HEADER]: token })).toBe('unauthenticated')
     }
   })
 })
 
 /** Returns the status of an HTTP server for this certificate, or the kind of its rejection. */
-function statusOf(door: string, shown: Shown, headers: Record<string, string> = {}): Promise<number | string> {
-  const path = `//${addresses[door]}/video/upload/form`
+function statusOf(server: string, shown: Shown, headers: Record<string, string> = {}): Promise<number | string> {
+  const path = `//${addresses[server]}/video/upload/form`
   if (!shown) return fetch(`http:${path}`).then(({ status }) => status, refused)
   const own = 'tls.key' in shown ? { cert: shown['tls.crt'], key: shown['tls.key'] } : {}
-  const servername = door === 'encoding_upload' ? 'encoding' : door
+  const servername = server === 'encoding_upload' ? 'encoding' : server
   const options = { method: 'POST', headers, ca: authority.certificate, ...own, servername, agent: false }
   return new Promise((resolve) => {
     const requested = secureRequest(`https:${path}`, options, (answer) => {

@@ -12,9 +12,11 @@ import { type Accepted, aTenant } from './support/video-steps.ts'
 
 const UPLOADS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 500 : 200
 const CLIENTS = 8
-/** Of the replies to callers. */
+/** Share of lost replies to callers. */
 const LOST = 0.3
-/** Of the parts of replies between services, each of which ends a connection with all that is under way on it. */
+/**
+ * Share of lost parts of replies between services. Each closes its connection with all calls on it.
+ */
 const LOST_BETWEEN_SERVICES = 0.02
 
 let folder: string
@@ -39,11 +41,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test(`${UPLOADS} uploads of which ${LOST * 100} % of the replies are lost, and some between the services, are as many media`, async () => {
+test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the replies, and some between services, are lost`, async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   const random = seeded(seed)
   const { organisationId } = await aTenant(platform.system)
-  // What happens is written down where a webhook asks for it.
+  // Events are only recorded if a webhook receives them.
   sources.answer('/hook', (_, response) => response.end())
   const webhook = { organisation_id: organisationId, url: `${sources.url}/hook`, events: ['video.created', 'video.failed'] }
   expect((await platform.system.post('/webhook', webhook)).status).toBe(201)
@@ -57,7 +59,8 @@ test(`${UPLOADS} uploads of which ${LOST * 100} % of the replies are lost, and s
         .post<Accepted>('/video/upload', payload(n), { 'idempotency-key': `lost-${n}` })
         .catch(() => undefined)
       if (answer?.status === 200) return answer.body
-      // No reply, or the first call still runs, or a service was not to be reached: all of them say to try again.
+      // The reply is lost, the first call still runs, or a service is unavailable: the client
+      // retries.
       if (answer) expect([409, 503]).toContain(answer.status)
       await delay(20)
     }

@@ -11,7 +11,7 @@ import { ffmpegsOf } from './support/nemesis.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
-import { filesOf, insistently, type Uploader, uploadWays } from './support/upload-ways.ts'
+import { filesOf, retryUntilSuccess, type Uploader, uploadWays } from './support/upload-ways.ts'
 import { aTenant, settled, type VideoRecord } from './support/video-steps.ts'
 
 /** The default duration of a task lease. */
@@ -19,8 +19,11 @@ const LEASE_MS = 30_000
 const BOUND_MS = LEASE_MS + 30_000
 const UPLOADS = 8
 
-/** Sends events of views until it is stopped, each until it is acknowledged. Returns the acknowledged ones. */
-function tellViews(uploader: Uploader, videoId: string): () => Promise<Set<string>> {
+/**
+ * Sends view events until it is stopped, and retries each until success. Returns the acknowledged
+ * ones.
+ */
+function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<string>> {
   const acknowledged = new Set<string>()
   let running = true
   const sendingEvents = (async () => {
@@ -34,7 +37,7 @@ function tellViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
         watched: [[0, 2]],
         at: Date.now(),
       }))
-      const { accepted } = await insistently(uploader, (api) => api.post<{ accepted: number }>('/analytics/events', events))
+      const { accepted } = await retryUntilSuccess(uploader, (api) => api.post<{ accepted: number }>('/analytics/events', events))
       expect(accepted).toBe(ids.length)
       for (const id of ids) acknowledged.add(id)
       await delay(100)
@@ -65,7 +68,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
   const sources = await startSourceServer(folder)
   for (const kind of ['small.mp4', 'good.mp4'] as const) await makeSource(folder, kind)
   const platform = await startReplicas()
-  let viewsTold: (() => Promise<Set<string>>) | undefined
+  let stopViews: (() => Promise<Set<string>>) | undefined
   try {
     const tenant = await aTenant(platform.system)
     const uploader: Uploader = { tenant, gateways: [platform.url] }
@@ -77,12 +80,12 @@ test('losing a node with one replica of each service loses no encode, upload or 
     }
     const seen = await uploadOne(1)
     await settled(platform.system, seen)
-    viewsTold = tellViews(uploader, seen)
+    stopViews = sendViews(uploader, seen)
     const ids = [seen]
     for (let nth = 2; nth < UPLOADS; nth++) ids.push(await uploadOne(nth))
     await waitFor(() => ffmpegsOf(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
     const encoding = ffmpegsOf(platform.pid('worker-2'))
-    // Under way while the node dies.
+    // This upload runs while the node dies.
     const last = uploadOne(UPLOADS)
     await platform.loseSecond()
     const lost = Date.now()
@@ -91,7 +94,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
 
     const progress = new Map<string, number[]>()
     const note = ({ video_id, status }: VideoRecord) => progress.set(video_id, [...(progress.get(video_id) ?? []), status.progress])
-    // It is away until it is seen that its half is.
+    // Requests fail until the other half detects the loss.
     const settle = async (id: string) => {
       for (;;) {
         const video = await settled(platform.system, id, BOUND_MS, note).catch((error: Error) => {
@@ -103,7 +106,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
     }
     const videos = await Promise.all(ids.map(settle))
     const recoveryMs = Date.now() - lost
-    const acknowledged = await viewsTold()
+    const acknowledged = await stopViews()
     process.stderr.write(`node loss: ${JSON.stringify({ uploads: ids.length, views: acknowledged.size, recoveryMs })}\n`)
     expect(videos.map(({ status }) => status.status)).toEqual(ids.map(() => 'ok'))
     expect(recoveryMs).toBeLessThanOrEqual(BOUND_MS)
@@ -114,8 +117,8 @@ test('losing a node with one replica of each service loses no encode, upload or 
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${platform.log().slice(-10_000)}`, { cause: error })
   } finally {
-    // What it has to say was said above.
-    await viewsTold?.().catch(() => {})
+    // Its failure was reported above.
+    await stopViews?.().catch(() => {})
     await platform.remove()
     await sources.close()
     await rm(folder, { recursive: true, force: true })

@@ -13,7 +13,10 @@ import { aTenant, settled, upload } from './support/video-steps.ts'
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
-/** A video element, for functions that run in the page: tests have no types of the DOM. */
+/**
+ * A video element for functions that run in the page, because tests do not have the types of the
+ * DOM.
+ */
 interface VideoState {
   currentTime: number
   paused: boolean
@@ -94,14 +97,14 @@ inBrowser('a viewer of the real platform', () => {
         await page.waitForTimeout(300)
         return (await position(page)) === before
       },
-      { timeout: 60_000, describe: 'the picture to stand still' },
+      { timeout: 60_000, describe: 'playback to stop' },
     )
-  /** Waits until the platform answers again; the picture must move within 5 s. */
+  /** Waits until the platform answers again. Playback must continue within 5 s. */
   const resumes = async (page: Page) => {
     const from = await position(page)
     await waitFor(isReady, { timeout: 60_000, interval: 50, describe: 'the platform to be ready' })
     const readyAt = Date.now()
-    await waitFor(async () => (await position(page)) > from + 0.2, { timeout: 60_000, describe: 'the picture to move again' })
+    await waitFor(async () => (await position(page)) > from + 0.2, { timeout: 60_000, describe: 'playback to continue' })
     const resumedAfterMs = Date.now() - readyAt
     process.stderr.write(`resumed ${resumedAfterMs} ms after the platform was ready\n`)
     expect(resumedAfterMs).toBeLessThan(patient(5_000))
@@ -111,7 +114,8 @@ inBrowser('a viewer of the real platform', () => {
 
   test('shows that the connection is lost while the gateway is down, and playback resumes', async () => {
     const page = await play()
-    // The platform restarts the gateway at once: it is killed until the viewer has seen the outage.
+    // The platform restarts the gateway immediately, so it is killed until the player shows the
+    // outage.
     const kills = setInterval(() => kill(platform, 'gateway'), 100)
     try {
       await readsMessage(page)

@@ -20,7 +20,7 @@ const TITLES = [
   'A title that is so long that it does not fit into two lines of the list: landing',
   'Splashdown',
 ]
-/** Disabled: the page is a guest. */
+/** Title of a disabled video, which the page as a guest cannot see. */
 const HIDDEN = 'Not for everybody'
 
 let folder: string
@@ -65,7 +65,7 @@ inBrowser('a playlist in a browser', () => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
     complaints.length = 0
-    // That the id is no video's is asked once, and the browser says so.
+    // The page requests the id once as a video, and the browser logs the 404.
     page.on('console', (message) => message.type() === 'error' && !/404/.test(message.text()) && complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(error.message))
   })
@@ -112,7 +112,7 @@ inBrowser('a playlist in a browser', () => {
     }
     await waitFor(() => page.locator('video').evaluate((element: { ended: boolean }) => element.ended), { describe: 'the end of the last' })
     expect(await current()).toBe(TITLES.at(-1))
-    // The same element all along: it keeps its loudness, full screen and the leave to play.
+    // The video element is reused, so it keeps its volume, full screen and permission to play.
     expect(await video?.evaluate((element: { isConnected: boolean }) => element.isConnected)).toBe(true)
     const thumbnails = page.locator('.entry img')
     expect(await thumbnails.count()).toBe(4)
@@ -131,7 +131,7 @@ inBrowser('a playlist in a browser', () => {
     await runs(TITLES[1] ?? '')
     await page.keyboard.press('Shift+P')
     await runs(TITLES[0] ?? '')
-    // At the first, back leads nowhere.
+    // The first video has no previous one.
     expect(await page.getByRole('button', { name: 'Previous video' }).getAttribute('aria-disabled')).toBe('true')
     await page.getByRole('button', { name: 'Next video' }).focus()
     await page.keyboard.press('Enter')
@@ -176,7 +176,7 @@ inBrowser('a playlist in a browser', () => {
       expect(await current()).toBe(order[0])
       orders.add(order.join())
     }
-    // All the same by chance: one time in 24 to the power of 11.
+    // By chance, all orders are the same once in 24^11 runs.
     expect(orders.size).toBeGreaterThan(1)
   }, 120_000)
 

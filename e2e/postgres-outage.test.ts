@@ -12,9 +12,9 @@ import { type Accepted, aTenant, settled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
 /** From the end of the server to the first response of the new one. */
-const REVIVED_MS = 15_000
+const MAX_RESTART_MS = 15_000
 /** From the first response of the database to the last rejection. */
-const CALM_MS = 5_000
+const SETTLE_MS = 5_000
 const EVERY_MS = 3_000
 const SECONDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30 : 9
 
@@ -28,7 +28,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sources-'))
   sources = await startSourceServer(folder)
   await makeSource(folder, 'small.mp4')
-  // A task that was leased while its answer was lost waits for the end of its lease: not for half a minute here.
+  // A task whose lease response was lost is leased again after the lease expires, which must not
+  // take 30 s here.
   platform = await startTestPlatform({ VITASCOPE_LEASE_MS: '6000', VITASCOPE_WORKER_HEARTBEAT_MS: '1000' })
   organisationId = (await aTenant(platform.system)).organisationId
 }, 120_000)
@@ -48,7 +49,7 @@ function callers() {
   let stopped = false
   const made: { organisation_id: string; name: string }[] = []
   const refused: { at: number; status: number; what: string }[] = []
-  /** How many were answered well without a refusal between, by what was asked. */
+  /** Number of consecutive successful responses per kind of call. */
   const inARow = new Map<string, number>()
   const loop = async (what: string, call: (n: number) => Promise<{ status: number }>) => {
     for (let n = 0; !stopped; n++) {
@@ -72,12 +73,12 @@ function callers() {
   return {
     made,
     refused,
-    /** Everything was answered well so often since it was asked for. */
-    async calm(times: number) {
+    /** Waits until every kind of call has succeeded this many times in a row from now on. */
+    async waitForSuccesses(times: number) {
       inARow.clear()
       await waitFor(() => running.length === inARow.size && [...inARow.values()].every((count) => count >= times), {
-        timeout: 4 * CALM_MS,
-        describe: () => `${times} good answers in a row, after ${JSON.stringify(refused.slice(-5))}`,
+        timeout: 4 * SETTLE_MS,
+        describe: () => `${times} successful responses in a row, after ${JSON.stringify(refused.slice(-5))}`,
       })
     },
     async stop() {
@@ -87,9 +88,12 @@ function callers() {
   }
 }
 
-/** What was acknowledged is there, and what was refused was refused as unavailable, for no longer than the outage and a little. */
+/**
+ * Checks that acknowledged writes exist, and that calls were only rejected as unavailable, until
+ * shortly after the outage.
+ */
 async function expectNothingLost(outageEnd: number): Promise<void> {
-  const late = calls.refused.filter(({ at }) => at > outageEnd + CALM_MS)
+  const late = calls.refused.filter(({ at }) => at > outageEnd + SETTLE_MS)
   expect(late).toEqual([])
   expect(calls.refused.filter(({ status }) => status !== 503)).toEqual([])
   expect(calls.made.length).toBeGreaterThan(0)
@@ -120,15 +124,18 @@ test.each([
     const before = pids()
     const upload = await accept(`before it was ${how}`)
     calls = callers()
-    await calls.calm(3)
+    await calls.waitForSuccesses(3)
     const pid = platform.pid('postgres') ?? 0
     const began = Date.now()
     process.kill(pid, signal)
-    await waitFor(() => platform.pid('postgres') !== pid && answers(), { timeout: 10 * REVIVED_MS, describe: 'PostgreSQL to answer again' })
+    await waitFor(() => platform.pid('postgres') !== pid && answers(), {
+      timeout: 10 * MAX_RESTART_MS,
+      describe: 'PostgreSQL to answer again',
+    })
     const back = Date.now()
-    await calls.calm(20)
+    await calls.waitForSuccesses(20)
     await calls.stop()
-    expect(back - began).toBeLessThan(REVIVED_MS)
+    expect(back - began).toBeLessThan(MAX_RESTART_MS)
     await expectNothingLost(back)
     expect((await settled(platform.system, upload.id)).status.status).toBe('ok')
     expect(pids()).toEqual(before)
@@ -139,7 +146,7 @@ test.each([
 test(`terminating connections every ${EVERY_MS / 1_000} s for ${SECONDS} s ends no process and loses no acknowledged write`, async () => {
   const before = pids()
   calls = callers()
-  await calls.calm(3)
+  await calls.waitForSuccesses(3)
   const uploads: Accepted[] = []
   let ended = 0
   let last = Date.now()
@@ -155,7 +162,7 @@ test(`terminating connections every ${EVERY_MS / 1_000} s for ${SECONDS} s ends 
     last = Date.now()
   }
   expect(ended).toBeGreaterThan(0)
-  await calls.calm(20)
+  await calls.waitForSuccesses(20)
   await calls.stop()
   await expectNothingLost(last)
   for (const { id } of uploads) expect((await settled(platform.system, id)).status.status).toBe('ok')

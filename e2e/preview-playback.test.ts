@@ -11,9 +11,9 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
 
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
-/** In the long tests ten minutes. */
+/** Ten minutes in long tests. */
 const [SOURCE, SECONDS] = process.env['VITASCOPE_LONG_TESTS'] === '1' ? (['ten-minutes.mp4', 600] as const) : (['long.mp4', 150] as const)
-/** All of it is encoded in that time on a busy machine. */
+/** Time in which a busy machine encodes all of it. */
 const PATIENCE_MS = SECONDS * 2_000
 const inBrowser = browserPath() === undefined ? describe.skip : describe
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const start = () => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/${SOURCE}`)
 const record = async (id: string) => (await platform.guest.get<VideoRecord>(`/video/${id}`)).body
-/** The record of the moment in which there is something to watch. */
+/** Returns the first record of the video with something to play. */
 async function playable(id: string): Promise<VideoRecord> {
   let video: VideoRecord | undefined
   await waitFor(
@@ -47,7 +47,7 @@ async function playable(id: string): Promise<VideoRecord> {
     },
     { timeout: 60_000, describe: 'the video to be playable' },
   )
-  if (!video) throw new Error('it was playable unseen')
+  if (!video) throw new Error('the playable state was not observed')
   return video
 }
 const text = async (url: string) => {
@@ -67,7 +67,7 @@ test(
     expect(video.status).toMatchObject({ status: 'encoding', code: 2 })
     expect([video.uri.http, Number(video.duration)]).toEqual([{}, SECONDS])
 
-    const viewed = await tellOfView(id)
+    const viewed = await sendView(id)
 
     const master = await text(video.uri.hls)
     const tracks = [...master.matchAll(/(?:URI="|^)([a-z0-9_]+\/index\.m3u8)/gm)].map(([, path]) => new URL(path ?? '', video.uri.hls).href)
@@ -115,8 +115,10 @@ test(
   2 * PATIENCE_MS,
 )
 
-/** A view of all of it while it is encoded; what comes back looks how it counts. */
-async function tellOfView(videoId: string): Promise<() => Promise<void>> {
+/**
+ * Sends a view of the whole video during the encode. The returned function checks how it counts.
+ */
+async function sendView(videoId: string): Promise<() => Promise<void>> {
   const view = { video_id: videoId, view_id: randomUUID(), at: Date.now() }
   const events = [
     { ...view, type: 'load' },
@@ -166,7 +168,7 @@ inBrowser('in a browser', () => {
         }
         const seen = await at()
         await settled(platform.guest, id, PATIENCE_MS)
-        // Nothing began anew when it was complete.
+        // Playback did not restart when the encode was complete.
         await waitFor(async () => (await page.locator('.badge').isHidden()) && (await at()) > seen, { timeout: 30_000 })
       } finally {
         await browser.close()

@@ -36,7 +36,7 @@ async function aPlayingVideo(): Promise<VideoRecord> {
   return video
 }
 
-/** Every address that a record and its playlists lead to. */
+/** Returns every URL that a record and its playlists reference. */
 async function crawl(uri: VideoRecord['uri']): Promise<string[]> {
   const stills = [uri.poster_frame, uri.thumbnail, ...Object.values(uri.all_thumbnails)]
   const sprites = (await (await fetch(uri.storyboard)).text()).match(/storyboard-\d+\.jpg/g) ?? []
@@ -65,7 +65,7 @@ const served = async (urls: readonly string[]) => (await statuses(urls)).filter(
 const record = async (id: string, by: Api = api) => (await by.get<VideoRecord>(`/video/${id}`)).body
 const withToken = (url: string, token: string) => url.replace(/(\/delivery\/\d+\/[^/]+)\//, `$1~${token}/`)
 const closes = (urls: readonly string[]) =>
-  waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old address to be closed' })
+  waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old URL to return an error' })
 
 test('a video that requires a token delivers its files only with a valid token', async () => {
   const [video, other] = [await aPlayingVideo(), await aPlayingVideo()]
@@ -77,7 +77,7 @@ test('a video that requires a token delivers its files only with a valid token',
   await closes(open)
   const now = (await record(video.video_id, platform.guest)).uri
   const base = open.map((url) => url.replace(/\/delivery\/\d+\/[^/]+\//, now.hls.match(/\/delivery\/\d+\/[^/]+\//)?.[0] ?? ''))
-  await waitFor(async () => (await statuses(base.slice(0, 1)))[0] === 403, { timeout: 5_000, describe: 'the new version to be known' })
+  await waitFor(async () => (await statuses(base.slice(0, 1)))[0] === 403, { timeout: 5_000, describe: 'the new version to apply' })
   expect(await served(base)).toBe(0)
 
   const token = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600 })).body.token
@@ -91,7 +91,7 @@ test('a video that requires a token delivers its files only with a valid token',
   expect(await served(base.map((url) => withToken(url, elsewhere)))).toBe(0)
   await waitFor(async () => (await served(base.slice(0, 1).map((url) => withToken(url, brief)))) === 0, {
     timeout: 5_000,
-    describe: 'the brief token to end',
+    describe: 'the short token to expire',
   })
 
   const [head = '', rest = ''] = [token.slice(0, token.indexOf('.') + 1), token.slice(token.indexOf('.') + 1)]
@@ -111,14 +111,14 @@ test('a video with allowed addresses is not delivered to others', async () => {
   const elsewhere = await record(video.video_id, platform.guest)
   expect(elsewhere['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
   expect(await served([elsewhere.uri.hls, elsewhere.uri.poster_frame, ...Object.values(elsewhere.uri.http)])).toBe(0)
-  // A client's own word about where it comes from does not count.
+  // The `X-Forwarded-For` of a client is ignored.
   const pretending = await fetch(elsewhere.uri.hls, { headers: { 'x-forwarded-for': '203.0.113.9' } })
   expect(pretending.status).not.toBe(200)
 
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['127.0.0.0/8', '::1'] } })
   await waitFor(async () => (await served([(await record(video.video_id)).uri.hls])) === 1, {
     timeout: 5_000,
-    describe: 'this machine to be let in',
+    describe: 'this machine to be allowed',
   })
 }, 60_000)
 
@@ -130,7 +130,7 @@ test.each([
   ],
   ['deleted', async (id: string) => api.delete(`/media?media_id=${(await record(id)).media_id}`)],
 ])(
-  'a video that is %s is not delivered after 5 s, and guests get 404',
+  'a video that is %s is no longer delivered after 5 s, and guests get 404',
   async (_, change) => {
     const video = await aPlayingVideo()
     const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
@@ -144,10 +144,10 @@ test.each([
 test('the keys and videos of an inactive organisation are rejected', async () => {
   const video = await aPlayingVideo()
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'inactive' })
-  await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be refused' })
+  await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be rejected' })
   await waitFor(async () => (await platform.guest.get(`/video/${video.video_id}`)).status === 404, {
     timeout: 5_000,
-    describe: 'its video to be gone',
+    describe: 'its video to be hidden',
   })
   await closes([video.uri.hls])
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'active' })

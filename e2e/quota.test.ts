@@ -42,7 +42,10 @@ const send = (tenant: Tenant, url = small()) => as(tenant).post<Problem>('/video
 /** An upload whose body never arrives. */
 const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
 
-/** What is answered to the last byte, to HEAD with its offset, to DELETE, and to HEAD then. */
+/**
+ * Returns the statuses of the last byte, of HEAD with its offset, of DELETE, and of HEAD
+ * afterwards.
+ */
 async function refusedInParts(tenant: Tenant): Promise<(number | string | null)[]> {
   const tus = { 'tus-resumable': '1.0.0' }
   const call = (method: string, path: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
@@ -56,7 +59,7 @@ async function refusedInParts(tenant: Tenant): Promise<(number | string | null)[
   return [last.status, head.status, head.headers.get('upload-offset'), deleted.status, (await call('HEAD', path)).status]
 }
 
-/** Sets a quota, and waits until the catalogue knows it. */
+/** Sets a quota, and waits until the catalogue applies it. */
 async function limit(tenant: Tenant, quota: Record<string, number>, answer: number | string): Promise<void> {
   const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
   expect(status).toBe(200)
@@ -159,6 +162,7 @@ test('concurrent jobs are limited by the quota, independently of other organisat
   expect(before).toBeGreaterThan(12)
   const { id } = await upload(as(other), other.organisationId, small())
   expect((await settled(as(other), id)).status).toMatchObject({ status: 'ok' })
-  // Its turn came among theirs: each of its four steps waits for one of theirs at most, and two of them are done at once.
+  // Tasks are shared fairly: each of its four steps waits for at most one task of the others, and
+  // two of them run at once.
   expect(before - (await waiting())).toBeLessThanOrEqual(10)
 }, 150_000)

@@ -24,7 +24,10 @@ async function setMasterKeys(text: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-/** A record with a secret of a third party, and a webhook: the one is auth's, the other the catalogue's. */
+/**
+ * Creates a record with a third-party secret, stored by auth, and a webhook, stored by the
+ * catalogue.
+ */
 async function makeSecrets(token: string): Promise<string> {
   const api = platform.withKey(tenant.key)
   const record = await api.post<{ id: string }>('/oauth/thirdparty', { organisation_id: tenant.organisationId, token })

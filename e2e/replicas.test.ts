@@ -5,8 +5,9 @@ import { startPlatform } from './support/platform.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { describeRows } from './support/row-suite.ts'
 
-// Replicas share nothing but their database, their storage and, for limits, Redis: what one process did shows at the other with the next call, and
-// every row is answered by two of each as by one. The long tests take all rows.
+// Replicas share only their database, their storage and, for limits, Redis. An effect of one
+// process is visible at the other with the next call. Both answer all rows. The long tests run all
+// rows, the others only some.
 
 const SOME = [
   'organisation',
@@ -40,7 +41,7 @@ describeRows(picked, async () => {
 test('both replicas of each service have responded', async () => {
   const answered = await platform.answered()
   process.stderr.write(`answered by each of two: ${JSON.stringify(answered)}\n`)
-  // Those that some of the rows have nothing to do with are asked by the rest of them.
+  // Services that some rows do not use are used by the others.
   const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
   expect(requested.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)
   for (const [name, counts] of requested) expect([name, Math.min(...counts) > 0]).toEqual([name, true])

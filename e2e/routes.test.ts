@@ -12,7 +12,7 @@ interface Problem {
   title: string
   status: number
   errors?: { field: string; message: string }[]
-  /** Of events only. */
+  /** Only in responses to events. */
   accepted?: number
   rejected?: { index: number; message: string }[]
 }
@@ -175,7 +175,7 @@ describe('every route', () => {
       (o) => o.fields !== undefined && nameOf(o) !== 'PUT /media/{}',
       async (o) => {
         const names = Object.keys(o.fields ?? {})
-        // No field takes a list that holds a list of a list.
+        // No field accepts a list of lists of lists.
         const payload = Object.fromEntries(names.map((name) => [name, [[['wrong']]]]))
         const response = await call(o, SYSTEM_KEY, values, payload)
         const invalid = new Set(invalidFields(response.body).map((field) => field.split(/[.[]/)[0]))

@@ -48,7 +48,7 @@ describe('q', () => {
     ['embargo', []],
     ['secrets', []],
     ['submarine', []],
-  ])('%s', async (q, found) => {
+  ])('finds the video for %s', async (q, found) => {
     expect((await titles({ q })).toSorted()).toEqual([...found].toSorted())
   })
   test('lists the best match first, unless another order is requested', async () => {

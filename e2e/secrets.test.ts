@@ -103,7 +103,7 @@ test('keys, passwords and tokens appear in no database and no log', async () => 
   const log = platform.log()
   expect(rows.length).toBeGreaterThan(10)
   expect(log).toContain('/video')
-  // bytea shows as hex: a secret kept as plain bytes would be found there.
+  // bytea is dumped as hex, so plain bytes of a secret would be found.
   const forms = (secret: string) => [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')]
   for (const secret of secrets) {
     expect(rows.filter(([, text]) => forms(secret).some((form) => text.includes(form))).map(([table]) => table)).toEqual([])

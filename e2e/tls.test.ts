@@ -19,7 +19,7 @@ let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vitascope-tls-'))
   authority = await createTestAuthority()
-  // One certificate with every name: the processes share a folder here.
+  // One certificate with every name, because the processes share a folder here.
   certificates = await certificateFolder(await authority.issue(SERVICES))
   platform = await startTestPlatform({
     VITASCOPE_TLS_DIR: certificates.folder,

@@ -64,7 +64,7 @@ test('an upload resumes after gateway and encoding are killed, and becomes one v
     upload.start()
   })
   expect(killed).toEqual(['encoding', 'gateway', 'encoding'])
-  // Where the last answer was lost the list has it.
+  // If the last response was lost, the list contains the video.
   const { body: videos } = await api.get<VideoRecord[]>(`/video/organisation/${tenant.organisationId}`)
   expect(videos).toHaveLength(1)
   const id = videos[0]?.video_id ?? ''

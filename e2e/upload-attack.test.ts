@@ -18,7 +18,10 @@ const MB = 1_000_000
 const ANNOUNCED_BYTES = 1000 * MB
 /** Twice the kernel's largest send and receive buffers (tcp_wmem, tcp_rmem). */
 const MAX_BUFFERED_BYTES = 20 * MB
-/** The documented bound is 13 s. At an eighth of the minimum rate the sender earns 2 s more. The rest is for a busy machine. */
+/**
+ * The documented bound is 13 s. A sender at an eighth of the minimum rate gets 2 s more. The rest
+ * is slack for a busy machine.
+ */
 const TIMEOUT_MS = 25_000
 const SLOW_BYTES_PER_SECOND = 1_000
 
@@ -36,15 +39,18 @@ afterAll(() => platform?.remove())
 interface Attack {
   /** The beginning of the request: headers and the bytes that follow them at once. */
   beginning: string
-  /** `drip` sends 1,000 bytes a second after the beginning, `flood` as much as the connection takes, `wait` nothing. */
+  /**
+   * `drip` sends 1,000 bytes per second after the beginning, `flood` as much as the connection
+   * accepts, `wait` nothing.
+   */
   next: 'drip' | 'flood' | 'wait'
 }
 
 interface Connection {
-  /** Status and `code` of the answer; undefined where none came before the connection ended. */
+  /** Status and `code` of the response; undefined if the connection ended without one. */
   answer: string | undefined
   isClosed: boolean
-  /** Between the beginning and the end of the connection. */
+  /** Duration of the connection. */
   milliseconds: number
   sentBytes: number
 }
@@ -94,7 +100,8 @@ test('hostile uploads are aborted within their limits and do not delay other upl
   for (const [name, status] of Object.entries(CLOSED_WITH)) {
     const group = connections[name as AttackName]
     const slowest = Math.max(...group.map(({ milliseconds }) => milliseconds))
-    // The answer to a sender that floods can be lost: its connection is reset while it sends.
+    // The response to a flooding sender can be lost, because its connection is reset while it
+    // sends.
     const answers = new Set(group.map(({ answer }) => answer).filter((answer) => answer !== undefined || !name.includes('large file')))
     expect([name, ...answers]).toEqual([name, status])
     process.stderr.write(`${name}: ${status} after ${Math.round(slowest)} ms at most\n`)
@@ -186,7 +193,10 @@ async function beginTusUploads(count: number): Promise<string[]> {
   return locations
 }
 
-/** Uploads files of another organisation from another address, one by form and one by tus at a time, and returns how many came by each way. */
+/**
+ * Uploads files of another organisation from another address, one at a time by form and by tus.
+ * Returns the number of uploads per method.
+ */
 async function uploadUntil(isOver: () => boolean): Promise<number> {
   const until = performance.now() + patient(TIMEOUT_MS)
   let count = 0

@@ -15,7 +15,7 @@ import { aTenant, settled, type Tenant } from './support/video-steps.ts'
 
 const MB = 1_000_000
 const QUOTA_BYTES = 100 * MB
-/** A reservation of a request that was killed ends by then (`UNDER_WAY_SECONDS` of encoding). */
+/** Upper bound of the reservation of a killed request (`UNDER_WAY_SECONDS` of encoding). */
 const MAX_ORPHAN_SECONDS = 600
 const SWEEP_TIMEOUT_MS = 90_000
 
@@ -77,7 +77,7 @@ test('uploads that are deleted or expire after a kill release their reservations
   expect((await tus('HEAD', expired)).status).toBe(404)
 }, 180_000)
 
-test('an object form interrupted by a kill of encoding reserves bytes for 10 min at most, and its retry counts once', async () => {
+test('the reservation of an object form that is interrupted by a kill ends after 10 min, and a retry counts once', async () => {
   const { body, fields, file } = await beginForm()
   const started = await reservedBytes()
   await killAndWait('encoding')
@@ -86,7 +86,7 @@ test('an object form interrupted by a kill of encoding reserves bytes for 10 min
   expect(await reservedBytes()).toBe(started + file.length)
   await endOrphans()
   expect(await reservedBytes()).toBe(file.length)
-  await becomesVideo(fields.get('key') ?? '', 'a.mp4')
+  await createVideoFrom(fields.get('key') ?? '', 'a.mp4')
 }, 180_000)
 
 test('a file whose form is killed between storing and recording it counts once, before and after the form is repeated', async () => {
@@ -101,10 +101,10 @@ test('a file whose form is killed between storing and recording it counts once, 
   await postUntilAccepted(body)
   await endOrphans()
   expect(await reservedBytes()).toBe(file.length)
-  await becomesVideo(key, 'b.mp4')
+  await createVideoFrom(key, 'b.mp4')
 }, 180_000)
 
-test('a file whose form is killed between storing and recording it counts once when it is used without a repetition', async () => {
+test('a file whose form is killed between storing and recording it counts once when a video is created from it', async () => {
   const { body, fields, file, sending } = await beginForm()
   const key = fields.get('key') ?? ''
   const uploads = await lock('lock table encoding.upload')
@@ -117,10 +117,10 @@ test('a file whose form is killed between storing and recording it counts once w
   await killAndWait('encoding', usage)
   await endOrphans()
   expect(await reservedBytes()).toBe(file.length)
-  await becomesVideo(key, 'c.mp4')
+  await createVideoFrom(key, 'c.mp4')
 }, 180_000)
 
-test('a form that ends while the catalogue is away counts once when it is repeated', async () => {
+test('a form that is accepted while the catalogue is down counts once after a retry', async () => {
   const { body, file, sending } = await beginForm()
   expect(kill(platform, 'catalogue')).toBe(true)
   sending.end(body.subarray(MB))
@@ -130,7 +130,7 @@ test('a form that ends while the catalogue is away counts once when it is repeat
   expect(await reservedBytes()).toBe(file.length)
 }, 120_000)
 
-test('tus uploads that begin while catalogue and encoding are killed reserve their lengths once', async () => {
+test('tus uploads that start while catalogue and encoding are killed reserve their lengths once', async () => {
   const paths: string[] = []
   for (const name of ['catalogue', 'encoding', 'catalogue', 'encoding']) {
     const before = paths.length
@@ -149,7 +149,10 @@ test('tus uploads that begin while catalogue and encoding are killed reserve the
   expect(await reservedBytes()).toBe((known - paths.length) * MB)
 }, 180_000)
 
-/** Kills a process, releases a lock that it waited for, and waits until another process took its place and the platform is ready. */
+/**
+ * Kills a process, releases the lock that it waited for, and waits until a new process is running
+ * and the platform is ready.
+ */
 async function killAndWait(name: string, lockOfDatabase?: { release(): Promise<void> }): Promise<void> {
   const before = platform.pid(name)
   expect(kill(platform, name)).toBe(true)
@@ -186,7 +189,7 @@ async function lock(statement: string): Promise<{ release(): Promise<void> }> {
   }
 }
 
-/** Begins an object form with 2 MB of which the first are sent, and waits for its reservation. */
+/** Starts an object form with 2 MB, sends the beginning, and waits for its reservation. */
 async function beginForm() {
   const file = Buffer.alloc(2 * MB, 'a')
   const form = await aForm(file, 30 * MB)
@@ -206,7 +209,10 @@ async function reservedBytes(): Promise<number> {
   return Number(body.usage.bytes_reserved)
 }
 
-/** Ends reservations of requests that were killed, as time does; throws where one would last longer than its bound. */
+/**
+ * Ends the reservations of killed requests, as the expiry does. Throws if one would last longer
+ * than its bound.
+ */
 async function endOrphans(which = 'r.is_open'): Promise<void> {
   const ended = await rows(
     `update catalogue.upload_reservation r set expire_time = now() - interval '1 second' where organisation_id = $1 and ${which}
@@ -215,7 +221,7 @@ async function endOrphans(which = 'r.is_open'): Promise<void> {
   for (const { left } of ended) expect(Number(left)).toBeLessThanOrEqual(MAX_ORPHAN_SECONDS)
 }
 
-/** A video that plays, followed by a box of `bytes` that is not read. */
+/** Returns a playable video, followed by an unused box of `bytes`. */
 async function aLongVideo(bytes: number): Promise<Buffer> {
   const box = Buffer.alloc(bytes, 'unread')
   box.writeUInt32BE(bytes, 0)
@@ -245,7 +251,7 @@ function patch(path: string, offset: number, length: number): ClientRequest {
   return httpRequest(`${platform.url}/v2${path}`, { method: 'PATCH', headers, agent: false }).on('error', () => {})
 }
 
-/** The body of an object form, whose policy lets in up to `maxBytes`. */
+/** Returns the body of an object form, whose policy allows up to `maxBytes`. */
 async function aForm(file: Buffer, maxBytes: number): Promise<{ body: Buffer; fields: Map<string, string> }> {
   const key = `uploads/${tenant.organisationId}/${randomUUID()}.mp4`
   const fields = await signedFields(platform, tenant, [{ key }, ['content-length-range', '1', String(maxBytes)]])
@@ -259,7 +265,7 @@ function post(length: number): ClientRequest {
   return httpRequest(`${platform.url}/v2/upload/object`, { method: 'POST', headers, agent: false }).on('error', () => {})
 }
 
-/** The answer to a request; status 0 where the connection ended without one. */
+/** Returns the response to a request, with status 0 if the connection ended without one. */
 function answerOf(request: ClientRequest): Promise<{ status: number; headers: Record<string, unknown> }> {
   return new Promise((resolve) => {
     request.once('error', () => resolve({ status: 0, headers: {} }))
@@ -269,7 +275,7 @@ function answerOf(request: ClientRequest): Promise<{ status: number; headers: Re
   })
 }
 
-/** Sends a form until it is accepted, as a client does whose answer was lost. */
+/** Sends a form until it is accepted, like a client whose response was lost. */
 async function postUntilAccepted(body: Buffer): Promise<void> {
   let status = 0
   const isAccepted = async () => {
@@ -281,8 +287,8 @@ async function postUntilAccepted(body: Buffer): Promise<void> {
   await waitFor(isAccepted, { timeout: 20_000, interval: 200, describe: () => `the form to be accepted, which was answered ${status}` })
 }
 
-/** Makes a video of the file of a form; what the file had reserved is released with it. */
-async function becomesVideo(key: string, name: string): Promise<void> {
+/** Creates a video from the file of a form, which releases the reservation of the file. */
+async function createVideoFrom(key: string, name: string): Promise<void> {
   const api = platform.withKey(tenant.key)
   const { body: completed } = await api.post<{ tempLink: string }>('/upload/success?success', { key, name })
   const { status, body } = await api.post<{ id: string }>('/video/upload', {
@@ -291,7 +297,7 @@ async function becomesVideo(key: string, name: string): Promise<void> {
   })
   expect(status).toBe(200)
   expect(await rows('select 1 from catalogue.upload_reservation where organisation_id = $1 and expire_time > now()')).toEqual([])
-  // The file is none that plays.
+  // The file is not playable.
   expect((await settled(api, body.id)).status.status).toBe('failed')
   expect(await reservedBytes()).toBe(0)
 }

@@ -99,7 +99,8 @@ describe('a 12 s source of 720p with sound', () => {
     const sound = [...master.matchAll(/^#EXT-X-MEDIA:TYPE=AUDIO.*URI="([^"]+)"/gm)].map(([, uri = '']) => uri)
     expect(variants.length).toBeGreaterThanOrEqual(LADDER.length)
     expect(sound).toEqual(['audio_32', 'audio_64', 'audio_128'].map((name) => `${name}/index.m3u8`))
-    // Each playlist is read by itself: ffmpeg 8 reports errors of variants of a master playlist that it stops reading.
+    // Each playlist is decoded separately, because ffmpeg 8 reports errors of variants that it
+    // stops reading.
     for (const playlist of [...variants, ...sound]) {
       expect(await ffmpeg(['-xerror', '-i', new URL(playlist, video.uri.hls).href, '-f', 'null', '-'])).toBe('')
     }
@@ -225,7 +226,7 @@ describe('a source that is', () => {
   )
 })
 
-describe('a source that cannot be used fails the video, with a reason', () => {
+describe('rejected sources', () => {
   beforeAll(async () => {
     await makeBadSources(folder)
     sources.answer('/endless.mp4', (_, response) => {
@@ -247,7 +248,7 @@ describe('a source that cannot be used fails the video, with a reason', () => {
     ['huge.mp4', 4003],
     ['inside.mp4', 4004],
   ])(
-    '%s: %i',
+    '%s fails its video with code %i',
     async (name, code) => {
       const accepted = await send(name)
       const api = platform.withKey(tenant.key)

@@ -37,7 +37,7 @@ test('killing the catalogue while events are sent loses no event', async () => {
   let calls = 0
   sources.answer('/hook', async (request, response) => {
     const body = await text(request)
-    // Every third call dies with the sender, or seems to.
+    // Every third delivery gets no response.
     if (++calls % 3 === 0) {
       request.socket.destroy()
       return

@@ -173,7 +173,7 @@ export const analyticsRows: NounRows = {
         await shows<Record<string, Record<string, number>>>(fixture, path, (body) => {
           expect(body).toMatchObject({ video_id: videoId, organisation_id: owner.organisationId, video_duration: duration, ...COUNTS })
           expect(Object.keys(body['views_per_duration'] ?? {})).toEqual(Array.from({ length: 21 }, (_, place) => String(place * 5)))
-          // The first half by two, the rest by one; one never moved.
+          // Two viewers watched the first half, one the rest, and one did not play.
           expect(body['views_per_duration']).toMatchObject({ 0: 2, 25: 2, 75: 1, 95: 1, 100: 1 })
           expect(body['max_percentage_viewed']).toMatchObject({ 0: 1, 50: 1, 100: 1 })
           expect(Math.abs(Number(body['average_percentage_viewed']) - 50)).toBeLessThan(10)
@@ -295,7 +295,7 @@ export const analyticsRows: NounRows = {
         const views = Array.from({ length: 99 }, () => anEvent(video_id))
         const twice = anEvent(video_id, { type: 'play', position: 0 })
         expect(await sendEvents(fixture, [...views, twice])).toMatchObject({ status: 202, body: { accepted: 100, rejected: [] } })
-        // Again, in another order, and as a beacon: nothing more.
+        // Repeated events, also in another order or as a beacon, do not count again.
         const beacon = {
           body: JSON.stringify([twice, ...views.slice(0, 50)]),
           headers: { ...BROWSER, 'content-type': 'text/plain;charset=UTF-8' },

@@ -23,7 +23,7 @@ async function list(api: Api, filter: Record<string, string> = {}): Promise<Page
   return body
 }
 
-/** Every entry of a filter, by pages of `limit`. */
+/** Returns all entries of a filter, in pages of `limit`. */
 async function all(api: Api, filter: Record<string, string>): Promise<Entry[]> {
   const found: Entry[] = []
   for (let next: string | null | undefined; next !== null; ) {
@@ -34,8 +34,11 @@ async function all(api: Api, filter: Record<string, string>): Promise<Entry[]> {
   return found
 }
 
-/** A folder of the owner's, changed by the uploader and by the system; answers its path. */
-async function aStory({ as, owner }: Fixture): Promise<string> {
+/**
+ * Creates a folder as the owner, and changes it as the uploader and as the system. Returns its
+ * path.
+ */
+async function renamedFolder({ as, owner }: Fixture): Promise<string> {
   const name = Math.random().toString(36).slice(2)
   const organisation_id = owner.organisationId
   const made = await as.owner.post<{ created: string }>('/folder', { organisation_id, name })
@@ -63,7 +66,8 @@ export const auditRows: NounRows = {
         const object = `/oauth/thirdparty/${made.body.id}`
         expect((await as.owner.put(object, { token: 'a-secret-of-the-audit' })).status).toBe(200)
         expect((await as.owner.delete(object)).status).toBe(200)
-        // Neither reads, nor what was refused: by its input, by its caller, or by the service.
+        // Reads and rejected writes leave no entry, whether the input, the caller or the service is
+        // the reason.
         await as.system.get('/video')
         await as.owner.put(object, { colour: 'red' })
         await as.stranger.put(object, { token: 'x' })
@@ -71,8 +75,8 @@ export const auditRows: NounRows = {
         expect((await as.owner.delete(object)).status).toBe(404)
 
         const written = async () => (await list(as.owner, { object })).entries
-        // The ending of the refused one comes a moment later.
-        await waitFor(async () => (await written()).length === 2, { describe: 'the refused write to leave the log' })
+        // The entry of the rejected write is removed a moment later.
+        await waitFor(async () => (await written()).length === 2, { describe: 'the entry of the rejected write to be removed' })
         const [deleted, changed] = await written()
         expect(changed).toEqual({
           ...{ time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), user_id: owner.userId, key: owner.key.slice(0, 8) },
@@ -87,11 +91,11 @@ export const auditRows: NounRows = {
           action: 'oauth::post',
         })
 
-        // Each filter, and all of them together; one page or many, the entries are the same.
-        const rename = await aStory(fixture)
-        const ofStory = (await list(as.owner, { limit: '2' })).entries
-        expect(ofStory.map((entry) => entry.user_id)).toEqual([uploader.userId, owner.userId])
-        const time = ofStory[0]?.time ?? ''
+        // Filters apply separately and combined. The entries do not depend on the page size.
+        const rename = await renamedFolder(fixture)
+        const ofFolder = (await list(as.owner, { limit: '2' })).entries
+        expect(ofFolder.map((entry) => entry.user_id)).toEqual([uploader.userId, owner.userId])
+        const time = ofFolder[0]?.time ?? ''
         const second = (seconds: number) =>
           new Date(Date.parse(`${time.replace(' ', 'T')}Z`) + seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')
         const whole = await all(as.owner, { limit: '1000' })
@@ -116,14 +120,15 @@ export const auditRows: NounRows = {
             )
           }
         }
-        // The system sees all, and who else wrote; a super user what keys of its organisation wrote.
+        // The system sees all entries and their authors. A super user sees those of keys of its
+        // organisation.
         expect((await list(as.system, { object: rename })).entries).toHaveLength(2)
         expect((await list(as.owner, { object: rename })).entries).toHaveLength(1)
         expect((await list(as.stranger, { object: rename })).entries).toEqual([])
         expect((await list(as.system, { object: rename, organisation_id: organisationId })).entries).toHaveLength(1)
         expect((await list(as.system, { object: rename, organisation_id: '999999' })).entries).toEqual([])
 
-        // Keys in paths are left out, and guests have none.
+        // API keys in paths are omitted, and guests have no key.
         const { body: key } = await as.system.post<{ key: string }>(`/apikey/${uploader.userId}/generate`, {
           application_name: 'a',
           resources: [],

@@ -41,7 +41,7 @@ const foreignMedia = async ({ as, stranger, sources }: Fixture) => {
   return (await as.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
 }
 
-/** Files of captions on the server of sources. */
+/** Serves caption files from the source server. */
 function serve({ sources }: Fixture): string {
   const files: Record<string, string | Buffer> = {
     '/a.srt': SRT,
@@ -61,7 +61,7 @@ function serve({ sources }: Fixture): string {
   return sources.url
 }
 
-/** What POST and PUT refuse alike. */
+/** Returns the invalid calls that POST and PUT have in common. */
 async function refusedFields(fixture: Fixture, method: string, path: string, rest: Record<string, unknown>): Promise<Refused[]> {
   const url = serve(fixture)
   const bad = (payload: Record<string, unknown>, fields: string[]): Refused => ({
@@ -297,13 +297,13 @@ export const captionRows: NounRows = {
         expect((await fixture.as.owner.get(`/caption/${caption_id}`)).status).toBe(404)
         expect((await fixture.as.owner.delete(`/caption/${caption_id}`)).status).toBe(404)
 
-        // What plays shows captions that are there, and none that are not.
+        // The playlist of a playable video lists exactly the existing captions.
         const playing = await fixture.playing()
         const master = async () => (await fetch(playing.uri.hls)).text()
         const made = idOf(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
-        await waitFor(async () => (await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to come' })
+        await waitFor(async () => (await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be listed' })
         await fixture.as.system.delete(`/caption/${made}`)
-        await waitFor(async () => !(await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to go' })
+        await waitFor(async () => !(await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be removed' })
       },
       async refused(fixture) {
         const { caption_id } = await aCaption(fixture)

@@ -259,7 +259,7 @@ export const contactFormRows: NounRows = {
   },
 }
 
-/** A form of an organisation that was made inactive afterwards. */
+/** Returns the form of an organisation that was disabled after its creation. */
 async function closedForm({ as, platform }: Fixture): Promise<string> {
   const { organisationId, key } = await aTenant(platform.system)
   const { body } = await platform.withKey(key).post<ContactForm>('/contact-form', { reference: 'closed' })

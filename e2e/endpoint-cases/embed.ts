@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
 import type { Fixture, NounRows, Refused, Who } from '../support/table-row.ts'
 
-/** The one element that a code is: its name and attributes. */
+/** Returns the name and the attributes of the only element of an embed code. */
 function elementOf(body: unknown): { name: string } & Record<string, string> {
   const [code = '', ...more] = body as string[]
   const [element, ...others] = parseFragment(code).childNodes as DefaultTreeAdapterTypes.Element[]
@@ -26,7 +26,7 @@ async function aHidden(fixture: Fixture) {
   return id
 }
 
-/** Every limit at n+1, and callers that must not see the video. */
+/** Returns calls with each limit at n+1, and calls by callers that must not see the video. */
 async function refusals(fixture: Fixture, prefix: string): Promise<Refused[]> {
   const [open, hidden, expired] = [await aVideo(fixture), await aHidden(fixture), await aVideo(fixture)]
   await fixture.as.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
@@ -87,7 +87,7 @@ export const embedRows: NounRows = {
         const made = await fixture.as.owner.post<{ message: { created: string } }>(`/setting/${fixture.owner.organisationId}`, profile)
         const dressed = await aVideo(fixture, { settings_id: made.body.message.created })
         expect(await codeOf(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
-        // Its own organisation puts videos into pages before they are open.
+        // The organisation of a video gets its embed code before the video is public.
         const hidden = await aHidden(fixture)
         expect((await codeOf(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
       },

@@ -10,7 +10,7 @@ const AV1 = {
   ...{ keyframe_interval: 2, label: 250, size: '640x360', speed: 4, upscale: false, video_bitrate: 186, video_codec: 'av1' },
 }
 
-/** Values for fields of a format that would be dangerous on a command line, or are simply wrong. */
+/** Invalid values of format fields, including ones that would be dangerous on a command line. */
 const BAD = [
   ...['1280x720;reboot', '1280x720 -i /etc/passwd', '$(id)', '`id`', '| cat', '&& true', '%03d', '../../x', 'file:/etc/passwd', '-vf'],
   ...['concat:a|b', 'libx264 -y', "'", '"', '\n', 'a\nb', '0x10', '1e3', ' 7', '7 ', '+7', '７', '9'.repeat(40), '', 'NaN', 'null', 'true'],
@@ -18,7 +18,7 @@ const BAD = [
 ]
 const DETAILS = ['size', 'video_codec', 'format', 'speed', 'label', 'width']
 
-/** 40 values of each: of the field that is taken none is a profile, the others are not taken at all. */
+/** Returns calls with each bad value in `field`, which must be a profile, and in unknown fields. */
 function badFormats(method: string, path: string, field: string): Refused[] {
   const of = (value: unknown): Refused => ({ as: 'system', method, path, payload: { [field]: value }, status: 400, fields: [field] })
   const others = (name: string, value: unknown): Refused => ({
@@ -121,7 +121,7 @@ export const encodingFormatRows: NounRows = {
         expect([status, body]).toEqual([200, both])
         expect((await put(21)).body).toEqual(body)
         expect((await system.get(`/organisation/encodingformat/${organisation_id}`)).body).toEqual(body)
-        // What is uploaded from now on gets both.
+        // New uploads are encoded to both formats.
         const { body: upload } = await system.post<{ id: string }>('/video/upload', {
           url: `${fixture.sources.url}/none.mp4`,
           organisation_id,

@@ -7,7 +7,7 @@ const MISSING_FOLDER = '9007199254740991'
 let made = 0
 const aName = () => `Folder ${++made}`
 
-/** Where a list goes on. */
+/** Returns the path of the next page. */
 const nextOf = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 
 interface Folder extends Record<string, unknown> {
@@ -15,7 +15,7 @@ interface Folder extends Record<string, unknown> {
   name: string
 }
 
-/** A new folder of the owner's organisation. */
+/** Creates a folder in the owner's organisation. */
 async function folder({ as, owner }: Fixture, name = aName()): Promise<string> {
   const { status, body } = await as.owner.post<{ created: string }>('/folder', { organisation_id: owner.organisationId, name })
   if (status !== 200) throw new Error(`no folder was made: ${JSON.stringify(body)}`)

@@ -30,7 +30,7 @@ import { videoRows } from './video.ts'
 import { videoPasswordRows } from './video-password.ts'
 import { webhookRows } from './webhook.ts'
 
-/** A file for each noun: what shows its endpoints to work. */
+/** The endpoint cases, one file per noun. */
 export const nouns: readonly NounRows[] = [
   apiKeyRows,
   oauthRows,

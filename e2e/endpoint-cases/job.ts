@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 import { settled, upload } from '../support/video-steps.ts'
 
-/** A job whose source never ends: there is time to cancel it. */
+/** Creates a job whose source never ends, so that it can be cancelled. */
 async function aLongJob({ as, owner, sources }: Fixture) {
   sources.answer('/endless.mp4', (_, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4' })
@@ -83,7 +83,7 @@ export const jobRows: NounRows = {
   ],
   samples: {
     payloads: {},
-    /** One that has failed: it can be tried again. */
+    /** A failed job can be retried. */
     async make({ as, owner, sources }) {
       const { id, job_id } = await upload(as.owner, owner.organisationId, `${sources.url}/none.mp4`)
       await settled(as.owner, id)

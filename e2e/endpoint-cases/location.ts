@@ -12,7 +12,7 @@ interface PlacedVideo {
 const lookUp = (postcode: string) => `/location/lookup/${encodeURIComponent(postcode)}`
 const name = (prefix: string) => `${prefix} ${Math.random().toString(36).slice(2)}`
 
-/** Takes a file into the platform's database as an operator does. */
+/** Imports a file into the platform's database as an operator does. */
 async function importPostcodes({ platform }: Fixture, content: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-postcodes-'))
   try {

@@ -3,14 +3,14 @@ import type { Api } from '../support/api.ts'
 import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
 
 const MISSING = '4611686018427387905'
-/** A name of its own for each number, `length` characters long. */
+/** Returns a name of `length` characters that is unique per index. */
 const nameOf = (index: number, length = 2) =>
   `${'z'.repeat(length - 2)}${String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))}`
 const entries = (count: number) => Array.from({ length: count }, (_, index) => ({ name: nameOf(index), value: `${index}` }))
 const path = (videoId: string) => `/metadata/${videoId}`
 const read = async (api: Api, videoId: string) => (await api.get(`/video/${videoId}`)).body['metadata']
 
-/** A video with a public, a private and a read-only entry. */
+/** Creates a video with a public, a private and a read-only entry. */
 async function described({ as, video }: Fixture): Promise<string> {
   const { video_id } = await video()
   await as.owner.post(path(video_id), [
@@ -21,7 +21,7 @@ async function described({ as, video }: Fixture): Promise<string> {
   return video_id
 }
 
-/** Bad entries for both verbs that take them. */
+/** Returns calls with invalid entries for both verbs. */
 function badEntries(method: 'POST' | 'PUT', at: string): Refused[] {
   const entry = { name: 'genre', value: 'a' }
   const bad = (payload: unknown, fields: string[]): Refused => ({ method, path: at, payload, status: 400, fields })

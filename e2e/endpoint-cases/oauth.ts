@@ -19,7 +19,9 @@ async function newToken({ as, owner }: Fixture, more: Record<string, unknown> = 
 
 const read = async ({ as }: Fixture, id: string) => (await as.system.get<TokenRecord>(path(id))).body
 
-/** Fields at n+1, each of a wrong type, and what no caller may set. */
+/**
+ * Returns calls with each field at n+1 or of a wrong type, and with fields that callers cannot set.
+ */
 function badFields(method: 'POST' | 'PUT', at: string, organisationId: string): Refused[] {
   const bad = (payload: object, ...fields: string[]): Refused => ({
     method,

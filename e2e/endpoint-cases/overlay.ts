@@ -16,7 +16,7 @@ const newOverlay = async ({ as }: Fixture, more: Record<string, unknown> = {}): 
 }
 const shownBy = async ({ as }: Fixture, videoId: string) => (await as.guest.get<{ overlays: Overlay[] }>(`/video/${videoId}`)).body.overlays
 
-/** The largest of everything. */
+/** Every field at its maximum. */
 const max = {
   title: long(255),
   description: long(1_000),

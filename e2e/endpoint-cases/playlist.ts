@@ -69,7 +69,7 @@ const creating = (verb: 'post' | 'put') => ({
     expect(body.playlist_id).toMatch(/^[1-9]\d{10,18}$/)
     const mine = { playlist_id: body.playlist_id, organisation_id: owner.organisationId, created_by_user_id: uploader.userId }
     expect((await as.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...mine })
-    // Without any field, and by the system for another user.
+    // Created without any field, and by the system for another user.
     const bare = await as.system[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`)
     expect((await as.owner.get(path(bare.body.playlist_id))).body).toMatchObject({ title: '', description: '', ...plain })
   },
@@ -98,7 +98,7 @@ const removing = (verb: 'delete' | 'put') => ({
       as.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${more}`)
     const answer = await remove(a, '?position=2')
     expect([answer.status, answer.body]).toEqual([200, { status: { tried_to_remove: a }, videos: { order: [a, b, b, a], count: 4 } }])
-    // What is not there is not removed.
+    // Removing a missing video changes nothing.
     expect((await remove(a, '?position=1')).body.videos).toEqual({ order: [a, b, b, a], count: 4 })
     expect((await remove(a, '?position=24')).body.videos.count).toBe(4)
     expect((await remove(b)).body).toEqual({ status: { tried_to_remove: b }, videos: { order: [a, a], count: 2 } })
@@ -150,7 +150,7 @@ export const playlistRows: NounRows = {
         })
         expect(guest.body).toMatchObject({ title: 'Seen', security: { is_ip_restricted: false } })
         expect(JSON.stringify(guest.body)).not.toContain('secret')
-        // The videos are the records that they are elsewhere.
+        // The videos of a playlist equal those of the video endpoint.
         expect(guest.body.videos[0]).toEqual((await as.guest.get(`/video/${open.video_id}`)).body)
       },
       async refused(fixture) {
@@ -175,7 +175,7 @@ export const playlistRows: NounRows = {
         expect([status, body]).toEqual([200, { status: true }])
         expect((await as.guest.get(path(playlistId))).body).toMatchObject(max)
         expect(await idsOf(fixture, playlistId)).toEqual(videos)
-        // In flat fields of a query’s data, and emptied again.
+        // Flat fields of the query parameter `data`, which also clear fields.
         const data = encodeURIComponent(
           JSON.stringify({ title: 'A–Z', video_limit: 24, monetization: '', monetization_url: '', videos: [b] }),
         )
@@ -218,7 +218,7 @@ export const playlistRows: NounRows = {
         await add(b)
         expect((await add(a)).body.videos).toEqual({ order: [a, b, a], count: 3 })
         expect(await idsOf(fixture, playlistId)).toEqual([a, b, a])
-        // 50 at once to a list of 24: one gets in.
+        // Of 50 concurrent additions to a list of 24, one succeeds.
         expect((await as.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
         const answers = await Promise.all(Array.from({ length: 50 }, () => add(b)))
         expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])

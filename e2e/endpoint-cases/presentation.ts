@@ -26,7 +26,7 @@ async function create({ as: callers, owner }: Fixture, more: Record<string, unkn
   return body
 }
 
-/** The presentation once its file has come to an end. */
+/** Waits until the file of the presentation is processed. */
 function processed({ as: callers }: Fixture, id: string): Promise<Presentation> {
   const look = async () => {
     const { body } = await callers.owner.get<Presentation>(`/presentation/${id}`)
@@ -35,7 +35,7 @@ function processed({ as: callers }: Fixture, id: string): Promise<Presentation> 
   return waitFor(look, { timeout: 50_000, describe: `the slides of ${id}` }) as Promise<Presentation>
 }
 
-/** Texts and fields that no write takes. */
+/** Returns calls with fields and texts that no write accepts. */
 function badFields(method: string, path: string): Refused[] {
   const good = { title: 'a' }
   const bad = (payload: Record<string, unknown>, fields: string[]): Refused => ({ as, method, path, payload, status: 400, fields })
@@ -79,13 +79,14 @@ export const presentationRows: NounRows = {
         for (const who of ['guest', 'stranger', 'uploader', 'system'] as const) {
           expect((await callers[who].get(`/presentation/${id}`)).body).toEqual(own)
         }
-        // Another file follows the pages that are there.
+        // Another file adds its pages after the existing ones.
         await addSlides(fixture, aPdf(1), { presentationId: id })
         const longer = await processed(fixture, id)
         expect(longer).toMatchObject({ filename: 'launch.pdf', url: own.url, number_of_slides: 3, slides: own.slides })
-        // Delivery keeps what it knows of a presentation for two seconds.
+        // Delivery caches a presentation for two seconds.
         await waitFor(async () => (await fetch(String(longer.slides['3']?.url))).status === 200, { timeout: 20_000 })
-        // An unknown id changes nothing, and its organisation receives the reason.
+        // A file for an unknown id changes nothing; the catalogue reports the reason to its
+        // organisation.
         await addSlides(fixture, Buffer.from('no presentation'), { presentationId: id })
         const after = await processed(fixture, id)
         expect(after).toEqual({ ...longer, status: { ...longer.status, reason: expect.stringContaining('known kind') } })
@@ -93,7 +94,7 @@ export const presentationRows: NounRows = {
         const failed = await processed(fixture, await addSlides(fixture, Buffer.from('PK\x03\x04 nothing'), { filename: 'x'.repeat(255) }))
         expect(failed).toMatchObject({ status: { message: 'failed', code: 4002 }, slides: {}, number_of_slides: 0 })
 
-        // It has the protection of its video, whose tokens open it.
+        // A presentation has the protection of its video, and accepts tokens of the video.
         const { video_id } = await fixture.playing()
         await callers.system.put(`/presentation/${id}`, { video_id })
         expect((await callers.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)

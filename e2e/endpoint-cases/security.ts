@@ -20,17 +20,17 @@ const works = (path: string) => async (fixture: Fixture) => {
   }
   expect(await check('::ffff:192.0.2.7')).toEqual({ ip: '192.0.2.7', pass: ids, fail: [] })
 
-  // Delivery decides alike: this test calls from a loopback address.
+  // Delivery applies the same rules to the address of this test, which is a loopback address.
   const restrict = (allowed_ips: string[]) => as.owner.patch(`/video/${bound}`, { security: { allowed_ips } })
   await restrict(['192.0.2.0/24', '2001:db8::/32'])
   expect(await check('192.0.2.7')).toEqual({ ip: '192.0.2.7', pass: ids, fail: [] })
   expect(await check('2001:DB8:0::1')).toEqual({ ip: '2001:db8::1', pass: ids, fail: [] })
   expect(await check('127.0.0.1')).toEqual({ ip: '127.0.0.1', pass: [open], fail: [bound] })
-  await waitFor(async () => (await fetch(uri.poster_frame)).status !== 200, { describe: 'delivery to refuse' })
+  await waitFor(async () => (await fetch(uri.poster_frame)).status !== 200, { describe: 'delivery to reject' })
   await restrict(['127.0.0.0/8', '::1'])
   expect(await check('127.0.0.1')).toEqual({ ip: '127.0.0.1', pass: ids, fail: [] })
 
-  // The organisation's rules bind videos without their own.
+  // The rules of the organisation apply to videos without rules.
   const bind = async (allowed_ips: string[], fail: string[]) => {
     await as.system.put(`/organisation/${owner.organisationId}`, { allowed_ips })
     await waitFor(async () => (await check('127.0.0.1')).fail.join() === fail.join(), { describe: 'the rules to reach the catalogue' })

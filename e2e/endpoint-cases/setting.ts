@@ -8,7 +8,7 @@ type Setting = Record<string, string>
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 const long = (length: number) => 'x'.repeat(length)
 
-/** As a profile of nothing but an empty payload reads. */
+/** The profile that is created from an empty payload. */
 const defaults = {
   title: '',
   allow_sharing: '0',
@@ -40,7 +40,7 @@ const defaults = {
   javascript_api_allowed_domains: '',
 }
 
-/** Every field another than its default, and every text as long as it may be. */
+/** Every field with another value than its default, and every text with its maximum length. */
 const max = {
   title: long(50),
   allow_sharing: 1,
@@ -79,7 +79,7 @@ const maxShown = Object.fromEntries(
   ]),
 )
 
-/** With as many videos before others as there may be. */
+/** Adds the maximum number of pre-rolls to the largest profile. */
 async function maxOf(fixture: Fixture) {
   const { video_id } = await fixture.video()
   const rolls = { pre: Array<string>(100).fill(video_id), post: [video_id], show_timer: true }
@@ -102,7 +102,7 @@ const tooMuch = {
 }
 const tooMuchNames = Object.keys(tooMuch).map((name) => (name === 'rolls' ? 'rolls.pre' : name))
 
-/** What is only read, and what is no field at all. */
+/** Read-only fields and unknown fields. */
 const denied = {
   ...{
     settings_id: '7',
@@ -127,7 +127,7 @@ const setDefault = async ({ as, owner }: Fixture, id: string, shownAt: () => Pro
   await waitFor(async () => ((await shownAt()) ?? '') === id, { describe: 'the default profile to reach the catalogue' })
 }
 
-/** No token; one of no id; one of another list. */
+/** Invalid cursors: not a cursor, one with an invalid id, and one of another list. */
 const badCursors = ['x', 'WyJ4Il0', 'WyIxIiwiMSJd']
 
 const readOnlyFields = ['players', 'pre_roll_asset_id', 'post_roll_asset_id', 'pre_roll_id', 'pre_roll_quality']
@@ -188,7 +188,7 @@ export const settingRows: NounRows = {
             ...{ ...post, payload: { title: long(51), colour: 'red', lowest_quality_version: 2_000, password_protected: 1 } },
             fields: ['title', 'colour', 'lowest_quality_version', 'password_protected'],
           },
-          // Of a pair with a bad one nothing is said of the other.
+          // Of a pair with one invalid value, only the invalid field is reported.
           { ...post, payload: { lowest_quality_version: 2_000, highest_quality_version: 6_001 }, fields: ['highest_quality_version'] },
           {
             ...post,
@@ -221,7 +221,7 @@ export const settingRows: NounRows = {
         await put({ password_protected: 0, rolls: '', monetization: null, monetization_id: '' })
         expect(await read(fixture, id)).toMatchObject({ password_protected: '0', rolls: '', monetization: '', monetization_id: '' })
 
-        // What the profile says is seen at the videos that have it: named, or by default.
+        // The profile applies to the videos that name it, and as default to all others.
         const { video_id } = await fixture.playing()
         const shown = async () => (await fixture.as.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body
         expect(await shown()).toMatchObject({ setting_id: '', player_settings: null, uri: { download_link: '' } })
@@ -260,7 +260,8 @@ export const settingRows: NounRows = {
           { ...put, as: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, path: '/setting/999999', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, as: 'guest', payload: { title: 'Mine' }, status: 401 },
-          // No video or organisation gets a profile of another organisation, nor one that is not there.
+          // A video or an organisation cannot reference a missing profile or one of another
+          // organisation.
           ...[foreign.body.message.created, '999999'].flatMap((setting_id) => [
             {
               as: 'system' as const,
@@ -290,7 +291,8 @@ export const settingRows: NounRows = {
         expect((await fixture.as.owner.get(`/setting/${id}`)).status).toBe(404)
         expect(await settingOf()).toBe('')
 
-        // The default one goes when it is the default no more, so that the organisation never names one that is gone.
+        // A default profile can only be deleted after it is replaced, so that no organisation
+        // references a deleted one.
         const byDefault = await create(fixture)
         const removeDefault = async () => (await fixture.as.uploader.delete<{ code?: string }>(`/setting/${byDefault}`)).body
         const shown = async () =>

@@ -6,12 +6,12 @@ const MISSING = '4611686018427387905'
 const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
 const inPath = (tags: unknown) => encodeURIComponent(JSON.stringify(tags))
 const read = async ({ as }: Fixture, videoId: string) => (await as.owner.get<string[]>(`/tag/video/${videoId}`)).body
-/** Where a list goes on. */
+/** Returns the path of the next page. */
 const nextOf = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
-/** What no tag is. */
+/** Invalid tags. */
 const BAD = ['a b', '', 'x'.repeat(101), 'a\tb', 'a\u2003b', 7, null]
 
-/** An organisation of its own with videos of these tags; answers their ids. */
+/** Creates an organisation with videos of these tags. Returns their ids. */
 async function tagged({ platform, sources }: Fixture, ...videos: string[][]) {
   const tenant = await aTenant(platform.system)
   const api = platform.withKey(tenant.key)
@@ -215,7 +215,7 @@ export const tagRows: NounRows = {
   samples: {
     payloads: {
       'POST /tag/video/add/{}': () => ({ tags: ['sample-tag'] }),
-      // The tags stand in the path.
+      // The tags are part of the path.
       'POST /tag/video/add/{}/{}': () => ({}),
     },
     make: async () => ({ tag: 'sample', tags: 'sample' }),

@@ -89,7 +89,7 @@ export const themeRows: NounRows = {
           { as: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/999999/videos', status: 404 },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
-          // No token; one of no place; one of another list.
+          // Invalid cursors: not a cursor, one with an invalid id, and one of another list.
           ...['x', 'WyJ4IiwieSJd', 'WyIxIl0'].map((cursor) => ({
             ...{ method: 'GET', path: `${path}?cursor=${cursor}`, status: 400, fields: ['cursor'] },
           })),
@@ -144,7 +144,8 @@ export const themeRows: NounRows = {
           { ...put, as: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'theme_not_found' },
           { ...put, path: '/theme/999999', payload: { title: 'Mine' }, status: 404 },
           { ...put, as: 'guest', payload: { title: 'Mine' }, status: 401 },
-          // No video or organisation gets a theme of another organisation, nor one that is not there.
+          // A video or an organisation cannot reference a missing theme or one of another
+          // organisation.
           ...[foreign.body.message.created, '999999'].flatMap((theme_id) => [
             {
               as: 'system' as const,
@@ -172,7 +173,8 @@ export const themeRows: NounRows = {
         expect((await remove()).status).toBe(404)
         expect(await themeOf()).toBe('')
 
-        // The default one goes when it is the default no more, so that the organisation never names one that is gone.
+        // A default theme can only be deleted after it is replaced, so that no organisation
+        // references a deleted one.
         const byDefault = await create(fixture)
         const removeDefault = async () => (await fixture.as.uploader.delete<{ code?: string }>(`/theme/${byDefault}`)).body
         const setDefault = async (default_theme_id: string) => {

@@ -104,7 +104,7 @@ export const tusRows: NounRows = {
         const id = last.headers.get('x-video-id') ?? ''
         const again = await send(fixture, 'HEAD', path, {})
         expect([id !== '', again.headers.get('x-video-id')]).toEqual([true, id])
-        // Seven letters are no video.
+        // Seven letters are not a valid video file.
         expect((await settled(fixture.as.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
         expect((await fixture.as.owner.get<{ video_title: string }>(`/video/${id}`)).body.video_title).toBe('a.mp4')
         expect((await send(fixture, 'DELETE', path, {})).status).toBe(409)

@@ -26,7 +26,7 @@ const aKey = ({ owner }: Fixture) => `uploads/${owner.organisationId}/${randomUU
 const conditionsFor = (key: string) => [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
 const signing = (key: string, more: unknown[] = []) => ({ expiration: inHours(1), conditions: [...conditionsFor(key), ...more] })
 
-/** Signs and posts a file as a browser does; answers how the form was answered. */
+/** Signs and posts a file as a browser does. Returns the response to the form. */
 async function post(fixture: Fixture, key: string, file: Buffer, { status = '' } = {}) {
   const requested = signing(key, status === '' ? [] : [{ success_action_status: status }])
   const { status: answered, body } = await fixture.as.owner.post<{ policy: string; signature: string }>('/upload/signature', requested)
@@ -175,7 +175,7 @@ export const uploadRows: NounRows = {
       endpoint: 'POST /upload/success',
       async works(fixture) {
         const { as, owner, platform } = fixture
-        // The link is the source of a video, and its file is never fetched.
+        // The link becomes the source of a video, whose file is never downloaded.
         const folder = platform.dataDir
         await makeSource(folder, 'small.mp4')
         const key = aKey(fixture)
@@ -190,13 +190,13 @@ export const uploadRows: NounRows = {
         const video = await settled(as.owner, accepted.id)
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
         expect((await settled(as.owner, other.video_id)).status.status).toBe('ok')
-        // It is for videos of its own organisation alone.
+        // A link can only be used for videos of its own organisation.
         const foreign = await as.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
           url: tempLink,
           organisation_id: fixture.stranger.organisationId,
         })
         expect([foreign.status, foreign.body.errors.map(({ field }) => field)]).toEqual([400, ['url']])
-        // A presentation, of one file once; then its slides get more.
+        // Creates a presentation from one file, and adds slides of another one.
         const pdf = aKey(fixture)
         await post(fixture, pdf, aPdf(2))
         const first = await success(fixture, pdf, '&application=presentation', { name: 'deck.pdf' })

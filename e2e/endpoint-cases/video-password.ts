@@ -4,7 +4,7 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 
-/** A video of a profile with this password. */
+/** Creates a video whose profile has this password. */
 const locked = async ({ as, owner, video }: Fixture, password: string, more: object = {}) => {
   const { body } = await as.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, { password: sha1(password) })
   return (await video({ settings_id: body.message.created, ...more })).video_id
@@ -29,7 +29,8 @@ export const videoPasswordRows: NounRows = {
         const open = await fixture.video()
         expect((await attempt(fixture, open.video_id, secret)).body).toEqual([false])
 
-        // Six tries are made; four more are let through, the next one is not, and neither is a right one.
+        // Six attempts were made before. Four more are allowed, and then all are rejected, even the
+        // correct one.
         for (let i = 0; i < 4; i++) expect((await attempt(fixture, id, `guess ${i}`)).status).toBe(200)
         const refused = await attempt(fixture, id, secret)
         expect(refused.status).toBe(429)

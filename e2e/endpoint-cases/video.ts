@@ -289,7 +289,7 @@ export const videoRows: NounRows = {
       const { body } = await as.owner.post<{ job_id: string }>('/video/upload', {
         ...{ url: `${sources.url}/none.mp4`, organisation_id: owner.organisationId, media_id: first.media_id },
       })
-      // What has failed can be tried again.
+      // A failed job can be retried.
       await settled(as.owner, first.video_id)
       return { video_id: first.video_id, media_id: first.media_id, job_id: body.job_id, length: '7', order_by: 'name', order_type: 'asc' }
     },

@@ -45,7 +45,7 @@ function receiver({ sources }: Fixture, status = 200) {
   return { url: `${sources.url}${path}`, calls }
 }
 
-/** A new webhook of the owner's organisation, which has no other one then. */
+/** Creates a webhook of the owner's organisation after deleting all others. */
 async function only(fixture: Fixture, more: Record<string, unknown> = {}): Promise<Webhook> {
   const { owner } = fixture.as
   for (const { webhook_id } of (await owner.get<Webhook[]>('/webhook')).body) await owner.delete(`/webhook/${webhook_id}`)
@@ -69,7 +69,7 @@ async function tested(fixture: Fixture, id: string): Promise<string> {
   return body.delivery_id
 }
 
-/** What every row of one webhook refuses. */
+/** Returns the invalid calls that all endpoints of one webhook have in common. */
 function refusedFor(method: string, at: (id: string) => string, id: string, payload?: object): Refused[] {
   const sent = payload && { payload }
   return [

@@ -6,7 +6,7 @@ import { settled, upload, type VideoRecord } from './video-steps.ts'
 
 export const MISSING_VIDEO = '4611686018427387905'
 export const MISSING = '9007199254740991'
-/** Programs without a browser's name may be taken for robots. */
+/** Clients without the user agent of a browser may be classified as bots. */
 export const BROWSER = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
 }
@@ -29,7 +29,10 @@ export const sendEvents = ({ as }: Fixture, events: readonly Sent[]) =>
   as.guest.post<EventsResponse>('/analytics/events', [...events], BROWSER)
 export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
-/** Four views of the one video that plays: one that only loaded, one that bounced, one of its first half, one of all of it. */
+/**
+ * Four views of the playable video: one only loaded it, one left early, one watched the first half,
+ * one all of it.
+ */
 export interface Seen {
   videoId: string
   duration: number
@@ -86,7 +89,10 @@ export async function shows<Body>(fixture: Fixture, path: string, check: (body: 
   await waitFor(look, { timeout: 30_000, describe: () => `${path} to show it: ${wrong}` })
 }
 
-/** What every report refuses: other organisations, videos that are not there, and bad days. */
+/**
+ * Checks the calls that every report rejects: other organisations, missing videos, and invalid
+ * days.
+ */
 export async function wrongReports(
   fixture: Fixture,
   at: (organisationId: string, videoId: string) => string,

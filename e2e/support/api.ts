@@ -22,9 +22,9 @@ export interface Api {
 }
 
 /** Called with each response before the caller receives it. */
-export type Look = (method: string, path: string, answer: Answer<unknown>) => void
+export type ResponseListener = (method: string, path: string, answer: Answer<unknown>) => void
 
-export function createApi(base: string, key?: string, look: Look = () => {}): Api {
+export function createApi(base: string, key?: string, look: ResponseListener = () => {}): Api {
   const send: Api['send'] = async <Body>(
     method: string,
     path: string,

@@ -16,7 +16,7 @@ export interface Entry extends Record<string, unknown> {
   clips: Clip[]
 }
 
-/** An entry of the owner’s uploader on a new video. */
+/** Creates an entry of the owner's uploader on a new video. */
 export async function anEntry(fixture: Fixture) {
   const { video_id } = await fixture.video()
   return { video_id, id: await entryOf(fixture, video_id) }
@@ -49,7 +49,10 @@ export async function foreignVideo({ as, stranger, sources }: Fixture): Promise<
   return id
 }
 
-/** What is asked of an id by a path that `at` makes: foreign, missing, malformed, and by guests. */
+/**
+ * Returns invalid calls with an id, whose path `at` creates: foreign, missing, malformed, and by
+ * guests.
+ */
 export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): Refused[] {
   const refused = { method, ...(payload !== undefined && { payload }) }
   return [
@@ -62,7 +65,7 @@ export function wrongIds(method: string, at: (id: string) => string, id: string,
   ]
 }
 
-/** Everything that was stored for the video is gone from the tables too. */
+/** Waits until the tables contain nothing of the video. */
 export function untilSwept({ platform }: Fixture, videoId: string): Promise<unknown> {
   const rows = () =>
     asSuperuser(

@@ -178,7 +178,7 @@ export async function checkAllThere(
   await waitFor(clean, {
     interval: 500,
     timeout: 60_000,
-    describe: () => `storage to hold what plays and nothing else, but for ${left.slice(0, 20).join(' ')}`,
+    describe: () => `storage to contain playable files only, except ${left.slice(0, 20).join(' ')}`,
   })
 }
 

@@ -7,7 +7,7 @@ import { SignJWT } from 'jose'
 import type { Tenant } from './video-steps.ts'
 
 /** The platform from the view of an attacker who wants to act as the owner. */
-export interface Prey {
+export interface Target {
   /** Data folder with the keys of the processes. */
   dataDir: string
   owner: Tenant
@@ -19,8 +19,8 @@ export const userOf = ({ organisationId, userId }: Tenant): Principal => ({
 })
 
 /** Returns a valid token, signed by a process of the platform for a service. */
-export function signed(principal: Principal, { dataDir }: Prey, audience: string, signer = 'gateway'): Promise<string> {
-  return handmade(keyOf(dataDir, signer), { principal, iss: signer, aud: audience })
+export function signed(principal: Principal, { dataDir }: Target, audience: string, signer = 'gateway'): Promise<string> {
+  return signClaims(keyOf(dataDir, signer), { principal, iss: signer, aud: audience })
 }
 
 export function metadataOf(entries: Record<string, string | string[]>): Metadata {
@@ -32,8 +32,8 @@ export function metadataOf(entries: Record<string, string | string[]>): Metadata
 /**
  * Returns all headers that a service could misread as the identity of the owner or of the system.
  */
-export async function forged({ owner }: Prey): Promise<Record<string, string>> {
-  const token = await handmade(anotherKey, { principal: userOf(owner), iss: 'gateway' })
+export async function forged({ owner }: Target): Promise<Record<string, string>> {
+  const token = await signClaims(anotherKey, { principal: userOf(owner), iss: 'gateway' })
   return {
     'x-org': owner.organisationId,
     'x-organisation-id': owner.organisationId,
@@ -48,46 +48,49 @@ export async function forged({ owner }: Prey): Promise<Record<string, string>> {
 }
 
 /** Returns tokens that no service may accept as `audience`, by their defect. */
-export async function falseTokens(prey: Prey, audience: string): Promise<Record<string, string>> {
-  const { dataDir, owner, stranger } = prey
+export async function falseTokens(target: Target, audience: string): Promise<Record<string, string>> {
+  const { dataDir, owner, stranger } = target
   const key = keyOf(dataDir, 'gateway')
-  const [head = '', , signature = ''] = (await signed(userOf(stranger), prey, audience)).split('.')
-  const [, body = ''] = (await signed(userOf(owner), prey, audience)).split('.')
+  const [head = '', , signature = ''] = (await signed(userOf(stranger), target, audience)).split('.')
+  const [, body = ''] = (await signed(userOf(owner), target, audience)).split('.')
   const claims = { principal: userOf(owner), iss: 'gateway', aud: audience }
   const now = Math.floor(Date.now() / 1_000)
   const none = Buffer.from(JSON.stringify({ alg: 'none', kid: keyIdOf(key) })).toString('base64url')
   return {
     'an empty token': '',
     'no token at all': 'owner',
-    'a token of another key': await handmade(anotherKey, claims),
-    'a token of another key that names a known one': await handmade(anotherKey, claims, keyIdOf(key)),
+    'a token of another key': await signClaims(anotherKey, claims),
+    'a token of another key that names a known one': await signClaims(anotherKey, claims, keyIdOf(key)),
     'a token with another body': `${head}.${body}.${signature}`,
     'a token without a signature': `${head}.${body}.`,
     'a token that names no algorithm': `${none}.${body}.`,
-    'a token that has expired': await handmade(key, { ...claims, iat: now - 180, exp: now - 120 }),
-    'a token of another issuer': await handmade(key, { ...claims, iss: 'somebody' }),
-    'a token for another service': await signed(userOf(owner), prey, audience === 'auth' ? 'catalogue' : 'auth'),
-    'a token for no service': await handmade(key, { ...claims, aud: undefined }),
-    'a token of the gateway for another service of the platform': await signed({ kind: 'service', service: 'auth' }, prey, audience),
-    'a token of a worker for the owner': await signed(userOf(owner), prey, audience, 'worker'),
-    'a token of a worker for the gateway': await signed({ kind: 'service', service: 'gateway' }, prey, audience, 'worker'),
-    'a token of delivery for the owner': await signed(userOf(owner), prey, audience, 'delivery'),
+    'a token that has expired': await signClaims(key, { ...claims, iat: now - 180, exp: now - 120 }),
+    'a token of another issuer': await signClaims(key, { ...claims, iss: 'somebody' }),
+    'a token for another service': await signed(userOf(owner), target, audience === 'auth' ? 'catalogue' : 'auth'),
+    'a token for no service': await signClaims(key, { ...claims, aud: undefined }),
+    'a token of the gateway for another service of the platform': await signed({ kind: 'service', service: 'auth' }, target, audience),
+    'a token of a worker for the owner': await signed(userOf(owner), target, audience, 'worker'),
+    'a token of a worker for the gateway': await signed({ kind: 'service', service: 'gateway' }, target, audience, 'worker'),
+    'a token of delivery for the owner': await signed(userOf(owner), target, audience, 'delivery'),
   }
 }
 
 /** Returns metadata that must not authenticate a caller, by its defect. */
-export async function nobodies(prey: Prey, audience: string): Promise<[string, Record<string, string | string[]>][]> {
-  const { owner, stranger } = prey
-  const lies = await forged(prey)
-  const both = [await handmade(anotherKey, { principal: userOf(owner), iss: 'gateway' }), await signed(userOf(stranger), prey, audience)]
+export async function invalidCredentials(target: Target, audience: string): Promise<[string, Record<string, string | string[]>][]> {
+  const { owner, stranger } = target
+  const forgedHeaders = await forged(target)
+  const both = [
+    await signClaims(anotherKey, { principal: userOf(owner), iss: 'gateway' }),
+    await signed(userOf(stranger), target, audience),
+  ]
   return [
     ['no metadata', {}],
-    ['forged metadata alone', lies],
+    ['forged metadata alone', forgedHeaders],
     ['a false token before a good one', { [PRINCIPAL_HEADER]: both }],
     ['a false token behind a good one', { [PRINCIPAL_HEADER]: both.toReversed() }],
-    ...Object.entries(await falseTokens(prey, audience)).map(([name, token]): [string, Record<string, string>] => [
+    ...Object.entries(await falseTokens(target, audience)).map(([name, token]): [string, Record<string, string>] => [
       name,
-      { ...lies, [PRINCIPAL_HEADER]: token },
+      { ...forgedHeaders, [PRINCIPAL_HEADER]: token },
     ]),
   ]
 }
@@ -104,7 +107,7 @@ function keyIdOf(key: KeyObject): string {
 }
 
 /** Signs arbitrary claims like the platform. */
-function handmade(key: KeyObject, claims: Record<string, unknown>, kid = keyIdOf(key)): Promise<string> {
+function signClaims(key: KeyObject, claims: Record<string, unknown>, kid = keyIdOf(key)): Promise<string> {
   const now = Math.floor(Date.now() / 1_000)
   return new SignJWT({ iat: now, exp: now + 60, ...claims }).setProtectedHeader({ alg: 'EdDSA', kid }).sign(key)
 }

@@ -58,7 +58,7 @@ export async function runOnFaultyStore({
       for (let n = 0; n < videos; n++) ids.push((await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)).id)
       await waitFor(() => proxy.met() >= ('requests' in times ? times.requests : 1), {
         timeout: 120_000,
-        describe: `requests that ${fault}`,
+        describe: `requests with the fault ${fault}`,
       })
       if ('seconds' in times) await delay(times.seconds * 1000)
     }

@@ -88,7 +88,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
     for (const name of REPLICATED) await waitFor(() => isReady(name), { timeout: 120_000, describe: `both of ${name} to be ready` })
   } catch (error) {
     await remove()
-    throw new Error(`the second of each did not start\n${printed.slice(-40).join('')}`, { cause: error })
+    throw new Error(`the second processes did not start\n${printed.slice(-40).join('')}`, { cause: error })
   }
   return {
     ...platform,

@@ -65,7 +65,7 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
       const model: Model = { videos: [], playlists: new Map(), folders: new Map() }
       const writer = createWriter(own, model, { source, name: `${own.mark}-${index}`, random })
       while (performance.now() < until && result.problems.length < 20) {
-        if (random() < 0.15) await trespass(own, other, random, result)
+        if (random() < 0.15) await accessForeignRecords(own, other, random, result)
         else await writer.step()
       }
       await writer.readBack(result)
@@ -82,7 +82,7 @@ function watched(api: Api, foreignMark: string, result: SoakResult): Api {
     const answer = await call
     if (answer.status >= 500) result.problems.push(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     if (JSON.stringify(answer.body).includes(foreignMark)) {
-      result.problems.push(`${method} ${path} showed what is ${foreignMark}: ${JSON.stringify(answer.body).slice(0, 300)}`)
+      result.problems.push(`${method} ${path} returned data of ${foreignMark}: ${JSON.stringify(answer.body).slice(0, 300)}`)
     }
     return answer
   }
@@ -97,7 +97,7 @@ function watched(api: Api, foreignMark: string, result: SoakResult): Api {
 }
 
 /** Tries to access records of the other organisation, which must not be found. */
-async function trespass(own: Side, other: Side, random: () => number, result: SoakResult): Promise<void> {
+async function accessForeignRecords(own: Side, other: Side, random: () => number, result: SoakResult): Promise<void> {
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? '7'
   const [video, playlist, folder, caption] = [
     pick(other.ids.video),
@@ -125,7 +125,7 @@ async function trespass(own: Side, other: Side, random: () => number, result: So
   const { status } = await own.api.send(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })
-  if (status !== 404 && status !== 403) result.problems.push(`${method} ${path} of the other side was answered ${status}`)
+  if (status !== 404 && status !== 403) result.problems.push(`${method} ${path} of the other organisation was answered ${status}`)
 }
 
 function createWriter(own: Side, model: Model, { source, name, random }: { source: string; name: string; random: () => number }) {

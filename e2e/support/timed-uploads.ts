@@ -3,7 +3,10 @@ import type { Tenant } from './video-steps.ts'
 
 const TIMEOUT_MS = 15_000
 
-/** Uploads a file by an object form with a policy signed for it, and returns the milliseconds that the form took; throws unless it was accepted. */
+/**
+ * Uploads a file by an object form with a signed policy. Returns the milliseconds of the form.
+ * Throws if it is rejected.
+ */
 export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
   const key = `uploads/${tenant.organisationId}/${crypto.randomUUID()}.mp4`
   const form = new FormData()
@@ -22,7 +25,10 @@ export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file:
   return performance.now() - started
 }
 
-/** Uploads a file by tus except for its last byte, so that no video is made of it, and returns the milliseconds; throws unless it was accepted. */
+/**
+ * Uploads a file by tus except for its last byte, so that no video is created. Returns the
+ * milliseconds. Throws if it is rejected.
+ */
 export async function uploadByTus(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
   const headers = { authorization: `Bearer ${tenant.key}`, 'tus-resumable': '1.0.0', 'x-forwarded-for': from }
   const started = performance.now()
@@ -44,7 +50,10 @@ export async function uploadByTus(platform: TestPlatform, tenant: Tenant, file: 
   return took
 }
 
-/** Signs a policy with these conditions, and returns the fields of its form with `policy` and `x-amz-signature`. */
+/**
+ * Signs a policy with these conditions. Returns the fields of its form, including `policy` and
+ * `x-amz-signature`.
+ */
 export async function signedFields(platform: TestPlatform, tenant: Tenant, conditions: readonly unknown[]): Promise<Map<string, string>> {
   const expiration = new Date(Date.now() + 3_600_000).toISOString()
   const { status, body } = await platform

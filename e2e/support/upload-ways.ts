@@ -59,11 +59,11 @@ async function sentByForm<Success>(uploader: Uploader, bytes: Buffer, filename: 
   const key = `uploads/${uploader.tenant.organisationId}/${randomUUID()}.${filename.split('.').at(-1)}`
   const expiration = new Date(Date.now() + 3_600_000).toISOString()
   const conditions = [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
-  const signed = await insistently(uploader, (api) =>
+  const signed = await retryUntilSuccess(uploader, (api) =>
     api.post<{ policy: string; signature: string }>('/upload/signature', { expiration, conditions }),
   )
   const policy = JSON.parse(Buffer.from(signed.policy, 'base64').toString()) as { conditions: Record<string, string>[] }
-  await insistently(uploader, (api) => {
+  await retryUntilSuccess(uploader, (api) => {
     const form = new FormData()
     for (const one of policy.conditions) {
       if (!Array.isArray(one)) for (const [field, value] of Object.entries(one)) form.set(field, String(value))
@@ -73,7 +73,7 @@ async function sentByForm<Success>(uploader: Uploader, bytes: Buffer, filename: 
     form.set('file', new Blob([new Uint8Array(bytes)]), filename)
     return api.send('POST', '/upload/object', { body: form })
   })
-  return insistently(uploader, (api) => api.post<Success>(`/upload/success?success${query}`, { key, name: filename }))
+  return retryUntilSuccess(uploader, (api) => api.post<Success>(`/upload/success?success${query}`, { key, name: filename }))
 }
 
 /** Uploads in parts and resumes at the server's offset. */
@@ -100,7 +100,7 @@ const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
   const path = `/video?q=${encodeURIComponent(unique)}`
   const video = await waitFor(
     async () => {
-      const { videos } = await insistently(uploader, (api) => api.get<{ videos: { video_id: string }[] }>(path))
+      const { videos } = await retryUntilSuccess(uploader, (api) => api.get<{ videos: { video_id: string }[] }>(path))
       if (videos.length > 1) throw new Error(`the upload "${unique}" became ${videos.length} videos`)
       return videos[0]
     },
@@ -115,11 +115,11 @@ export const uploadWays: readonly UploadWay[] = [byUrl, byForm, byUrl, byParts]
 async function acknowledged(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
   const headers = { 'idempotency-key': name }
   const payload = { url, organisation_id: uploader.tenant.organisationId, name: `${title} ${name}` }
-  return (await insistently(uploader, (api) => api.post<Accepted>('/video/upload', payload, headers))).id
+  return (await retryUntilSuccess(uploader, (api) => api.post<Accepted>('/video/upload', payload, headers))).id
 }
 
 /** Retries until success, also on conflicts, connection errors and outages. */
-export async function insistently<T>({ tenant, gateways }: Uploader, call: (api: Api) => Promise<Answer<T>>): Promise<T> {
+export async function retryUntilSuccess<T>({ tenant, gateways }: Uploader, call: (api: Api) => Promise<Answer<T>>): Promise<T> {
   for (let nth = 0; ; nth++) {
     const answer = await call(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
     if (answer && answer.status < 300) return answer.body

@@ -50,7 +50,7 @@ export async function settled(
     },
     { timeout, describe: `video ${videoId} to settle` },
   )
-  if (!last) throw new Error('it settled unseen')
+  if (!last) throw new Error('the final state was not observed')
   return last
 }
 
@@ -87,7 +87,7 @@ export async function aUser(
   })
   const held = resources ?? (await grantable(system, userType))
   const key = await system.post<{ key: string }>(`/apikey/${user.body.user_id}/generate`, { application_name: 'tests', resources: held })
-  if (key.status !== 200) throw new Error(`no key was given: ${JSON.stringify([user.body, key.body])}`)
+  if (key.status !== 200) throw new Error(`no key was created: ${JSON.stringify([user.body, key.body])}`)
   return { organisationId, userId: user.body.user_id, key: key.body.key }
 }
 
