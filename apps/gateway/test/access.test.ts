@@ -6,12 +6,12 @@ import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
-const everything = ['sample::get', 'sample::post', 'sample::delete']
-const holder = (more: Partial<StandInKey> = {}): StandInKey => ({
+const allResources = ['sample::get', 'sample::post', 'sample::delete']
+const keyRecord = (more: Partial<StandInKey> = {}): StandInKey => ({
   keyId: String(++keyIds),
   userType: 'uploader',
   organisationId: '2',
-  resources: everything,
+  resources: allResources,
   ...more,
 })
 let keyIds = 0
@@ -22,7 +22,7 @@ const open: (() => Promise<void>)[] = []
 beforeAll(async () => {
   standIns = await startStandIns()
   gateway = await startTestGateway(sampleRoutes, { authAddress: standIns.address, catalogueAddress: standIns.address })
-  await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to listen to revocations' })
+  await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to subscribe to revocations' })
 })
 afterEach(async () => {
   standIns.authFailure = undefined
@@ -35,17 +35,17 @@ afterAll(async () => {
 
 function keyOf(more: Partial<StandInKey> = {}): string {
   const key = aKey()
-  standIns.keys.set(key, holder(more))
+  standIns.keys.set(key, keyRecord(more))
   return key
 }
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${gateway.url}${path}`, { headers })
-async function refused(response: Response): Promise<[number, unknown]> {
+async function statusAndCode(response: Response): Promise<[number, unknown]> {
   return [response.status, ((await response.json()) as { code: unknown }).code]
 }
 
 describe('a key', () => {
-  test('comes as Basic or as Bearer', async () => {
+  test('is accepted as Basic or as Bearer', async () => {
     const key = keyOf()
     const basic = Buffer.from(`${key}:x`).toString('base64')
     for (const authorization of [`Basic ${basic}`, `basic  ${basic}`, `Bearer ${key}`, `Basic ${basic.replace(/=+$/, '')}`]) {
@@ -58,20 +58,20 @@ describe('a key', () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   test.each([
     ['nothing', ''],
-    ['a scheme alone', 'Basic'],
+    ['a scheme only', 'Basic'],
     ['an unknown scheme', `Digest ${good}`],
     ['no colon', `Basic ${base64(good)}`],
     ['an empty key', `Basic ${base64(':x')}`],
     ['an empty password', `Basic ${base64(`${good}:`)}`],
     ['another password', `Basic ${base64(`${good}:y`)}`],
     ['a second colon', `Basic ${base64(`${good}:x:x`)}`],
-    ['no base64', `Basic ${base64(`${good}:x`)}!`],
-    ['base64 with junk at its end', `Basic ${base64(`${good}:x`)}=A`],
+    ['invalid base64', `Basic ${base64(`${good}:x`)}!`],
+    ['base64 with trailing characters', `Basic ${base64(`${good}:x`)}=A`],
     ['a wrong checksum', `Bearer ${good.slice(0, -1)}${good.endsWith('a') ? 'b' : 'a'}`],
     ['a short text', 'Bearer abc'],
     ['two words', `Bearer ${good} ${good}`],
     ['another character set', `Bearer ${'ä'.repeat(30)}`],
-  ])('that is %s is 401, on public paths too, and is not looked up', async (_, authorization) => {
+  ])('is rejected with 401, without a look-up and on public paths too: %s', async (_, authorization) => {
     standIns.lookUps.length = 0
     for (const path of ['/v2/sample/1', '/v2/sample/all']) {
       const raw = await sendRaw(
@@ -85,7 +85,7 @@ describe('a key', () => {
     expect(standIns.lookUps).toEqual([])
   })
 
-  test('that comes twice is 401, and one of 64 KB is 431', async () => {
+  test('is rejected with 401 if it is sent twice, and with 431 if it has 64 KB', async () => {
     const header = `Authorization: Bearer ${keyOf()}`
     const twice = `GET /v2/sample/1 HTTP/1.1\r\nHost: h\r\n${header}\r\n${header}\r\n\r\n`
     expect(statuses(await sendRaw(gateway.address, twice))).toEqual([401])
@@ -93,45 +93,45 @@ describe('a key', () => {
     expect(statuses(await sendRaw(gateway.address, long))).toEqual([431])
   })
 
-  test('that is unknown is 401, and is looked up at most once a second', async () => {
+  test('is rejected with 401 if it is unknown, with at most one look-up per second', async () => {
     standIns.lookUps.length = 0
     const key = aKey()
-    const answers = [await get('/v2/sample/1', withKey(key)), await get('/v2/sample/all', withKey(key))]
-    expect(await Promise.all(answers.map(refused))).toEqual([
+    const responses = [await get('/v2/sample/1', withKey(key)), await get('/v2/sample/all', withKey(key))]
+    expect(await Promise.all(responses.map(statusAndCode))).toEqual([
       [401, 'key_unknown'],
       [401, 'key_unknown'],
     ])
     expect(standIns.lookUps).toEqual([key])
   })
 
-  test('is looked up once for many requests at a time', async () => {
+  test('is looked up once for concurrent requests', async () => {
     standIns.lookUps.length = 0
     const key = keyOf()
     await Promise.all(Array.from({ length: 20 }, () => get('/v2/sample/1', withKey(key))))
     expect(standIns.lookUps).toEqual([key])
   })
 
-  test('in the query counts where the route says so, and there alone', async () => {
+  test('in the query is accepted only on routes that declare it', async () => {
     const key = keyOf({ userType: 'system' })
     expect((await get(`/v2/sample/script?callback=f&api_key=${key}`)).status).toBe(200)
     expect((await get('/v2/sample/script?callback=f', withKey(key))).status).toBe(200)
     expect((await get(`/v2/sample/script?callback=f&api_key=${key}`, withKey(key))).status).toBe(401)
     expect((await get(`/v2/sample/script?callback=f&api_key=${key}&api_key=${key}`)).status).toBe(400)
-    expect(await refused(await get('/v2/sample/script?callback=f'))).toEqual([401, 'key_required'])
-    expect(await refused(await get(`/v2/sample/script?api_key=${keyOf()}`))).toEqual([403, 'system_only'])
+    expect(await statusAndCode(await get('/v2/sample/script?callback=f'))).toEqual([401, 'key_required'])
+    expect(await statusAndCode(await get(`/v2/sample/script?api_key=${keyOf()}`))).toEqual([403, 'system_only'])
     expect((await get(`/v2/sample/all?api_key=${key}`)).status).toBe(401)
   })
 
-  test('that could not be looked up is 503, not 401', async () => {
-    standIns.authFailure = new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is away', { retryAfter: 2 })
+  test('results in 503, not 401, if its look-up fails', async () => {
+    standIns.authFailure = new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unavailable', { retryAfter: 2 })
     const response = await get('/v2/sample/all', withKey(keyOf()))
     expect(response.headers.get('retry-after')).toBe('2')
-    expect(await refused(response)).toEqual([503, 'database_unavailable'])
+    expect(await statusAndCode(response)).toEqual([503, 'database_unavailable'])
   })
 
-  test('of an inactive organisation is 403', async () => {
+  test('of an inactive organisation is rejected with 403', async () => {
     standIns.authFailure = new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'the organisation is inactive')
-    expect(await refused(await get('/v2/sample/1', withKey(keyOf())))).toEqual([403, 'organisation_inactive'])
+    expect(await statusAndCode(await get('/v2/sample/1', withKey(keyOf())))).toEqual([403, 'organisation_inactive'])
   })
 })
 
@@ -143,25 +143,25 @@ describe('access', () => {
     ['/v2/sample/all', 'system', 200, undefined],
     ['DELETE /v2/sample/1', 'standard', 403, 'system_only'],
     ['DELETE /v2/sample/1', 'system', 200, undefined],
-  ] as const)('%s as %s answers %i', async (requested, userType, status, code) => {
+  ] as const)('to %s as %s returns %i', async (requested, userType, status, code) => {
     const [path = '', method = 'GET'] = requested.split(' ').reverse()
     const headers = userType === undefined ? {} : withKey(keyOf({ userType }))
     const response = await fetch(`${gateway.url}${path}`, { method, headers })
     expect([response.status, ((await response.json()) as { code?: string }).code]).toEqual([status, code])
   })
 
-  test('without the resource is 403 and names it, system keys too', async () => {
+  test('without the resource returns 403 and names the resource, for system keys too', async () => {
     const response = await get('/v2/sample/all', withKey(keyOf({ userType: 'system', resources: ['sample::post'] })))
     const problem = await response.json()
     expect(problem).toMatchObject({ status: 403, code: 'missing_resource', detail: expect.stringContaining('sample::get') })
   })
 
-  test('to a public path without the resource is a guest’s', async () => {
+  test('to a public path without the resource is that of a guest', async () => {
     const response = await get('/v2/sample/1', withKey(keyOf({ resources: [] })))
     expect(await response.json()).toMatchObject({ caller: 'guest' })
   })
 
-  test('comes before the payload is looked at', async () => {
+  test('is checked before the payload is parsed', async () => {
     const send = (headers: Record<string, string>) => fetch(`${gateway.url}/v2/sample`, { method: 'POST', headers, body: '{' })
     expect((await send({})).status).toBe(401)
     expect((await send(withKey(keyOf({ resources: [] })))).status).toBe(403)
@@ -169,9 +169,10 @@ describe('access', () => {
   })
 })
 
-// An answer of auth is kept for 5 s: what happens sooner is what the stream does.
-describe('a revoked key', () => {
-  test('stops working as soon as auth says so', async () => {
+// Keys are cached for 5 s. What happens sooner is an effect of the revocation stream or of the
+// expiry.
+describe('a cached key', () => {
+  test('stops working when auth reports its revocation', async () => {
     const key = keyOf({ keyId: 'revoked' })
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
@@ -180,13 +181,13 @@ describe('a revoked key', () => {
     await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 4_000 })
   })
 
-  test('stops working when the stream of revocations ends', async () => {
+  test('stops working when the revocation stream ends', async () => {
     const key = keyOf()
     expect((await get('/v2/sample/1', withKey(key))).status).toBe(200)
     standIns.keys.delete(key)
     standIns.revoke()
     await waitFor(async () => (await get('/v2/sample/1', withKey(key))).status === 401, { timeout: 4_000 })
-    await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to listen again' })
+    await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to subscribe again' })
   })
 
   test('stops working at its expiry', async () => {
@@ -197,7 +198,7 @@ describe('a revoked key', () => {
   })
 })
 
-test('the resources of the table are registered when auth comes, and again when it comes back', async () => {
+test('the resources of the route table are registered when auth becomes available, and again after its restart', async () => {
   const address = `127.0.0.1:${await freePort()}`
   const alone = await startTestGateway(sampleRoutes, { authAddress: address })
   open.push(alone.stop)

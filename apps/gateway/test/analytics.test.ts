@@ -86,18 +86,18 @@ beforeEach(() => {
 
 const send = (body: string, headers: Record<string, string> = {}, to = gateway) =>
   fetch(`${to.url}/v2/analytics/events`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
-const fieldsOf = async (answer: Response) =>
-  ((await answer.json()) as { errors?: { field: string }[] }).errors?.map(({ field }) => field).toSorted()
+const fieldsOf = async (response: Response) =>
+  ((await response.json()) as { errors?: { field: string }[] }).errors?.map(({ field }) => field).toSorted()
 
 describe('events', () => {
-  test('go on with all that they say, from the gateway itself, and nothing is written down of the call', async () => {
+  test('are sent to analytics with all fields, on behalf of the gateway and without an audit log entry', async () => {
     const whole = {
       ...{ ...event, type: 'ended', position: 12.5, watched: [[0, 12.5]], rewatched: [[3, 4.25]], language: 'en', subtitle: 'de' },
       qoe: { startup_ms: 310.5, stalls: 2, stalled_ms: 900, error: 'network' },
     }
-    const answer = await send(JSON.stringify([whole, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
-    expect([answer.status, await answer.json()]).toEqual([202, { accepted: 2, rejected: [] }])
-    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    const response = await send(JSON.stringify([whole, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
+    expect([response.status, await response.json()]).toEqual([202, { accepted: 2, rejected: [] }])
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(requested).toMatchObject([
       {
         call: { principal: { kind: 'service', service: 'gateway' } },
@@ -119,16 +119,16 @@ describe('events', () => {
     expect(standIns.audit).toEqual([])
   })
 
-  test('come as text, as sendBeacon sends them', async () => {
+  test('are accepted as text/plain, as sendBeacon sends them', async () => {
     expect((await send(JSON.stringify([event]), { 'content-type': 'text/plain;charset=UTF-8' })).status).toBe(202)
     expect((await send(JSON.stringify([event]), { 'content-type': 'application/xml' })).status).toBe(415)
   })
 
-  test('are rejected one by one where only their values are wrong', async () => {
+  test('are rejected one by one if only their values are invalid', async () => {
     acceptEvents = async () => ({ accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] })
     const odd = { ...event, video_id: 'none', view_id: 'x', position: -1, watched: [[5, 1]] }
-    const answer = await send(JSON.stringify([event, odd]))
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await send(JSON.stringify([event, odd]))
+    expect([response.status, await response.json()]).toEqual([
       202,
       { accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] },
     ])
@@ -137,14 +137,14 @@ describe('events', () => {
     })
   })
 
-  test('that are malformed are rejected by index with every bad field, and the others of the request count', async () => {
+  test('that are malformed are rejected by index with every invalid field, and the others are accepted', async () => {
     acceptEvents = async ({ events }) => ({
       accepted: events.length - 1,
       rejected: [{ index: 1, message: 'video_id: no such video' }],
     })
     const bad = { ...event, type: 'seek', at: 'now', watched: [[1]], rewatched: 5, qoe: { stalls: -1, x: 1 }, ip: '1' }
-    const answer = await send(JSON.stringify([{}, event, 5, bad, { ...event, video_id: '43' }, event, null]))
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await send(JSON.stringify([{}, event, 5, bad, { ...event, video_id: '43' }, event, null]))
+    expect([response.status, await response.json()]).toEqual([
       202,
       {
         accepted: 2,
@@ -168,18 +168,18 @@ describe('events', () => {
   test.each([
     ['a number out of range', `{"video_id":"42","view_id":"${VIEW}","type":"play","at":1e999}`],
     ['a number that would be rounded', `{"video_id":9007199254740993,"view_id":"${VIEW}","type":"play","at":${at}}`],
-    ['a name twice', `{"video_id":"42","video_id":"43","view_id":"${VIEW}","type":"play","at":${at}}`],
+    ['a repeated name', `{"video_id":"42","video_id":"43","view_id":"${VIEW}","type":"play","at":${at}}`],
     ['a NUL', `{"video_id":"4\\u00002","view_id":"${VIEW}","type":"play","at":${at}}`],
-    ['half of a surrogate pair', `{"video_id":"42","view_id":"${VIEW}","type":"play","at":${at},"language":"\\ud800"}`],
+    ['an unpaired surrogate', `{"video_id":"42","view_id":"${VIEW}","type":"play","at":${at},"language":"\\ud800"}`],
     ['too many intervals', JSON.stringify({ ...event, watched: Array(1_001).fill([0, 1]) })],
-    ['more intervals than any list may have', JSON.stringify({ ...event, watched: Array(6_000).fill([0, 1]) })],
+    ['more intervals than the limit of every list', JSON.stringify({ ...event, watched: Array(6_000).fill([0, 1]) })],
     ['depth', `{"video_id":${'['.repeat(1_000)}${']'.repeat(1_000)}}`],
-  ])('that have %s are rejected alone', async (_, bad) => {
-    const answer = await send(`[${JSON.stringify(event)},${bad},${JSON.stringify(event)}]`)
-    expect([answer.status, await answer.json()]).toEqual([202, { accepted: 2, rejected: [{ index: 1, message: expect.any(String) }] }])
+  ])('with %s are rejected, and the other events are accepted', async (_, bad) => {
+    const response = await send(`[${JSON.stringify(event)},${bad},${JSON.stringify(event)}]`)
+    expect([response.status, await response.json()]).toEqual([202, { accepted: 2, rejected: [{ index: 1, message: expect.any(String) }] }])
   })
 
-  test('that begin beyond 20,000 values of a request are rejected, and those before them count', async () => {
+  test('beyond the first 20,000 values of a request are rejected, and those before them are accepted', async () => {
     const long = { ...event, watched: Array(1_000).fill([0, 1]) }
     const { accepted, rejected } = (await (await send(JSON.stringify(Array(10).fill(long)))).json()) as {
       accepted: number
@@ -189,13 +189,13 @@ describe('events', () => {
     expect(rejected[0]?.message).toMatch(/20000 values/)
   })
 
-  test('that are all malformed, and no events at all, ask no service', async () => {
+  test('that are all malformed, and empty lists, cause no call to analytics', async () => {
     expect(await (await send('[1,2]')).json()).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
     expect(await (await send('[]')).json()).toEqual({ accepted: 0, rejected: [] })
     expect(requested).toEqual([])
   })
 
-  test('are refused as a whole only where the body is not a list of at most 100 items', async () => {
+  test('are rejected as a whole only if the body is not a list of at most 100 items', async () => {
     for (const body of ['[', '{}', '"text"', 'null', JSON.stringify(Array(101).fill(event)), `[${'1,'.repeat(5_000)}1]`]) {
       expect([body.slice(0, 60), (await send(body)).status]).toEqual([body.slice(0, 60), 400])
     }
@@ -205,13 +205,13 @@ describe('events', () => {
   })
 
   test.each(['VIDEO_UNCHECKED', 'INTAKE_FULL', 'DATABASE_UNAVAILABLE'])(
-    'are not taken while they cannot be kept (%s), and may come again',
+    'are rejected with 503 and Retry-After while they cannot be stored (%s)',
     async (reason) => {
       acceptEvents = async () => {
         throw new DomainError('unavailable', reason, 'not now')
       }
-      const answer = await send(JSON.stringify([event]))
-      expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toMatchObject([
+      const response = await send(JSON.stringify([event]))
+      expect([response.status, response.headers.get('retry-after'), await response.json()]).toMatchObject([
         503,
         '1',
         { code: reason.toLowerCase() },
@@ -219,29 +219,30 @@ describe('events', () => {
     },
   )
 
-  test('are not taken while the service is away', async () => {
+  test('are rejected with 503 while analytics is unavailable', async () => {
     const alone = await startTestGateway(eventRoutes)
-    const answer = await send(JSON.stringify([event]), {}, alone)
-    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'service_unavailable' }])
+    const response = await send(JSON.stringify([event]), {}, alone)
+    expect([response.status, await response.json()]).toMatchObject([503, { code: 'service_unavailable' }])
     await alone.stop()
   })
 
   test('have a budget of their own', async () => {
     const sendOne = () => send(JSON.stringify([event]), {}, limited)
-    const taken = []
-    for (let i = 0; i < 4; i++) taken.push((await sendOne()).status)
-    expect(taken).toEqual([202, 202, 202, 202])
-    // The seconds that a budget counts may end in between, so that a slow machine has another four; it never has them at once.
-    const refused = await waitFor(async () => (await Promise.all(Array.from({ length: 9 }, sendOne))).find(({ status }) => status === 429))
-    expect(refused.headers.get('ratelimit-policy')).toBe('"events";q=4;w=2')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
-    // The guest's other budget is untouched: the path is found, and asks for a key.
+    const statuses = []
+    for (let i = 0; i < 4; i++) statuses.push((await sendOne()).status)
+    expect(statuses).toEqual([202, 202, 202, 202])
+    // The window may end in between, and a new one admits another four. Nine concurrent requests
+    // always exceed the budget.
+    const rejected = await waitFor(async () => (await Promise.all(Array.from({ length: 9 }, sendOne))).find(({ status }) => status === 429))
+    expect(rejected.headers.get('ratelimit-policy')).toBe('"events";q=4;w=2')
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(await rejected.json()).toMatchObject({ code: 'rate_limited' })
+    // The general budget of the guest is unused: the request is routed, and its path requires a key.
     expect((await fetch(`${limited.url}/v2/analytics/views/2`)).status).toBe(401)
   })
 })
 
-describe('budgets of events', () => {
+describe('event budgets', () => {
   let bounded: Gateway
   beforeAll(async () => {
     const config = { authAddress: standIns.address, analyticsAddress: serviceAddress }
@@ -251,19 +252,19 @@ describe('budgets of events', () => {
 
   test('count events, not requests', async () => {
     const body = JSON.stringify(Array(100).fill(event))
-    const answers = []
-    for (let nth = 0; nth < 3; nth++) answers.push(await send(body, {}, bounded))
-    expect(answers.map(({ status }) => status)).toEqual([202, 202, 429])
-    expect(answers[0]?.headers.get('ratelimit')).toMatch(/^"events";r=100;/)
-    expect(answers[2]?.headers.get('ratelimit-policy')).toBe('"events";q=200;w=2')
+    const responses = []
+    for (let nth = 0; nth < 3; nth++) responses.push(await send(body, {}, bounded))
+    expect(responses.map(({ status }) => status)).toEqual([202, 202, 429])
+    expect(responses[0]?.headers.get('ratelimit')).toMatch(/^"events";r=100;/)
+    expect(responses[2]?.headers.get('ratelimit-policy')).toBe('"events";q=200;w=2')
     expect(requested).toHaveLength(2)
   })
 
-  test('beyond the new views of a video, only stored views count', async () => {
+  test('admit only events of stored views above the limit of new views per video', async () => {
     const sent = Array.from({ length: 70 }, () => ({ ...event, video_id: '43', view_id: crypto.randomUUID() }))
-    // The window of the test before may go on.
+    // The window of the previous test may still be open.
     await waitFor(async () => (await send(JSON.stringify(sent), {}, bounded)).status === 202, {
-      describe: 'the budget of points to be new',
+      describe: 'a new window of the event budget',
     })
     const passedOn = requested.at(-1)?.request as AcceptEventsRequest | undefined
     expect(passedOn?.events.map(({ knownViewOnly }) => knownViewOnly)).toEqual([...Array(60).fill(false), ...Array(10).fill(true)])
@@ -273,11 +274,11 @@ describe('budgets of events', () => {
 describe('reports', () => {
   const get = (path: string) => fetch(`${gateway.url}/v2/analytics${path}`, { headers: withKey(key) })
 
-  test('of videos are drawn with all their detail, and lead on with what narrowed them', async () => {
+  test('per video have all details, and a next link with the same filter', async () => {
     const filter = encodeURIComponent('{"video_id":["42"],"language":["en",""]}')
-    const answer = await get(`/views/2/per-video?detailed=1&limit=1&date_start=2030-01-01&date_end=2030-01-31&filter=${filter}`)
+    const response = await get(`/views/2/per-video?detailed=1&limit=1&date_start=2030-01-01&date_end=2030-01-31&filter=${filter}`)
     const quarter = Object.fromEntries(Array.from({ length: 21 }, (_, place) => [String(place * 5), place < 6 ? 3 : 0]))
-    expect(await answer.json()).toEqual([
+    expect(await response.json()).toEqual([
       {
         ...{ video_id: '42', organisation_id: '2', player_loads: 4, video_plays: 3, complete_views: 2, bounced_views: 1 },
         ...{ date_start: '2030-01-01', date_end: '2030-01-31', video_duration: 12.48 },
@@ -292,14 +293,14 @@ describe('reports', () => {
       detailed: true,
       pageSize: 1,
     })
-    const link = new URL(/<([^>]*)>/.exec(answer.headers.get('link') ?? '')?.[1] ?? '')
+    const link = new URL(/<([^>]*)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '')
     expect(Object.fromEntries(link.searchParams)).toEqual({
       ...{ date_start: '2030-01-01', date_end: '2030-01-31', filter: '{"video_id":["42"],"language":["en",""]}', detailed: '1' },
       ...{ start: '2', limit: '1', cursor: 'more' },
     })
   })
 
-  test('begin on 2012-01-01 and end today', async () => {
+  test('cover 2012-01-01 to today, or the requested period', async () => {
     const [row] = (await (await get('/language/2')).json()) as Record<string, unknown>[]
     expect(row).toMatchObject({ language: '', date_start: '2012-01-01', date_end: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/) })
     const [named] = (await (await get('/language/2?date_from=2030-01-01&date_to=2030-02-28')).json()) as Record<string, unknown>[]
@@ -322,27 +323,27 @@ describe('reports', () => {
     ['/views/2?filter=x', ['filter']],
     ['/views/2/per-video?detailed=maybe&limit=1001&start=0', ['detailed', 'limit', 'start']],
     ['/export/2?format=xml', ['format']],
-  ])('%s is refused by its fields', async (path, fields) => {
-    const answer = await get(path)
-    expect([answer.status, await fieldsOf(answer)]).toEqual([400, fields])
+  ])('reject %s and name the invalid fields', async (path, fields) => {
+    const response = await get(path)
+    expect([response.status, await fieldsOf(response)]).toEqual([400, fields])
     expect(requested).toEqual([])
   })
 })
 
-test('a filter names at most 1,000 videos', async () => {
+test('a filter accepts at most 1,000 videos', async () => {
   const filter = (count: number) => encodeURIComponent(`{"video_id":[${Array(count).fill(1)}]}`)
   const get = (count: number) => fetch(`${gateway.url}/v2/analytics/views/2/per-video?filter=${filter(count)}`, { headers: withKey(key) })
   expect((await get(1_000)).status).toBe(200)
-  const answer = await get(1_001)
-  expect([answer.status, await fieldsOf(answer)]).toEqual([400, ['filter.video_id']])
+  const response = await get(1_001)
+  expect([response.status, await fieldsOf(response)]).toEqual([400, ['filter.video_id']])
   expect((await get(100_000)).status).toBe(431)
 })
 
-test('a field of the filter as a parameter of its own is refused with how to send it; other unknown parameters are ignored', async () => {
+test('a filter field that is sent as a parameter is rejected with the correct form, and other unknown parameters are ignored', async () => {
   const get = (path: string) => fetch(`${gateway.url}/v2/analytics/views/2${path}`, { headers: withKey(key) })
   for (const name of ['video_id', 'language', 'filter[video_id]', 'filter[language][]', 'filter.video_id', 'video_id[]']) {
-    const answer = await get(`/per-video?${encodeURIComponent(name)}=999`)
-    expect([name, answer.status, await fieldsOf(answer)]).toEqual([name, 400, [name]])
+    const response = await get(`/per-video?${encodeURIComponent(name)}=999`)
+    expect([name, response.status, await fieldsOf(response)]).toEqual([name, 400, [name]])
   }
   const { errors } = (await (await get('/per-video?video_id=999&video_id=1')).json()) as { errors?: unknown }
   expect(errors).toEqual([
@@ -360,28 +361,28 @@ describe('the export', () => {
   test.each([
     ['', ExportFormat.EXPORT_FORMAT_NDJSON, 'application/x-ndjson; charset=utf-8', 'ndjson'],
     ['?format=csv', ExportFormat.EXPORT_FORMAT_CSV, 'text/csv; charset=utf-8', 'csv'],
-  ])('comes as it is read (%p)', async (query, format, type, ending) => {
+  ])('is streamed as a file with the query %p', async (query, format, type, ending) => {
     exported = async function* () {
       for (let n = 0; n < 1_000; n++) yield { data: line(n) }
     }
-    const answer = await get(query)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type])
-    expect(answer.headers.get('content-disposition')).toMatch(
+    const response = await get(query)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, type])
+    expect(response.headers.get('content-disposition')).toMatch(
       new RegExp(`^attachment; filename="analytics-2-2012-01-01-[0-9-]+[.]${ending}"$`),
     )
-    expect((await answer.text()).trimEnd().split('\n')).toHaveLength(1_000)
+    expect((await response.text()).trimEnd().split('\n')).toHaveLength(1_000)
     expect(requested[0]?.request).toMatchObject({ organisationId: '2', format })
     const head = await get(query, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
-  test('of nothing is empty', async () => {
+  test('without rows is empty', async () => {
     exported = async function* () {}
-    const answer = await get('')
-    expect([answer.status, await answer.text()]).toEqual([200, ''])
+    const response = await get('')
+    expect([response.status, await response.text()]).toEqual([200, ''])
   })
 
-  test('that is refused is a problem, and one that breaks is no whole answer', async () => {
+  test('returns a problem if it fails before the first row, and ends the response early if it fails later', async () => {
     // biome-ignore lint/correctness/useYield: it fails before its first part.
     exported = async function* () {
       throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')

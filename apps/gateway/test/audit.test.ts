@@ -53,20 +53,20 @@ const post = (id: string, headers: Record<string, string> = {}, colour = 'red') 
     headers: { 'content-type': 'application/json', ...headers },
   })
 const entriesOf = (requestId: string) => standIns.audit.flatMap(({ entries }) => entries).filter((entry) => entry.requestId === requestId)
-const endingOf = async (requestId: string) => {
+const outcomeOf = async (requestId: string) => {
   const [entry] = entriesOf(requestId)
   const find = () => standIns.audit.flatMap(({ outcomes }) => outcomes).find(({ entryId }) => entryId === entry?.entryId)
-  await waitFor(() => find() !== undefined, { describe: 'the ending of a write' })
+  await waitFor(() => find() !== undefined, { describe: 'the outcome of a write' })
   return find()
 }
 
-test('a read of secrets is in the log before it is handled, and is refused when it cannot be', async () => {
+test('a read of secrets is logged before it is handled, and returns 503 if the audit log is unavailable', async () => {
   let before: unknown
   during = async () => (before = entriesOf('s1'))
   const read = (requestId: string) => fetch(`${gateway.url}/v2/secret/42`, { headers: { 'x-request-id': requestId } })
   expect((await read('s1')).status).toBe(200)
   expect(before).toMatchObject([{ action: 'secret::get', object: '/secret/42', address: '127.0.0.1' }])
-  expect(await endingOf('s1')).toMatchObject({ status: 200 })
+  expect(await outcomeOf('s1')).toMatchObject({ status: 200 })
   standIns.beforeAppend = async () => {
     throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
   }
@@ -74,7 +74,7 @@ test('a read of secrets is in the log before it is handled, and is refused when 
   expect([(await read('s2')).status, handled]).toEqual([503, []])
 })
 
-test('a write is in the log before it is handled, and its ending comes after', async () => {
+test('a write is logged before it is handled, and its outcome is logged afterwards', async () => {
   const key = keyOf()
   let before: unknown
   during = async () => (before = entriesOf('r1'))
@@ -85,15 +85,15 @@ test('a write is in the log before it is handled, and its ending comes after', a
       ...{ action: 'thing::post', object: '/thing/42', requestId: 'r1', address: '127.0.0.1' },
     },
   ])
-  expect(await endingOf('r1')).toMatchObject({ status: 201, createdId: '77' })
+  expect(await outcomeOf('r1')).toMatchObject({ status: 201, createdId: '77' })
 })
 
-test('a guest has no key, and what is no id is not shown', async () => {
+test('the entry of a guest has no key, and a path parameter that is not an id is hidden', async () => {
   expect((await post('a-secret-name', { 'x-request-id': 'r2' })).status).toBe(201)
   expect(entriesOf('r2')).toMatchObject([{ organisationId: '', userId: '', keyStart: '', object: '/thing/:thing_id' }])
 })
 
-test('reads, bad input and what stores nothing need no entry; a GET that changes something does', async () => {
+test('reads, invalid input and routes that store nothing have no entry, and a GET that changes something has one', async () => {
   const call = (path: string, id: string) => fetch(`${gateway.url}/v2${path}`, { headers: { 'x-request-id': id } })
   expect((await call('/thing/1', 'r3')).status).toBe(200)
   expect((await call('/drawn', 'r4')).status).toBe(200)
@@ -104,59 +104,59 @@ test('reads, bad input and what stores nothing need no entry; a GET that changes
 })
 
 test.each([
-  ['a refusal by its status', () => new DomainError('not_found', 'NOTHING', 'nothing there'), 404],
-  ['a fault as 500', () => new Error('broken'), 500],
-] as const)('%s', async (name, failure, status) => {
+  ['a domain error with its status', () => new DomainError('not_found', 'NOTHING', 'no record'), 404],
+  ['an unexpected error with status 500', () => new Error('broken'), 500],
+] as const)('the outcome of a write records %s', async (name, failure, status) => {
   during = async () => {
     throw failure()
   }
   const id = `end-${status}`
   expect([name, (await post('1', { 'x-request-id': id })).status]).toEqual([name, status])
-  expect(await endingOf(id)).toMatchObject({ status, createdId: '' })
+  expect(await outcomeOf(id)).toMatchObject({ status, createdId: '' })
 })
 
-test('without a log nothing is handled: 503, and again when it is back', async () => {
+test('a write returns 503 and is not handled while the audit log is unavailable', async () => {
   standIns.beforeAppend = async () => {
-    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is away', { retryAfter: 1 })
+    throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unavailable', { retryAfter: 1 })
   }
-  const refused = await post('1')
-  expect([refused.status, handled]).toEqual([503, []])
-  expect(refused.headers.get('retry-after')).toBe('1')
+  const rejected = await post('1')
+  expect([rejected.status, handled]).toEqual([503, []])
+  expect(rejected.headers.get('retry-after')).toBe('1')
   expect((await fetch(`${gateway.url}/v2/thing/1`)).status).toBe(200)
   standIns.beforeAppend = async () => {}
   expect((await post('1')).status).toBe(201)
 })
 
-test('an audit log that does not respond delays callers only briefly, and no write is handled late', async () => {
+test('a write returns 503 if the audit log does not respond in time, and is not handled later', async () => {
   let release = () => {}
   standIns.beforeAppend = () => new Promise<void>((resolve) => (release = resolve))
-  const answer = await post('1')
-  expect([answer.status, handled]).toEqual([503, []])
+  const response = await post('1')
+  expect([response.status, handled]).toEqual([503, []])
   release()
 })
 
-test('many at a time go in few calls', async () => {
+test('entries of concurrent writes are sent in few calls', async () => {
   const calls = standIns.audit.length
-  const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => post('1', { 'x-request-id': `many-${n}` })))
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
-  const ids = answers.map((_, n) => entriesOf(`many-${n}`)[0]?.entryId)
+  const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => post('1', { 'x-request-id': `many-${n}` })))
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]))
+  const ids = responses.map((_, n) => entriesOf(`many-${n}`)[0]?.entryId)
   expect(new Set(ids).size).toBe(100)
-  await endingOf('many-99')
+  await outcomeOf('many-99')
   expect(standIns.audit.length - calls).toBeLessThan(60)
 })
 
-test('endings wait for a log that is away, in their order, and are sent when it is back', async () => {
+test('an outcome waits while the audit log is unavailable, and is sent when it is available again', async () => {
   during = async () => {
     standIns.beforeAppend = async () => {
-      throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is away', { retryAfter: 1 })
+      throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unavailable', { retryAfter: 1 })
     }
   }
   expect((await post('1', { 'x-request-id': 'late' })).status).toBe(201)
   standIns.beforeAppend = async () => {}
-  expect(await endingOf('late')).toMatchObject({ status: 201 })
+  expect(await outcomeOf('late')).toMatchObject({ status: 201 })
 })
 
-test('a caller who hangs up before the entry is there has nothing done for them', async () => {
+test('a write is not handled if its client disconnects before the entry is stored', async () => {
   let release = () => {}
   let requested = false
   standIns.beforeAppend = () =>
@@ -164,19 +164,19 @@ test('a caller who hangs up before the entry is there has nothing done for them'
       requested = true
       release = resolve
     })
-  const hangUp = new AbortController()
+  const abort = new AbortController()
   const gone = fetch(`${gateway.url}/v2/thing/1`, {
     method: 'POST',
     body: '{"colour":"red"}',
     headers: { 'content-type': 'application/json', 'x-request-id': 'gone' },
-    signal: hangUp.signal,
+    signal: abort.signal,
   }).catch(() => 'gone')
   await waitFor(() => requested)
-  hangUp.abort()
+  abort.abort()
   expect(await gone).toBe('gone')
   release()
   standIns.beforeAppend = async () => {}
   await waitFor(() => entriesOf('gone').length === 1)
-  expect(await endingOf('gone')).toMatchObject({ status: 499 })
+  expect(await outcomeOf('gone')).toMatchObject({ status: 499 })
   expect(handled).toEqual([])
 })

@@ -9,8 +9,8 @@ import { startTestGateway } from './started-gateway.ts'
 let origin: Awaited<ReturnType<typeof startOrigin>>
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 const sockets = new Set<Socket>()
-/** Answers of the stand-in of delivery that go on. */
-const underWay = new Set<ServerResponse>()
+/** Responses of the replacement of delivery that have not ended. */
+const openResponses = new Set<ServerResponse>()
 
 beforeEach(async () => {
   origin = await startOrigin((request: IncomingMessage, response: ServerResponse) => {
@@ -18,8 +18,8 @@ beforeEach(async () => {
       response.end('small')
       return
     }
-    underWay.add(response)
-    response.once('close', () => underWay.delete(response))
+    openResponses.add(response)
+    response.once('close', () => openResponses.delete(response))
     const more = () => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536)));
     }
@@ -35,7 +35,7 @@ afterEach(async () => {
   await origin.stop()
 })
 
-/** Requests an endless file, and reads nothing of it. */
+/** Requests an endless file and does not read the response. */
 function stall(): void {
   const [host, port] = gateway.address.split(':')
   const socket = connect(Number(port), host)
@@ -44,16 +44,16 @@ function stall(): void {
   socket.write('GET /delivery/large HTTP/1.1\r\nHost: h\r\n\r\n')
 }
 
-test('readers of one address that have stalled give way to a new one, at delivery too', async () => {
+test('a new download replaces a stalled one of the same address, and its request to delivery ends', async () => {
   stall()
   stall()
-  await waitFor(() => underWay.size === 2)
+  await waitFor(() => openResponses.size === 2)
   const statuses = new Set<number>()
   await waitFor(async () => {
-    const answer = await fetch(`${gateway.url}/delivery/small`)
-    statuses.add(answer.status)
-    return answer.status === 200 && (await answer.text()) === 'small'
+    const response = await fetch(`${gateway.url}/delivery/small`)
+    statuses.add(response.status)
+    return response.status === 200 && (await response.text()) === 'small'
   })
   for (const status of statuses) expect([200, 429]).toContain(status)
-  await waitFor(() => underWay.size === 1)
+  await waitFor(() => openResponses.size === 1)
 })

@@ -8,12 +8,12 @@ import { sampleRoutes } from './sample-routes.ts'
 import { startOrigin } from './stand-ins.ts'
 import { startTestGateway } from './started-gateway.ts'
 
-let answer: (request: IncomingMessage, response: ServerResponse) => void
+let respond: (request: IncomingMessage, response: ServerResponse) => void
 let origin: Awaited<ReturnType<typeof startOrigin>>
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 
 beforeEach(async () => {
-  origin = await startOrigin((request, response) => answer(request, response))
+  origin = await startOrigin((request, response) => respond(request, response))
   gateway = await startTestGateway(sampleRoutes, { deliveryUrl: origin.url })
 })
 afterEach(async () => {
@@ -21,9 +21,9 @@ afterEach(async () => {
   await origin.stop()
 })
 
-test('passes path, query, range and answer on as they are', async () => {
+test('forwards path, query and range, and returns the response unchanged', async () => {
   let seen: IncomingMessage | undefined
-  answer = (request, response) => {
+  respond = (request, response) => {
     seen = request
     response
       .writeHead(206, { 'content-range': 'bytes 0-3/9', 'cache-control': 'max-age=5', 'access-control-allow-origin': '*' })
@@ -40,9 +40,9 @@ test('passes path, query, range and answer on as they are', async () => {
   expect([seen?.url, seen?.headers.range]).toEqual([path, 'bytes=0-3'])
 })
 
-test('sends the verified principal to delivery, and no claim of the caller', async () => {
+test('sends the verified client address to delivery, and no forwarding or authorization headers of the client', async () => {
   let headers: IncomingMessage['headers'] = {}
-  answer = (request, response) => {
+  respond = (request, response) => {
     headers = request.headers
     response.end()
   }
@@ -62,9 +62,9 @@ test('sends the verified principal to delivery, and no claim of the caller', asy
   for (const name of Object.keys(claims).slice(1, -1)) expect(headers[name]).toBeUndefined()
 })
 
-test('a header cannot be dropped on the way by naming it in Connection', async () => {
+test('a client cannot remove a header by naming it in Connection', async () => {
   let headers: IncomingMessage['headers'] = {}
-  answer = (request, response) => {
+  respond = (request, response) => {
     headers = request.headers
     response.end('ok')
   }
@@ -73,9 +73,9 @@ test('a header cannot be dropped on the way by naming it in Connection', async (
   expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', connection: 'close' })
 })
 
-test('streams: the first bytes are there before the last ones are made', async () => {
+test('streams the response: the first bytes arrive before the last ones are sent', async () => {
   let finish = () => {}
-  answer = (_request, response) => {
+  respond = (_request, response) => {
     response.write('first')
     finish = () => response.end('last')
   }
@@ -86,9 +86,9 @@ test('streams: the first bytes are there before the last ones are made', async (
   expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('last')
 })
 
-test('a caller who hangs up ends the request to delivery', async () => {
+test('a client that disconnects ends the request to delivery', async () => {
   let closed = false
-  answer = (_request, response) => {
+  respond = (_request, response) => {
     response.on('close', () => {
       closed = true
     })
@@ -100,11 +100,11 @@ test('a caller who hangs up ends the request to delivery', async () => {
   socket.write('GET /delivery/x HTTP/1.1\r\nHost: h\r\n\r\n')
   await once(socket, 'data')
   socket.destroy()
-  await waitFor(() => closed, { timeout: 2_000, describe: 'delivery to see the end' })
+  await waitFor(() => closed, { timeout: 2_000, describe: 'the request to delivery to end' })
 })
 
-test('an answer that breaks off breaks off here too', async () => {
-  answer = (_request, response) => {
+test('a response that delivery aborts is aborted for the client too', async () => {
+  respond = (_request, response) => {
     response.writeHead(200, { 'content-length': '100' })
     response.write('half', () => response.destroy())
   }
@@ -112,18 +112,18 @@ test('an answer that breaks off breaks off here too', async () => {
   await expect(response.text()).rejects.toThrow()
 })
 
-test('takes reading verbs without a body only', async () => {
-  answer = (_request, response) => response.end()
+test('accepts only read methods without a body', async () => {
+  respond = (_request, response) => response.end()
   expect((await fetch(`${gateway.url}/delivery/x`, { method: 'POST', body: 'x' })).status).toBe(405)
   const raw = await sendRaw(gateway.address, 'GET /delivery/x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nGET /')
   expect(statuses(raw)[0]).toBe(400)
 })
 
-test('is 503 while delivery is away', async () => {
-  answer = (_request, response) => response.end()
-  const away = await startTestGateway(sampleRoutes)
-  const response = await fetch(`${away.url}/delivery/x`)
+test('returns 503 while delivery is unavailable', async () => {
+  respond = (_request, response) => response.end()
+  const withoutDelivery = await startTestGateway(sampleRoutes)
+  const response = await fetch(`${withoutDelivery.url}/delivery/x`)
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
   expect(await response.json()).toMatchObject({ code: 'service_unavailable', instance: '/delivery' })
-  await away.stop()
+  await withoutDelivery.stop()
 })

@@ -37,7 +37,7 @@ beforeAll(async () => {
       }
     },
   }
-  // The methods that a guest's question for a code needs.
+  // Only the methods that an embed code for a guest calls.
   catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
   const listed = {
     async findPublicPlaylist({ playlistId }: { playlistId: string }) {
@@ -58,7 +58,10 @@ async function call(path: string, query: Record<string, string> = {}) {
   return { status: response.status, body: (await response.json()) as unknown }
 }
 
-/** The one element that a code is, however it is put into a page: `[name, attributes]`; throws when it is anything else. */
+/**
+ * Returns the name and attributes of the only element of an embed code. Throws if the code is
+ * anything else in any place of a page.
+ */
 function onlyElement(code: string): [string, Record<string, string>] {
   for (const page of [code, `<p class="x">${code}</p>`, `<div><a href="#">${code}</a></div>`]) {
     const elements = elementsOf(parseFragment(page)).filter(({ tagName }) => !['p', 'div', 'a'].includes(tagName))
@@ -77,8 +80,8 @@ function elementsOf(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapte
 const frameAttributes = ['allow', 'allowfullscreen', 'height', 'loading', 'sandbox', 'src', 'style', 'title', 'width']
 const scriptAttributes = ['async', 'data-id', 'data-ratio', 'data-title', 'data-width', 'src']
 
-describe('the codes', () => {
-  test('the frame: the player page in a sandbox', async () => {
+describe('embed codes', () => {
+  test('the iframe code has the player page in a sandbox', async () => {
     const { status, body } = await call('42/iframe', { token: 'to.k-en', width: '100%' })
     expect(status).toBe(200)
     expect(onlyElement((body as string[])[0] ?? '')).toEqual([
@@ -96,7 +99,7 @@ describe('the codes', () => {
     ])
   })
 
-  test('the frame without a requested size keeps the shape of the picture in pages that are narrower', async () => {
+  test('the iframe code without a requested size keeps the aspect ratio in narrow pages', async () => {
     const { body } = await call('42/iframe')
     const [, attributes] = onlyElement((body as string[])[0] ?? '')
     expect(attributes).toMatchObject({
@@ -104,13 +107,13 @@ describe('the codes', () => {
     })
   })
 
-  test('a requested height is fixed', async () => {
+  test('the iframe code with a requested height has a fixed height', async () => {
     const { body } = await call('42/iframe', { width: '400', height: '300' })
     const [, attributes] = onlyElement((body as string[])[0] ?? '')
     expect(attributes).toMatchObject({ width: '400', height: '300', style: 'border:0;max-width:100%' })
   })
 
-  test('the script, which is what is asked for when no type is: nothing in it but attributes', async () => {
+  test('the script code is the default and has all options as attributes', async () => {
     const query = { element_id: 'here', referrer_url: 'https://www.example.org/a?b=c&d', player: 'poodle', show_presentation: 'true' }
     const [plain, typed] = [await call('42', query), await call('42/js', query)]
     expect([plain.status, plain.body]).toEqual([200, typed.body])
@@ -131,13 +134,13 @@ describe('the codes', () => {
     ])
   })
 
-  test('the presentation: the script, with the slides', async () => {
+  test('the presentation code is the script code with slides', async () => {
     const { status, body } = await call('presentation/42')
     const [name, attributes] = onlyElement((body as string[])[0] ?? '')
     expect([status, name, attributes['data-presentation'], attributes['data-id']]).toEqual([200, 'script', 'true', '42'])
   })
 
-  test('the script itself is for pages of every origin', async () => {
+  test('embed.js can be loaded by pages of every origin', async () => {
     const webDir = mkdtempSync(join(tmpdir(), 'vitascope-embed-'))
     writeFileSync(join(webDir, 'embed.js'), '(()=>{})();')
     const serving = await startTestGateway(embedRoutes, { webDir })
@@ -152,23 +155,23 @@ describe('the codes', () => {
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
   })
 
-  test('a playlist has its title, and the usual size', async () => {
+  test('the code of a playlist has its title and the default size', async () => {
     const { status, body } = await call('77/iframe')
     const [, attributes] = onlyElement((body as string[])[0] ?? '')
     expect([status, attributes['title'], attributes['width'], attributes['height']]).toEqual([200, 'Launches', '640', '360'])
     expect((await call('presentation/77')).status).toBe(404)
   })
 
-  test('a video without a presentation has no code with one', async () => {
+  test('a video without a presentation has no presentation code', async () => {
     const none = { code: 'presentation_not_found', detail: 'this video has no presentation' }
     expect(await call('presentation/43')).toMatchObject({ status: 404, body: none })
   })
 
-  test.each(['41', '41/js', '41/iframe', 'presentation/41', 'presentation', 'x%3Cy'])('%s is not found', async (path) => {
+  test.each(['41', '41/js', '41/iframe', 'presentation/41', 'presentation', 'x%3Cy'])('%s returns 404', async (path) => {
     expect((await call(path)).status).toBe(404)
   })
 
-  test('every bad parameter is named at once', async () => {
+  test('every invalid parameter is reported at once', async () => {
     const bad = { width: '0', height: '101%', element_id: '1a', player: 'cat', referrer_url: 'ftp://x/', show_presentation: 'yes' }
     const { status, body } = await call('42/js', { ...bad, token: 'x'.repeat(2_001) })
     expect(status).toBe(400)
@@ -191,19 +194,19 @@ describe('the codes', () => {
     ['referrer_url', `https://h/${'x'.repeat(1_991)}`, 400],
     ['referrer_url', 'https://me:secret@h/', 400],
     ['show_presentation', '0', 200],
-  ])('a certain %s (%#) is taken or refused', async (name, value, status) => {
+  ])('a boundary value of %s (%#) is accepted or rejected', async (name, value, status) => {
     expect((await call('42/js', { [name]: value })).status).toBe(status)
   })
 })
 
 describe('hostile texts', () => {
-  test('there are sixty', () => {
+  test('include at least 60 different texts', () => {
     expect(hostileTexts.length).toBeGreaterThanOrEqual(60)
     expect(new Set(hostileTexts).size).toBe(hostileTexts.length)
   })
 
   const parameters = ['width', 'height', 'element_id', 'token', 'referrer_url', 'player', 'show_presentation'] as const
-  const passed: Record<(typeof parameters)[number], string | undefined> = {
+  const attributeNames: Record<(typeof parameters)[number], string | undefined> = {
     width: undefined,
     height: undefined,
     element_id: 'data-element-id',
@@ -213,30 +216,33 @@ describe('hostile texts', () => {
     show_presentation: 'data-presentation',
   }
 
-  /** How many of three times all texts are taken: all as a token; as an identifier `__proto__`; whole addresses as a referrer; and a
-   * presentation passes over what it has no parameter for. */
-  const takenTexts: Readonly<Record<string, number>> = {
+  /**
+   * Number of accepted texts per parameter over the three paths. A token can be any text, an
+   * element id can be `__proto__`, and a referrer can be a complete URL. The presentation code
+   * ignores `show_presentation`.
+   */
+  const acceptedTexts: Readonly<Record<string, number>> = {
     token: 3 * hostileTexts.length,
     element_id: 3,
     referrer_url: 3 * 3,
     show_presentation: hostileTexts.length,
   }
 
-  test.each(parameters)('as %s: refused, or the code has the same nodes and attributes as ever', async (parameter) => {
-    let taken = 0
+  test.each(parameters)('as %s are rejected, or the code keeps its elements and attributes', async (parameter) => {
+    let accepted = 0
     for (const path of ['42/js', '42/iframe', 'presentation/42']) {
       for (const hostile of hostileTexts) {
         const { status, body } = await call(path, { [parameter]: hostile })
         expect([200, 400]).toContain(status)
         if (status === 400) continue
-        taken++
+        accepted++
         checkCode((body as string[])[0] ?? '', path, [parameter, hostile])
       }
     }
-    expect(taken).toBe(takenTexts[parameter] ?? 0)
+    expect(accepted).toBe(acceptedTexts[parameter] ?? 0)
   })
 
-  test('as the title', async () => {
+  test('as the title do not change the elements and attributes of the code', async () => {
     try {
       for (const hostile of hostileTexts) {
         title = hostile
@@ -255,12 +261,12 @@ describe('hostile texts', () => {
     const [name, attributes] = onlyElement(code)
     const isFrame = path.endsWith('iframe')
     expect(name).toBe(isFrame ? 'iframe' : 'script')
-    const own = parameter === 'title' ? undefined : passed[parameter as keyof typeof passed]
+    const own = parameter === 'title' ? undefined : attributeNames[parameter as keyof typeof attributeNames]
     const expected = isFrame
       ? frameAttributes
       : [...new Set([...scriptAttributes, ...(own ? [own] : []), ...(path.startsWith('presentation') ? ['data-presentation'] : [])])].sort()
     expect(Object.keys(attributes).sort()).toEqual(expected)
-    // No handler, no other scheme, and the addresses begin with ours whatever came in.
+    // There is no event handler and no other scheme, and the URL begins with that of the gateway.
     expect(Object.keys(attributes).filter((attribute) => attribute.startsWith('on'))).toEqual([])
     expect(attributes['src']?.startsWith(`${gateway.url}/player/${isFrame ? '42' : 'embed.js'}`)).toBe(true)
     expect(code).not.toMatch(/[\u2028\u2029\n\r]/)

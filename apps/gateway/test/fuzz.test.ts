@@ -6,8 +6,11 @@ import { payloadFields, type RouteCase, routeCases } from './route-cases.ts'
 import { openSubject, type Subject } from './subject.ts'
 
 const RUNS = Number(process.env['VITASCOPE_TEST_RUNS'] ?? 2_000)
-/** The figures hold on a quiet machine, where more runs are asked for; else only their order of magnitude counts. */
-const slack = process.env['VITASCOPE_TEST_RUNS'] === undefined ? 10 : 1
+/**
+ * The time limits hold on an idle machine, where `VITASCOPE_TEST_RUNS` is set. Otherwise they are
+ * ten times as high.
+ */
+const timeFactor = process.env['VITASCOPE_TEST_RUNS'] === undefined ? 10 : 1
 let subject: Subject
 const agent = new Agent({ keepAlive: true })
 beforeAll(async () => {
@@ -18,14 +21,14 @@ afterAll(async () => {
   await subject?.stop()
 })
 
-interface Asked {
+interface GeneratedRequest {
   method: string
   path: string
   headers: Record<string, string>
   body: string
 }
 
-const nasty = fc.oneof(
+const hostileText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.constantFrom(
     '',
@@ -51,26 +54,26 @@ const nasty = fc.oneof(
 )
 const json = fc.jsonValue({ maxDepth: 4 })
 
-/** A request for a route of the table in which anything but its verb may be bent. */
-function requested(one: RouteCase): fc.Arbitrary<Asked> {
+/** Generates requests for a route. Everything except the method can be invalid. */
+function arbitraryRequest(one: RouteCase): fc.Arbitrary<GeneratedRequest> {
   const names = [...Object.keys(payloadFields(one.route)), ...Object.keys(one.route.query.shape)]
-  const name = fc.oneof(fc.constantFrom('data', ...names), nasty)
-  const fields = fc.dictionary(name, fc.oneof(nasty, json), { maxKeys: 8 })
+  const name = fc.oneof(fc.constantFrom('data', ...names), hostileText)
+  const fields = fc.dictionary(name, fc.oneof(hostileText, json), { maxKeys: 8 })
   const payload = fc.oneof(fields, fc.array(fields, { maxLength: 4 }))
   const form = fc
-    .array(fc.tuple(name, nasty), { maxLength: 8 })
+    .array(fc.tuple(name, hostileText), { maxLength: 8 })
     .map((pairs) => pairs.map(([n, v]) => `${encode(n)}=${encode(v)}`).join('&'))
   const body = fc.oneof(
     payload.map((value) => ({ type: 'application/json', text: JSON.stringify(value) })),
     payload.map((value) => ({ type: 'application/x-www-form-urlencoded', text: `data=${encode(JSON.stringify(value))}` })),
     form.map((text) => ({ type: 'application/x-www-form-urlencoded', text })),
     fc
-      .tuple(fc.constantFrom('application/json', 'multipart/form-data; boundary=b', 'text/plain', '', ';;'), nasty)
+      .tuple(fc.constantFrom('application/json', 'multipart/form-data; boundary=b', 'text/plain', '', ';;'), hostileText)
       .map(([type, text]) => ({ type, text })),
   )
   return fc
     .record({
-      path: fc.array(nasty, { minLength: one.target.params.length, maxLength: one.target.params.length }),
+      path: fc.array(hostileText, { minLength: one.target.params.length, maxLength: one.target.params.length }),
       query: fc.oneof(fc.constant(''), form),
       body,
       who: fc.constantFrom('guest', 'uploader', 'standard', 'system'),
@@ -105,11 +108,11 @@ function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-function send({ method, path, headers, body }: Asked): Promise<{ status: number; text: string; ms: number }> {
+function send({ method, path, headers, body }: GeneratedRequest): Promise<{ status: number; text: string; ms: number }> {
   const started = performance.now()
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)
-    const asking = request(
+    const outgoing = request(
       `${subject.url}/`,
       { agent, method, path, headers: { ...headers, 'content-length': bytes.length } },
       (response) => {
@@ -118,16 +121,16 @@ function send({ method, path, headers, body }: Asked): Promise<{ status: number;
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text, ms: performance.now() - started }))
       },
     )
-    asking.on('error', reject).end(bytes)
+    outgoing.on('error', reject).end(bytes)
   })
 }
 
-test(`${RUNS} bent requests over all routes are answered, none by a fault of ours`, async () => {
+test(`${RUNS} random requests to all routes get well-formed responses without internal errors`, async () => {
   const times: number[] = []
-  // GETs of the work queue and of ids take something; on a platform they only use numbers up.
+  // GETs of the work queue and of ids change state. On a platform they only consume ids.
   // Proxied routes have a backend only on a whole platform.
   const answered = process.env['VITASCOPE_TEST_URL'] === undefined ? routes.filter(({ proxyTo }) => !proxyTo) : routes
-  const anyRequest = fc.constantFrom(...routeCases(answered)).chain(requested)
+  const anyRequest = fc.constantFrom(...routeCases(answered)).chain(arbitraryRequest)
   await fc.assert(
     fc.asyncProperty(anyRequest, async (one) => {
       const { status, text, ms } = await send(one)
@@ -141,7 +144,7 @@ test(`${RUNS} bent requests over all routes are answered, none by a fault of our
     { numRuns: RUNS, ...(process.env['VITASCOPE_TEST_SEED'] && { seed: Number(process.env['VITASCOPE_TEST_SEED']) }) },
   )
   times.sort((a, b) => a - b)
-  expect(times.at(-1)).toBeLessThan(2_000 * slack)
-  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(300 * slack)
+  expect(times.at(-1)).toBeLessThan(2_000 * timeFactor)
+  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(300 * timeFactor)
   expect(Object.keys(Object.prototype)).toEqual([])
 })

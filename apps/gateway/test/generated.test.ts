@@ -19,7 +19,8 @@ import { aKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 import { openSubject, type Subject } from './subject.ts'
 
-// Tests of every route, generated from the route table. A new route has these tests once it is declared.
+// Tests of every route, generated from the route table. A new route has these tests once it is
+// declared.
 
 let subject: Subject
 beforeAll(async () => {
@@ -44,70 +45,82 @@ async function call(method: string, path: string, key?: string, init: RequestIni
 
 const cases = routeCases(routes)
 const each = (some: (one: RouteCase) => boolean = () => true) => cases.filter(some).map((one) => [one.name, one] as const)
-const guarded = ({ route }: RouteCase) => route.access !== 'public'
+const requiresKey = ({ route }: RouteCase) => route.access !== 'public'
 /** Requests proxied to encoding have no payload: encoding validates their body. */
-const write = ({ method, route }: RouteCase) => method !== 'GET' && method !== 'HEAD' && !route.proxyTo
-/** Payloads whose bad fields refuse the request; items of a lenient list are rejected one by one. */
-const strict = (one: RouteCase) => write(one) && !payloadSchema(one.route).lenient
-/** The answer to HEAD has no body. */
+const hasPayload = ({ method, route }: RouteCase) => method !== 'GET' && method !== 'HEAD' && !route.proxyTo
+/**
+ * Requests that are rejected as a whole for an invalid field. A lenient list rejects its items one
+ * by one.
+ */
+const isStrict = (one: RouteCase) => hasPayload(one) && !payloadSchema(one.route).lenient
+/** The response to HEAD has no body. */
 const codeFor = (method: string, code: string) => (method === 'HEAD' ? undefined : code)
 const json = { 'content-type': 'application/json' }
 
 /** Lists may be empty. */
 const isList = (route: Route) => route.payloadField !== undefined || payloadSchema(route).lenient
 
-test('there is a table', () => expect(cases.length).toBeGreaterThan(20))
+test('the route table has more than 20 cases', () => expect(cases.length).toBeGreaterThan(20))
 
-describe('who may', () => {
-  test.each(each(guarded))('%s: not a guest', async (_, { method, path }) => {
+describe('access', () => {
+  test.each(each(requiresKey))('%s rejects a guest', async (_, { method, path }) => {
     const { status, problem, headers } = await call(method, path)
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_required')])
     expect(headers.get('www-authenticate')).toMatch(/^Basic /)
   })
-  test.each(each())('%s rejects a bad key', async (_, { method, path }) => {
+  test.each(each())('%s rejects an unknown key', async (_, { method, path }) => {
     const { status, problem } = await call(method, path, aKey())
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_unknown')])
   })
-  test.each(each(guarded))('%s rejects a key without the resource', async (_, { method, path, route }) => {
+  test.each(each(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {
     const { status, problem } = await call(method, path, subject.keys.bare)
     expect([status, problem?.code]).toEqual([403, codeFor(method, 'missing_resource')])
     if (method !== 'HEAD') expect(problem?.detail).toContain(route.resource)
   })
-  test.each(each(({ route }) => route.access === 'super' || route.access === 'system'))('%s: no uploader', async (_, one) => {
+  test.each(each(({ route }) => route.access === 'super' || route.access === 'system'))('%s rejects an uploader', async (_, one) => {
     const { status } = await call(one.method, one.path, subject.keys.uploader)
     expect(status).toBe(403)
   })
-  test.each(each(({ route }) => route.access === 'system'))('%s: no super user', async (_, { method, path }) => {
+  test.each(each(({ route }) => route.access === 'system'))('%s rejects a super user', async (_, { method, path }) => {
     expect(await call(method, path, subject.keys.standard)).toMatchObject({ status: 403, problem: { code: 'system_only' } })
   })
 })
 
-describe('another organisation is 403, whether or not it exists', () => {
+describe('access to other organisations', () => {
   const foreign = ['1', '999999', 'no-id']
   const open = ({ route }: RouteCase) => route.access === 'user' || route.access === 'super'
-  const refusal = { status: 403, problem: { code: 'foreign_organisation' } }
-  test.each(each((one) => open(one) && one.target.params.includes('organisationId')))('%s: in the path', async (_, { method, target }) => {
-    for (const id of foreign) {
-      expect(await call(method, filledPath(target, 'organisationId', id), subject.keys.standard)).toMatchObject(refusal)
-    }
-  })
-  test.each(each((one) => open(one) && 'organisation_id' in one.route.query.shape))('%s: in the query', async (_, { method, path }) => {
-    for (const id of foreign.slice(0, 2)) {
-      expect(await call(method, `${path}?organisation_id=${id}`, subject.keys.standard)).toMatchObject(refusal)
-    }
-  })
-  test.each(each((one) => open(one) && 'organisation_id' in payloadFields(one.route)))('%s: in the payload', async (_, one) => {
-    for (const id of foreign) {
-      const payload = { ...exampleFields(one.route), organisation_id: id }
-      const init = { body: JSON.stringify(withFields(one.route, payload)), headers: json }
-      expect(await call(one.method, one.path, subject.keys.standard, init)).toMatchObject(refusal)
-    }
-  })
+  const rejection = { status: 403, problem: { code: 'foreign_organisation' } }
+  test.each(each((one) => open(one) && one.target.params.includes('organisationId')))(
+    '%s returns 403 for another organisation in the path, whether or not it exists',
+    async (_, { method, target }) => {
+      for (const id of foreign) {
+        expect(await call(method, filledPath(target, 'organisationId', id), subject.keys.standard)).toMatchObject(rejection)
+      }
+    },
+  )
+  test.each(each((one) => open(one) && 'organisation_id' in one.route.query.shape))(
+    '%s returns 403 for another organisation in the query, whether or not it exists',
+    async (_, { method, path }) => {
+      for (const id of foreign.slice(0, 2)) {
+        expect(await call(method, `${path}?organisation_id=${id}`, subject.keys.standard)).toMatchObject(rejection)
+      }
+    },
+  )
+  test.each(each((one) => open(one) && 'organisation_id' in payloadFields(one.route)))(
+    '%s returns 403 for another organisation in the payload, whether or not it exists',
+    async (_, one) => {
+      for (const id of foreign) {
+        const payload = { ...exampleFields(one.route), organisation_id: id }
+        const init = { body: JSON.stringify(withFields(one.route, payload)), headers: json }
+        expect(await call(one.method, one.path, subject.keys.standard, init)).toMatchObject(rejection)
+      }
+    },
+  )
 })
 
-describe('verbs', () => {
+describe('methods', () => {
   const paths = pathCases(routes).map((one) => [one.name, one] as const)
-  test.each(paths)('%s takes its own and names them', async (_, { path, allowed, refused }) => {
+  test.each(paths)('%s accepts its own methods and lists them in Allow', async (_, { path, allowed, refused }) => {
     for (const method of refused) {
       const { status, headers } = await call(method, path, subject.keys.system)
       expect([method, status, headers.get('allow')]).toEqual([method, 405, allowed.join(', ')])
@@ -119,26 +132,32 @@ describe('verbs', () => {
 })
 
 describe('paths and queries', () => {
-  test.each(each(({ target }) => target.params.length > 0))('%s: NUL and invalid percent-encoding in a parameter', async (_, one) => {
-    for (const name of one.target.params) {
-      for (const bad of ['a%00b', '%E0%A4%A', '%ff']) {
-        const { status } = await call(one.method, filledPath(one.target, name, bad), subject.keys.system)
-        expect([name, bad, status]).toEqual([name, bad, 400])
+  test.each(each(({ target }) => target.params.length > 0))(
+    '%s rejects NUL and invalid percent-encoding in a path parameter',
+    async (_, one) => {
+      for (const name of one.target.params) {
+        for (const bad of ['a%00b', '%E0%A4%A', '%ff']) {
+          const { status } = await call(one.method, filledPath(one.target, name, bad), subject.keys.system)
+          expect([name, bad, status]).toEqual([name, bad, 400])
+        }
       }
-    }
-  })
-  test.each(each())('%s: NUL and invalid percent-encoding in the query', async (_, { method, path }) => {
+    },
+  )
+  test.each(each())('%s rejects NUL and invalid percent-encoding in the query', async (_, { method, path }) => {
     for (const bad of ['x=%00', 'x=%zz', '%ff=1'])
       expect([bad, (await call(method, `${path}?${bad}`, subject.keys.system)).status]).toEqual([bad, 400])
   })
-  test.each(each(({ route }) => Object.keys(wrongTexts(route.query)).length > 0))('%s: every bad parameter is named', async (_, one) => {
-    const wrong = wrongTexts(one.route.query)
-    const { api_key: _key, ...sent } = wrong
-    const { status, problem } = await call(one.method, `${one.path}?${new URLSearchParams(sent)}`, subject.keys.system)
-    expect([status, problem?.code]).toEqual([400, 'invalid_input'])
-    expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(sent)))
-  })
-  test.each(each(({ route }) => Object.keys(route.query.shape).length > 0))('%s: a parameter twice', async (_, one) => {
+  test.each(each(({ route }) => Object.keys(wrongTexts(route.query)).length > 0))(
+    '%s reports every invalid query parameter',
+    async (_, one) => {
+      const wrong = wrongTexts(one.route.query)
+      const { api_key: _key, ...sent } = wrong
+      const { status, problem } = await call(one.method, `${one.path}?${new URLSearchParams(sent)}`, subject.keys.system)
+      expect([status, problem?.code]).toEqual([400, 'invalid_input'])
+      expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(sent)))
+    },
+  )
+  test.each(each(({ route }) => Object.keys(route.query.shape).length > 0))('%s rejects a repeated query parameter', async (_, one) => {
     for (const name of Object.keys(one.route.query.shape)) {
       const { status, problem } = await call(one.method, `${one.path}?${name}=1&${name}=1`, subject.keys.system)
       if (name === one.route.apiKeyParam) expect(status).toBe(400)
@@ -165,7 +184,7 @@ describe('payloads', () => {
       ['data in the query', {}, `?data=${encodeURIComponent(text)}`],
     ]
   }
-  test.each(each(strict))('%s: unknown fields are refused by name in every form', async (_, { method, path, route }) => {
+  test.each(each(isStrict))('%s rejects unknown fields by name in every payload form', async (_, { method, path, route }) => {
     const ownData = 'data' in payloadFields(route)
     for (const [form, init, query] of forms(route, unknown)) {
       if (ownData && form.startsWith('data')) continue
@@ -173,23 +192,29 @@ describe('payloads', () => {
       expect([form, status, topFields(problem ?? {})]).toEqual([form, 400, expect.arrayContaining(Object.keys(unknown))])
     }
   })
-  test.each(each((one) => strict(one) && one.route.payload !== undefined))('%s: wrong types are refused by name', async (_, one) => {
-    const wrong = wrongValues(z.object(payloadFields(one.route)))
-    const body = JSON.stringify(withFields(one.route, wrong))
-    const { status, problem } = await call(one.method, one.path, subject.keys.system, { body, headers: json })
-    expect([status, problem?.code]).toEqual([400, 'invalid_input'])
-    expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(wrong)))
-  })
-  test.each(each((one) => strict(one) && one.route.payload !== undefined))('%s: NUL and half of a pair in every text', async (_, one) => {
-    for (const text of ['a\\u0000b', '\\ud800']) {
-      const names = Object.keys(payloadFields(one.route))
-      const fields = `{${names.map((name) => `"${name}":"${text}"`).join(',')}}`
-      const body = Array.isArray(withFields(one.route, {})) ? `[${fields}]` : fields
+  test.each(each((one) => isStrict(one) && one.route.payload !== undefined))(
+    '%s rejects wrong types and names the fields',
+    async (_, one) => {
+      const wrong = wrongValues(z.object(payloadFields(one.route)))
+      const body = JSON.stringify(withFields(one.route, wrong))
       const { status, problem } = await call(one.method, one.path, subject.keys.system, { body, headers: json })
-      expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining(names)])
-    }
-  })
-  test.each(each(write))('%s: what cannot be read is refused in every form', async (_, { method, path, route }) => {
+      expect([status, problem?.code]).toEqual([400, 'invalid_input'])
+      expect(topFields(problem ?? {})).toEqual(expect.arrayContaining(Object.keys(wrong)))
+    },
+  )
+  test.each(each((one) => isStrict(one) && one.route.payload !== undefined))(
+    '%s rejects NUL and unpaired surrogates in every text',
+    async (_, one) => {
+      for (const text of ['a\\u0000b', '\\ud800']) {
+        const names = Object.keys(payloadFields(one.route))
+        const fields = `{${names.map((name) => `"${name}":"${text}"`).join(',')}}`
+        const body = Array.isArray(withFields(one.route, {})) ? `[${fields}]` : fields
+        const { status, problem } = await call(one.method, one.path, subject.keys.system, { body, headers: json })
+        expect([status, topFields(problem ?? {})]).toEqual([400, expect.arrayContaining(names)])
+      }
+    },
+  )
+  test.each(each(hasPayload))('%s rejects a payload that cannot be parsed in every form', async (_, { method, path, route }) => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const sent: [string, number, RequestInit, string?][] = [
       ['JSON that is cut off', 400, { body: '{"a":', headers: json }],
@@ -211,7 +236,7 @@ describe('payloads', () => {
 })
 
 describe('the API document', () => {
-  test('has every verb and path, with its resource', async () => {
+  test('has every method and path with its resource', async () => {
     const document = (await (await fetch(`${subject.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>
     }

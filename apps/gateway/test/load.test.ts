@@ -12,7 +12,7 @@ import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
-let open: () => void
+let release: () => void
 let waiting: number
 
 // GET /v2/sample/id waits until the test responds.
@@ -23,7 +23,7 @@ beforeEach(async () => {
   gateway = await startTestGateway(sampleRoutes, { authAddress: address, catalogueAddress: address, trustedProxies })
   waiting = 0
   const gate = new Promise<void>((resolve) => {
-    open = resolve
+    release = resolve
   })
   standIns.nextId = async () => {
     waiting++
@@ -32,18 +32,18 @@ beforeEach(async () => {
   }
 })
 afterEach(async () => {
-  open()
+  release()
   await gateway.stop()
   await standIns.stop()
 })
 
-interface Answer {
+interface ReceivedResponse {
   status: number
   connection: string | undefined
   retryAfter: string | undefined
 }
 
-function get(path: string, agent: Agent, headers: Record<string, string> = {}, url = gateway.url): Promise<Answer> {
+function get(path: string, agent: Agent, headers: Record<string, string> = {}, url = gateway.url): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
     request(`${url}${path}`, { agent, headers }, (response) => {
       response.resume().on('end', () => {
@@ -56,24 +56,24 @@ function get(path: string, agent: Agent, headers: Record<string, string> = {}, u
   })
 }
 
-test('rejects requests over the limit at once, reads before writes, and answers all others', async () => {
+test('rejects requests over the limit at once, reads before writes, and responds to all others', async () => {
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const agent = new Agent({ keepAlive: true })
-  const answers: Answer[] = []
+  const responses: ReceivedResponse[] = []
   // Ten callers, each far below its share.
   const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n % 10}` })
-  const asking = Array.from({ length: 560 }, (_, n) => get('/v2/sample/id', agent, from(n)).then((answer) => answers.push(answer)))
+  const pending = Array.from({ length: 560 }, (_, n) => get('/v2/sample/id', agent, from(n)).then((response) => responses.push(response)))
   // More than 480 if the machine is so slow that some requests reach their deadline.
-  await waitFor(() => answers.length >= 480, { describe: () => `480 to be turned away (${answers.length} are)` })
-  expect(new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
+  await waitFor(() => responses.length >= 480, { describe: () => `480 rejections (${responses.length} so far)` })
+  expect(new Set(responses.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
   const headers = { ...withKey(key), 'content-type': 'application/json' }
   const write = await fetch(`${gateway.url}/v2/sample`, { method: 'POST', headers, body: '{"title":"t"}' })
   expect(write.status).toBe(201)
-  open()
-  await Promise.all(asking)
-  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(80)
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 503]))
+  release()
+  await Promise.all(pending)
+  expect(responses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(80)
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 503]))
   agent.destroy()
 })
 
@@ -81,19 +81,19 @@ test('a single caller is limited to three quarters of the slots, and gets 429 be
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const agent = new Agent({ keepAlive: true })
-  const answers: Answer[] = []
-  const asking = Array.from({ length: 140 }, () => get('/v2/sample/id', agent, withKey(key)).then((answer) => answers.push(answer)))
+  const responses: ReceivedResponse[] = []
+  const pending = Array.from({ length: 140 }, () => get('/v2/sample/id', agent, withKey(key)).then((response) => responses.push(response)))
   // More than 80 if the machine is so slow that some requests reach their deadline.
-  await waitFor(() => answers.length >= 80, { describe: () => `80 to be turned away (${answers.length} are)` })
-  expect(new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['429 1']))
+  await waitFor(() => responses.length >= 80, { describe: () => `80 rejections (${responses.length} so far)` })
+  expect(new Set(responses.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['429 1']))
   const write = await fetch(`${gateway.url}/v2/sample`, { method: 'POST', headers: withKey(key), body: new URLSearchParams('title=t') })
   expect(write.status).toBe(201)
   const more = await fetch(`${gateway.url}/v2/sample/1`, { headers: withKey(key) })
   expect([more.status, await more.json()]).toMatchObject([429, { code: 'too_many_at_once' }])
   expect((await get('/v2/sample/1', agent)).status).toBe(200)
-  open()
-  await Promise.all(asking)
-  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(60)
+  release()
+  await Promise.all(pending)
+  expect(responses.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(60)
   expect((await get('/v2/sample/id', agent, withKey(key))).status).toBe(200)
   agent.destroy()
 })
@@ -120,12 +120,12 @@ test('an overload rejection has the usual format, and writes, preflights and pag
   })
   const agent = new Agent({ keepAlive: true })
   const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n % 10}` })
-  const asking = Array.from({ length: 80 }, (_, n) => get('/v2/sample/id', agent, from(n), others.url))
+  const pending = Array.from({ length: 80 }, (_, n) => get('/v2/sample/id', agent, from(n), others.url))
   await waitFor(() => waiting === 80)
   const headers = { 'x-request-id': 'mine', origin: 'https://www.example.org' }
-  const refused = await fetch(`${others.url}/v2/sample/1`, { headers })
-  expect(refused.status).toBe(503)
-  expect(Object.fromEntries(refused.headers)).toMatchObject({
+  const rejected = await fetch(`${others.url}/v2/sample/1`, { headers })
+  expect(rejected.status).toBe(503)
+  expect(Object.fromEntries(rejected.headers)).toMatchObject({
     'content-type': 'application/problem+json',
     'retry-after': '1',
     'x-request-id': 'mine',
@@ -133,7 +133,7 @@ test('an overload rejection has the usual format, and writes, preflights and pag
     'access-control-allow-origin': 'https://www.example.org',
     vary: 'Origin',
   })
-  expect(await refused.json()).toEqual({
+  expect(await rejected.json()).toEqual({
     type: `${others.url}/docs#overloaded`,
     title: 'Overloaded',
     status: 503,
@@ -152,8 +152,8 @@ test('an overload rejection has the usual format, and writes, preflights and pag
   expect(await status('GET', '/healthz')).toBe(200)
   const metrics = await (await fetch(`http://${others.metricsAddress}/metrics`)).text()
   expect(metrics).toMatch(/^vitascope_http_requests_rejected_total\{.*kind="read".*\} 4$/m)
-  open()
-  expect(new Set((await Promise.all(asking)).map((answer) => answer.status))).toEqual(new Set([200]))
+  release()
+  expect(new Set((await Promise.all(pending)).map((response) => response.status))).toEqual(new Set([200]))
   expect(await status('GET', '/v2/sample/1')).toBe(200)
   agent.destroy()
   await others.stop()
@@ -166,7 +166,7 @@ test('stop finishes running requests and accepts no new ones', async () => {
   const started = performance.now()
   const stopped = gateway.stop()
   await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow()
-  open()
+  release()
   expect(await running).toMatchObject({ status: 200 })
   await stopped
   expect(performance.now() - started).toBeLessThan(4_000)
@@ -187,7 +187,7 @@ test('slow bodies use no slots of other requests', async () => {
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const [host, port] = others.address.split(':')
-  // More than all places: as many bodies of one address as are kept wait, for each other one the oldest goes.
+  // More bodies than slots. A new body above the limit of its address replaces the oldest one.
   let started = 0
   const sockets = Array.from({ length: 660 }, () =>
     connect(Number(port), host)
@@ -214,6 +214,6 @@ test('rejects a body that does not arrive within a few seconds', async () => {
   const key = aKey()
   standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
   const head = `POST /v2/sample HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${key}\r\nContent-Length: 1000\r\n\r\n{`
-  const answer = await sendRaw(gateway.address, head, { wait: 25_000 })
-  expect(answer).toMatch(/^HTTP\/1.1 408 [\s\S]*\r\nConnection: close\r\n[\s\S]*"code":"request_timeout"/)
+  const response = await sendRaw(gateway.address, head, { wait: 25_000 })
+  expect(response).toMatch(/^HTTP\/1.1 408 [\s\S]*\r\nConnection: close\r\n[\s\S]*"code":"request_timeout"/)
 })

@@ -8,14 +8,14 @@ import { startTestGateway, withKey } from './started-gateway.ts'
 
 const SECONDS = 10
 /** Read slots of the gateway while responses take the same time under load as alone. */
-const PLACES = 512
-const MIN_PLACES = 32
-const CALLERS = 3 * PLACES
+const SLOTS = 512
+const MIN_SLOTS = 32
+const CALLERS = 3 * SLOTS
 const WRITERS = Math.ceil(CALLERS / 10)
 /** Duration of an admitted read. */
 const READ_MS = 500
-/** Callers of one address or key, well below the share of one. */
-const EACH = 40
+/** Callers of one address or key, well below the limit of one caller. */
+const CALLERS_PER_LIMIT = 40
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
@@ -44,27 +44,30 @@ test('serves admitted callers under triple load, and rejects the others with Ret
       const { status, retryAfter } = await call(agent, kind, headers)
       const what = `${status} ${retryAfter ?? ''}`.trim()
       seen[kind].set(what, (seen[kind].get(what) ?? 0) + 1)
-      // Writers write once a second, readers read as soon as they have an answer.
+      // Writers write once per second. Readers read again as soon as they have a response.
       if (kind === 'write' || retryAfter !== undefined) await delay(1_000)
     }
   }
-  const keys = Array.from({ length: Math.ceil(WRITERS / EACH) }, (_, n) => {
+  const keys = Array.from({ length: Math.ceil(WRITERS / CALLERS_PER_LIMIT) }, (_, n) => {
     const key = aKey()
     standIns.keys.set(key, { keyId: `${n}`, userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
     return withKey(key)
   })
   await Promise.all([
-    ...Array.from({ length: CALLERS - WRITERS }, (_, n) => caller('read', { 'x-forwarded-for': `203.0.113.${Math.floor(n / EACH)}` })),
-    ...Array.from({ length: WRITERS }, (_, n) => caller('write', keys[Math.floor(n / EACH)] ?? {})),
+    ...Array.from({ length: CALLERS - WRITERS }, (_, n) =>
+      caller('read', { 'x-forwarded-for': `203.0.113.${Math.floor(n / CALLERS_PER_LIMIT)}` }),
+    ),
+    ...Array.from({ length: WRITERS }, (_, n) => caller('write', keys[Math.floor(n / CALLERS_PER_LIMIT)] ?? {})),
   ])
   agent.destroy()
   process.stderr.write(`overload: ${JSON.stringify({ reads: [...seen.read], writes: [...seen.write] })}\n`)
   for (const what of [...seen.read.keys(), ...seen.write.keys()]) expect(what).toMatch(/^(200|201|(429|503) \d+)$/)
   const writes = [...seen.write.values()].reduce((sum, count) => sum + count, 0)
-  // 99 % on an idle machine.
+  // It is 99 % on an idle machine.
   expect((seen.write.get('201') ?? 0) / writes).toBeGreaterThan(0.9)
-  // A tenth of what the fewest places could take: on a busy machine, and all of this runs on one, there are no more.
-  expect(seen.read.get('200') ?? 0).toBeGreaterThan((MIN_PLACES * SECONDS * 1_000) / READ_MS / 10)
+  // A tenth of what the minimum number of slots can serve, because all processes of this test share
+  // one machine.
+  expect(seen.read.get('200') ?? 0).toBeGreaterThan((MIN_SLOTS * SECONDS * 1_000) / READ_MS / 10)
   expect(seen.read.size).toBeGreaterThan(1)
 }, 120_000)
 

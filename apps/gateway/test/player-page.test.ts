@@ -60,7 +60,9 @@ beforeAll(async () => {
   gateway = await startTestGateway([], { webDir, catalogueAddress })
   alone = await startTestGateway([], { webDir })
 })
-/** A slow catalogue does not delay a page: it is sent as built until the catalogue has responded. */
+/**
+ * A slow catalogue does not delay a page: it is sent as built until the catalogue has responded.
+ */
 async function pageOf(id: string, method = 'GET') {
   let page = { status: 0, type: '', html: '' }
   const call = async () => {

@@ -16,14 +16,14 @@ let folder: string
 let standIns: StandIns
 let delivery: Awaited<ReturnType<typeof startOrigin>>
 /** Requested files, pending until a test responds. */
-const held: ServerResponse[] = []
+const openResponses: ServerResponse[] = []
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vitascope-gateway-'))
-  writeFileSync(join(folder, 'idempotency-hash-key'), 'a secret between the gateways\n')
+  writeFileSync(join(folder, 'idempotency-hash-key'), 'a secret of the gateways\n')
   standIns = await startStandIns()
   delivery = await startOrigin((request, response) => {
-    if (request.url === '/delivery/slow') held.push(response)
+    if (request.url === '/delivery/slow') openResponses.push(response)
     else response.end('ok\n')
   })
 })
@@ -41,7 +41,7 @@ function start(env: Record<string, string>): { child: ChildProcess; output: () =
   return { child, output: () => text }
 }
 
-const neighbours = () => {
+const serviceSettings = () => {
   const { address } = standIns
   return {
     VITASCOPE_AUTH_ADDRESS: address,
@@ -56,17 +56,17 @@ const neighbours = () => {
   }
 }
 
-test('serves the table from settings of the environment, logs templates only, and ends on SIGTERM', async () => {
+test('serves the route table with settings of the environment, logs path templates only, and exits on SIGTERM', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
-  const { child, output } = start({ VITASCOPE_PORT: new URL(url).port, ...neighbours() })
+  const { child, output } = start({ VITASCOPE_PORT: new URL(url).port, ...serviceSettings() })
   await waitFor(async () => (await fetch(`${url}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
 
   const key = aKey()
   standIns.keys.set(key, { keyId: '4711', userType: 'uploader', organisationId: '2', resources: [] })
-  const shown = aKey()
-  await fetch(`${url}/v2/apikey/${shown}`, { headers: withKey(key) })
-  await fetch(`${url}/v2/apikey/${shown}/unknown?token=my-own-token`, { headers: withKey(key) })
-  await fetch(`${url}/v2/video/upload?api_key=${shown}`)
+  const otherKey = aKey()
+  await fetch(`${url}/v2/apikey/${otherKey}`, { headers: withKey(key) })
+  await fetch(`${url}/v2/apikey/${otherKey}/unknown?token=my-own-token`, { headers: withKey(key) })
+  await fetch(`${url}/v2/video/upload?api_key=${otherKey}`)
   await waitFor(() => output().includes('/v2/video/upload'))
   const lines = output()
     .trim()
@@ -85,46 +85,46 @@ test('serves the table from settings of the environment, logs templates only, an
     expect.objectContaining({ method: 'GET', path: '(no route)', status: 404 }),
     expect.objectContaining({ method: 'GET', path: '/v2/video/upload', status: 401 }),
   ])
-  for (const secret of [key, shown, 'my-own-token', 'a secret between']) expect(output()).not.toContain(secret)
+  for (const secret of [key, otherKey, 'my-own-token', 'a secret of']) expect(output()).not.toContain(secret)
 
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
-test('after SIGTERM it is unready at once, accepts nothing new, and ends when running requests are answered', async () => {
+test('after SIGTERM it is not ready, accepts no connections, and exits when running requests have ended', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
-  const operations = `127.0.0.1:${await freePort()}`
+  const metricsListen = `127.0.0.1:${await freePort()}`
   const { child, output } = start({
     VITASCOPE_PORT: new URL(url).port,
-    VITASCOPE_GATEWAY_METRICS_LISTEN: operations,
+    VITASCOPE_GATEWAY_METRICS_LISTEN: metricsListen,
     VITASCOPE_DRAIN_SECONDS: '600',
-    ...neighbours(),
+    ...serviceSettings(),
   })
-  const probe = async (path: string) => (await fetch(`http://${operations}${path}`)).status
+  const probe = async (path: string) => (await fetch(`http://${metricsListen}${path}`)).status
   await waitFor(async () => (await probe('/readyz')) === 200, { describe: () => `the gateway to be ready: ${output()}` })
-  const running = fetch(`${url}/delivery/slow`).then((answer) => answer.text())
-  await waitFor(() => held.length === 1)
+  const running = fetch(`${url}/delivery/slow`).then((response) => response.text())
+  await waitFor(() => openResponses.length === 1)
   child.kill('SIGTERM')
   await waitFor(async () => (await probe('/readyz')) === 503)
   expect(await probe('/healthz')).toBe(200)
   await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   expect(child.exitCode).toBeNull()
-  held[0]?.end('all of it')
-  expect(await running).toBe('all of it')
+  openResponses[0]?.end('the whole file')
+  expect(await running).toBe('the whole file')
   await waitFor(() => child.exitCode !== null)
   expect(child.exitCode).toBe(0)
 }, 60_000)
 
-test('a service that is away is named to who asks what is missing, and takes no gateway out of its place', async () => {
+test('the public /readyz names an unavailable service, and the readiness probe still succeeds', async () => {
   const url = `http://127.0.0.1:${await freePort()}`
-  const operations = `127.0.0.1:${await freePort()}`
+  const metricsListen = `127.0.0.1:${await freePort()}`
   const { child, output } = start({
     VITASCOPE_PORT: new URL(url).port,
-    VITASCOPE_GATEWAY_METRICS_LISTEN: operations,
-    ...neighbours(),
+    VITASCOPE_GATEWAY_METRICS_LISTEN: metricsListen,
+    ...serviceSettings(),
     VITASCOPE_ANALYTICS_ADDRESS: `127.0.0.1:${await freePort()}`,
   })
-  await waitFor(async () => (await fetch(`http://${operations}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
+  await waitFor(async () => (await fetch(`http://${metricsListen}/readyz`)).ok, { describe: () => `the gateway to be ready: ${output()}` })
   const requested = await fetch(`${url}/readyz`)
   const { errors } = (await requested.json()) as { errors: { field: string }[] }
   expect([requested.status, errors.map(({ field }) => field)]).toEqual([503, ['analytics']])
@@ -132,7 +132,7 @@ test('a service that is away is named to who asks what is missing, and takes no 
   await waitFor(() => child.exitCode === 0)
 }, 60_000)
 
-test('names every bad setting, and ends', async () => {
+test('reports every invalid setting and exits', async () => {
   const { child, output } = start({
     VITASCOPE_PORT: 'http',
     VITASCOPE_LIMITS: '{"key": 0, "keys": 1}',

@@ -34,9 +34,9 @@ withRedis('two gateways with one Redis', () => {
     standIns.keys.set(key, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   })
   afterEach(async () => {
-    await waitFor(async () => (await admin.ping()) === 'PONG', { timeout: 20_000, describe: 'Redis to be back' })
+    await waitFor(async () => (await admin.ping()) === 'PONG', { timeout: 20_000, describe: 'Redis to be available' })
     // Both gateways use Redis again and share their counts.
-    await waitFor(async () => (await shared()) === true, { timeout: 20_000, describe: 'both gateways to count together' })
+    await waitFor(async () => (await shared()) === true, { timeout: 20_000, describe: 'both gateways to share their counts' })
   })
   afterAll(async () => {
     admin?.disconnect()
@@ -57,7 +57,7 @@ withRedis('two gateways with one Redis', () => {
     return (await left(0, fresh)) === 9 && (await left(1, fresh)) === 8
   }
   /** Sends 200 sequential requests alternating between both; returns statuses and slow requests. */
-  async function drive(meanwhile: (nth: number) => Promise<void> | void) {
+  async function sendMany(meanwhile: (nth: number) => Promise<void> | void) {
     const [statuses, times]: [number[], number[]] = [[], []]
     for (let nth = 0; nth < 200; nth++) {
       await meanwhile(nth)
@@ -83,9 +83,9 @@ withRedis('two gateways with one Redis', () => {
     ['full', () => admin.config('SET', 'maxmemory', '1').then(() => {}), () => admin.config('SET', 'maxmemory', '0').then(() => {})],
   ] as [string, () => Promise<void> | void, () => Promise<void> | void][])(
     'requests are answered and limited while Redis is %s',
-    async (_, away, back) => {
-      const { statuses, slow } = await drive((nth) => (nth === 50 ? away() : undefined))
-      await back()
+    async (_, begin, end) => {
+      const { statuses, slow } = await sendMany((nth) => (nth === 50 ? begin() : undefined))
+      await end()
       expect([...new Set(statuses)].toSorted()).toEqual([200, 429])
       // Each gateway admits at most ten requests per window; the requests may last three windows.
       expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(60)
@@ -101,19 +101,19 @@ withRedis('two gateways with one Redis', () => {
     const started = performance.now()
     await admin.publish('vitascope:revoked', JSON.stringify([keyId]))
     for (const gateway of [0, 1]) {
-      await waitFor(async () => (await call(gateway)).status === 401, { timeout: 4_000, interval: 20, describe: 'the key to be refused' })
+      await waitFor(async () => (await call(gateway)).status === 401, { timeout: 4_000, interval: 20, describe: 'the key to be rejected' })
     }
     expect(performance.now() - started).toBeLessThan(1_000)
   })
 
   test('a revocation that one gateway receives is published to the other', async () => {
     const received: string[] = []
-    const ear = new Redis(redis.url)
-    await ear.subscribe('vitascope:revoked')
-    ear.on('message', (_, message) => received.push(message))
+    const subscriber = new Redis(redis.url)
+    await subscriber.subscribe('vitascope:revoked')
+    subscriber.on('message', (_, message) => received.push(message))
     standIns.revoke('7', '8')
     await waitFor(() => received.includes('["7","8"]'), { describe: 'the revocation to be published' })
-    ear.disconnect()
+    subscriber.disconnect()
   })
 
   test('invalid messages on the channel have no effect', async () => {

@@ -6,7 +6,7 @@ import { openRedis, type SharedRedis } from '../src/server/redis/redis.ts'
 
 const withRedis = redisPath() === undefined ? describe.skip : describe
 const POINTS = 10
-/** No window ends while a test runs, unless it lets one end. */
+/** No window ends during a test, except where the test shortens it. */
 const SECONDS = 600
 
 withRedis('budgets that two gateways share', () => {
@@ -44,22 +44,25 @@ withRedis('budgets that two gateways share', () => {
   })
 
   const keyOf = (name: string) => `vitascope:test:${name}`
-  const areUp = () => waitFor(() => links.every((link) => link.isUp()), { timeout: 20_000, describe: 'both to have Redis' })
+  const waitForRedis = () => waitFor(() => links.every((link) => link.isUp()), { timeout: 20_000, describe: 'both gateways to use Redis' })
   const call = async (nth: number, name: string): Promise<boolean> => {
     const left = await budgets[nth]?.consume(name, 1).catch((error) => error)
     if (left instanceof Error) throw left
     return left.consumedPoints <= POINTS
   }
-  /** Asks both in turn; answers how often each let it through. */
-  async function had(name: string, times: number): Promise<[number, number]> {
-    const through: [number, number] = [0, 0]
-    for (let nth = 0; nth < times; nth++) if (await call(nth % 2, name)) through[nth % 2 === 0 ? 0 : 1]++
-    return through
+  /** Consumes points from both gateways in turn. Returns how many each admitted. */
+  async function countAdmitted(name: string, times: number): Promise<[number, number]> {
+    const admitted: [number, number] = [0, 0]
+    for (let nth = 0; nth < times; nth++) if (await call(nth % 2, name)) admitted[nth % 2 === 0 ? 0 : 1]++
+    return admitted
   }
-  /** Begins with a new name while both have Redis: where the machine makes it late, one counts by itself for a second, as it should. */
-  async function together<T>(begin: (name: string) => Promise<T>): Promise<{ name: string; found: T }> {
+  /**
+   * Runs `begin` with a new name while both gateways use Redis. Repeats it if a call to Redis
+   * failed, because a gateway then counts alone for a second.
+   */
+  async function withSharedCount<T>(begin: (name: string) => Promise<T>): Promise<{ name: string; found: T }> {
     for (;;) {
-      await areUp()
+      await waitForRedis()
       failures = 0
       const name = `name ${++names}`
       const found = await begin(name)
@@ -67,50 +70,53 @@ withRedis('budgets that two gateways share', () => {
     }
   }
 
-  const late = async (ms: number) => {
+  const setDelay = async (ms: number) => {
     for (const proxy of proxies) proxy.delayMs = ms
   }
   const FAULTS: Record<string, [begin: () => Promise<void>, end: () => Promise<void>]> = {
     emptied: [() => redis.flush(), async () => {}],
     full: [() => redis.fill(), () => redis.makeRoom()],
-    late: [() => late(200), () => late(0)],
-    away: [() => redis.kill(), () => redis.start()],
+    slow: [() => setDelay(200), () => setDelay(0)],
+    down: [() => redis.kill(), () => redis.start()],
   }
 
-  test.each(Object.entries(FAULTS))('of a Redis that is %s meanwhile, each goes on from what it has seen', async (_, [begin, end]) => {
-    const { name, found } = await together((fresh) => had(fresh, POINTS))
-    expect(found).toEqual([POINTS / 2, POINTS / 2])
-    await begin()
-    const during = await had(name, 2 * POINTS + 6)
-    await end()
-    expect(during).toEqual([POINTS / 2, POINTS / 2])
-  })
+  test.each(Object.entries(FAULTS))(
+    'while Redis is %s, each gateway continues from the count that it last saw',
+    async (_, [begin, end]) => {
+      const { name, found } = await withSharedCount((fresh) => countAdmitted(fresh, POINTS))
+      expect(found).toEqual([POINTS / 2, POINTS / 2])
+      await begin()
+      const during = await countAdmitted(name, 2 * POINTS + 6)
+      await end()
+      expect(during).toEqual([POINTS / 2, POINTS / 2])
+    },
+  )
 
-  test('however often Redis fails, each lets through the budget at most', async () => {
+  test('each gateway admits at most the budget, however often Redis fails', async () => {
     const name = `name ${++names}`
-    const through: [number, number] = [0, 0]
+    const admitted: [number, number] = [0, 0]
     const count = async () => {
-      const [first, second] = await had(name, 6)
-      through[0] += first
-      through[1] += second
+      const [first, second] = await countAdmitted(name, 6)
+      admitted[0] += first
+      admitted[1] += second
     }
     for (const [begin, end] of Object.values(FAULTS)) {
-      await areUp()
+      await waitForRedis()
       await begin()
       await count()
       await end()
       await count()
     }
-    expect(through[0] + through[1]).toBeGreaterThan(POINTS)
-    expect(Math.max(...through)).toBeLessThanOrEqual(POINTS)
+    expect(admitted[0] + admitted[1]).toBeGreaterThan(POINTS)
+    expect(Math.max(...admitted)).toBeLessThanOrEqual(POINTS)
   })
 
-  test('a new window of all is a new one of each, whenever it saw the last one', async () => {
+  test('after the shared window ends, a gateway that joined it late starts a new window too', async () => {
     const leftMs = 1_500
-    const { name } = await together(async (fresh) => {
+    const { name } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, POINTS - 1)
       await admin.pexpire(keyOf(fresh), leftMs)
-      // The last one is asked for of the other gateway, when the window is nearly over.
+      // The other gateway consumes the last point shortly before the window ends.
       const left = await budgets[1]?.consume(fresh, 1)
       if (left?.consumedPoints !== POINTS) failures++
     })
@@ -119,8 +125,8 @@ withRedis('budgets that two gateways share', () => {
     expect(await call(1, name)).toBe(false)
   })
 
-  test('what is left is what the scarcer count says', async () => {
-    const { found } = await together(async (fresh) => {
+  test('the remaining points are the minimum of the shared and the own count', async () => {
+    const { found } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, 4)
       await budgets[1]?.consume(fresh, 3)
       const input = await budgets[1]?.giveBack(fresh, 2)
@@ -130,6 +136,6 @@ withRedis('budgets that two gateways share', () => {
       return [input, shared, ...own].map((left) => left?.remainingPoints)
     })
     expect(found).toEqual([5, 5, 6, 9])
-    expect(await budgets[0]?.get('nobody')).toBeNull()
+    expect(await budgets[0]?.get('unused name')).toBeNull()
   })
 })

@@ -8,8 +8,8 @@ import { startTestGateway } from './started-gateway.ts'
 
 const SOCKETS = 500
 const DRIP_MS = 5_000
-/** 15 s on a quiet machine. */
-const GONE_MS = 25_000
+/** It takes 15 s on an idle machine. */
+const DISCONNECT_TIMEOUT_MS = 25_000
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
@@ -24,13 +24,13 @@ afterAll(async () => {
 })
 
 const head = 'POST /v2/sample/x HTTP/1.1\r\nHost: h\r\n'
-/** Some 12 MB: more than the buffers of a connection hold. */
+/** About 12 MB, which is more than the buffers of a connection hold. */
 const documents = 'GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n'.repeat(400)
 const OPENINGS = [
   { name: 'headers', opening: head, reads: true },
   { name: 'a body', opening: `${head.replace('/x', '')}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`, reads: true },
   { name: 'nothing', opening: '', reads: true },
-  { name: 'answers that nobody reads', opening: documents, reads: false },
+  { name: 'responses without reading', opening: documents, reads: false },
 ] as const
 
 test(`disconnects ${SOCKETS} slow callers (one byte in ${DRIP_MS / 1_000} s, or no reads) after 15 s, and delays no other caller`, async () => {
@@ -57,23 +57,27 @@ test(`disconnects ${SOCKETS} slow callers (one byte in ${DRIP_MS / 1_000} s, or 
   await waitFor(
     async () => {
       const requested = performance.now()
-      const answer = await fetch(`${gateway.url}/v2/sample/1`)
-      // Read, so that the next one comes on the same connection: a new one might have the port of a caller who is gone.
-      await answer.text()
-      expect(answer.status).toBe(200)
+      const response = await fetch(`${gateway.url}/v2/sample/1`)
+      // Reads the body, so that the next request uses the same connection. A new one could have the
+      // port of a disconnected caller.
+      await response.text()
+      expect(response.status).toBe(200)
       times.push(performance.now() - requested)
       return left().length === 0
     },
-    { timeout: GONE_MS, describe: () => `all to be cut, but there are ${left().length}, who send or read ${[...new Set(left())]}` },
+    { timeout: DISCONNECT_TIMEOUT_MS, describe: () => `all to be disconnected; ${left().length} are left, with ${[...new Set(left())]}` },
   )
   clearInterval(drip)
   for (const { socket } of callers) socket.destroy()
-  process.stderr.write(`slow callers: all cut after ${Math.round(performance.now() - started)} ms\n`)
+  process.stderr.write(`slow callers: all disconnected after ${Math.round(performance.now() - started)} ms\n`)
   times.sort((a, b) => a - b)
   expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(2_000)
 }, 40_000)
 
-/** The ports of all who have a connection with this port: as the system sees it, since a caller who does not read does not notice its end. */
+/**
+ * Returns the peer ports of all connections to the port from the kernel. A caller that does not
+ * read does not notice the end of its connection.
+ */
 function openConnections(port: number): number[] {
   const ESTABLISHED = '01'
   return readFileSync('/proc/net/tcp', 'utf8')

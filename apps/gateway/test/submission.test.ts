@@ -15,14 +15,14 @@ type Gateway = Awaited<ReturnType<typeof startTestGateway>>
 let catalogue: GrpcServer
 let limited: Gateway
 let unlimited: Gateway
-let kept = 0
+let stored = 0
 beforeAll(async () => {
   catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('catalogue') })
   catalogue.implement(
     { submitContactForm: ContactFormServiceService.submitContactForm },
     {
       async submitContactForm({ validateOnly }) {
-        if (!validateOnly) kept++
+        if (!validateOnly) stored++
         return { submissionId: '1' }
       },
     },
@@ -45,19 +45,19 @@ const send = (gateway: Gateway, form: string, address: string, sent: object = { 
     body: JSON.stringify(sent),
   })
 
-test('an address sends 10 a minute by a form, and bad input is none', async () => {
+test('one address can send 10 submissions per minute to a form, without counting invalid ones', async () => {
   for (let i = 0; i < 5; i++) expect((await send(limited, '7', '203.0.113.1', { email: 1 })).status).toBe(400)
   const statuses = []
   for (let i = 0; i < 12; i++) statuses.push((await send(limited, '7', '203.0.113.1')).status)
   expect(statuses).toEqual([...Array(10).fill(201), 429, 429])
-  expect(kept).toBe(10)
-  const refused = await send(limited, '7', '203.0.113.1')
-  expect(refused.headers.get('ratelimit-policy')).toBe('"submission";q=10;w=60')
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(stored).toBe(10)
+  const rejected = await send(limited, '7', '203.0.113.1')
+  expect(rejected.headers.get('ratelimit-policy')).toBe('"submission";q=10;w=60')
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await send(limited, '8', '203.0.113.1')).status).toBe(201)
   expect((await send(limited, '7', '203.0.113.2')).status).toBe(201)
 })
 
-test('limits that are off count none', async () => {
+test('submissions are not limited if limits are off', async () => {
   for (let i = 0; i < 15; i++) expect((await send(unlimited, '7', '203.0.113.1')).status).toBe(201)
 })

@@ -25,7 +25,7 @@ const log = pino(
 
 let catalogue: GrpcServer
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
-let answer: (request: CheckVideoPasswordRequest) => boolean
+let matches: (request: CheckVideoPasswordRequest) => boolean
 const requested: CheckVideoPasswordRequest[] = []
 let next = 1
 /** Unique for each test, because attempts are counted per video. */
@@ -38,7 +38,7 @@ beforeAll(async () => {
     {
       async checkVideoPassword(request) {
         requested.push(request)
-        return { matches: answer(request) }
+        return { matches: matches(request) }
       },
     },
   )
@@ -53,13 +53,13 @@ beforeEach(() => {
   video = String(next++)
   requested.length = 0
   lines.length = 0
-  answer = ({ password }) => password === sha1('correct horse 🐎/?')
+  matches = ({ password }) => password === sha1('correct horse 🐎/?')
 })
 
 const attempt = (password: string, init?: RequestInit) =>
   fetch(`${gateway.url}/v2/video/${video}/password/${encodeURIComponent(password)}`, init)
 
-test('only the raw password is the right one, and only its digest goes on from here', async () => {
+test('only the raw password matches, and only its digest is sent to the catalogue', async () => {
   const right = await attempt('correct horse 🐎/?')
   expect([right.status, await right.json()]).toEqual([200, [true]])
   expect(right.headers.get('cache-control')).toBe('no-store')
@@ -70,30 +70,30 @@ test('only the raw password is the right one, and only its digest goes on from h
   expect(requested.every(({ password }) => /^[0-9a-f]{40}$/.test(password))).toBe(true)
 })
 
-test('the eleventh try in a minute is refused without a look, though all other limits are off', async () => {
-  const answers = []
-  for (let i = 0; i < 12; i++) answers.push(await attempt(`guess ${i}`))
-  expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429, 429])
-  const refused = answers[11]
-  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(refused?.headers.get('ratelimit-policy')).toBe('"password";q=10;w=60')
-  expect(await refused?.json()).toMatchObject({ code: 'rate_limited', status: 429 })
+test('the eleventh attempt per minute is rejected without a check, even if all other limits are off', async () => {
+  const responses = []
+  for (let i = 0; i < 12; i++) responses.push(await attempt(`guess ${i}`))
+  expect(responses.map(({ status }) => status)).toEqual([...Array(10).fill(200), 429, 429])
+  const rejected = responses[11]
+  expect(Number(rejected?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(rejected?.headers.get('ratelimit-policy')).toBe('"password";q=10;w=60')
+  expect(await rejected?.json()).toMatchObject({ code: 'rate_limited', status: 429 })
   expect(requested).toHaveLength(10)
 })
 
-test('HEAD counts as a try', async () => {
+test('HEAD counts as an attempt', async () => {
   for (let i = 0; i < 10; i++) expect((await attempt('a', { method: 'HEAD' })).status).toBe(200)
   expect((await attempt('a')).status).toBe(429)
 })
 
-test('no problem and no log repeats a password', async () => {
+test('problems and logs never contain a password', async () => {
   const secret = 'a-secret-of-this-test'
   const problems = []
-  answer = () => {
+  matches = () => {
     throw new DomainError('not_found', 'VIDEO_NOT_FOUND', `no video, with ${secret}`)
   }
   problems.push(await attempt(secret))
-  answer = () => {
+  matches = () => {
     throw new Error(`broken at ${secret}`)
   }
   problems.push(await attempt(secret), await attempt(secret, { method: 'POST' }), await attempt(`${secret}\0`))

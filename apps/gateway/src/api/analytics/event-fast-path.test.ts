@@ -104,7 +104,7 @@ test.each([
   ['too many events', JSON.stringify(Array(101).fill(event))],
   ['more values than the limit', JSON.stringify(Array(100).fill({ ...event, watched: Array(100).fill([0, 1]) }))],
   ['deep nesting', '['.repeat(100_000)],
-  ['no JSON', 'nothing'],
+  ['text that is not JSON', 'nothing'],
 ])('the fast path does not parse %s', (_, text) => {
   expect(plain(text)).toBeUndefined()
 })
