@@ -56,7 +56,7 @@ test('429 has Retry-After', async () => {
 })
 
 const sendBadKeys = (times: number, address: string) => statusesOf(times, () => call('/v2/sample/all', address, withKey(aKey())))
-function aGoodKey(): string {
+function addKey(): string {
   const fresh = aKey()
   standIns.keys.set(fresh, { keyId: String(standIns.keys.size + 1), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   return fresh
@@ -73,11 +73,11 @@ test('invalid keys above the budget return 429, with a limited number of look-up
 
 test('a valid, unused key works although its address sent many invalid keys', async () => {
   expect((await sendBadKeys(20, '203.0.113.7')).at(-1)).toBe(429)
-  expect((await call('/v2/sample/all', '203.0.113.7', withKey(aGoodKey()))).status).toBe(200)
+  expect((await call('/v2/sample/all', '203.0.113.7', withKey(addKey()))).status).toBe(200)
 })
 
 test('a cached key works although its address has no look-ups left', async () => {
-  const good = aGoodKey()
+  const good = addKey()
   const send = () => call('/v2/sample/all', '203.0.113.8', withKey(good))
   expect((await send()).status).toBe(200)
   expect((await sendBadKeys(60, '203.0.113.8')).at(-1)).toBe(429)
@@ -85,16 +85,16 @@ test('a cached key works although its address has no look-ups left', async () =>
   standIns.revoke(standIns.keys.get(good)?.keyId ?? '')
   standIns.lookUps.length = 0
   await waitFor(async () => (await send()).status === 200 && standIns.lookUps.includes(good), { describe: 'the key to be looked up again' })
-  expect((await call('/v2/sample/all', '203.0.113.8', withKey(aGoodKey()))).status).toBe(429)
+  expect((await call('/v2/sample/all', '203.0.113.8', withKey(addKey()))).status).toBe(429)
 })
 
 test('keys that auth calls malformed use the budget of failed keys', async () => {
-  standIns.authFailure = new DomainError('unauthenticated', 'KEY_MALFORMED', 'this is no key of ours')
-  const answers = []
-  for (let i = 0; i < 5; i++) answers.push(await call('/v2/sample/all', '203.0.113.6', withKey(`guess_at_the_system_key_${i}`)))
+  standIns.authFailure = new DomainError('unauthenticated', 'KEY_MALFORMED', 'malformed key')
+  const responses = []
+  for (let i = 0; i < 5; i++) responses.push(await call('/v2/sample/all', '203.0.113.6', withKey(`guess_at_the_system_key_${i}`)))
   standIns.authFailure = undefined
-  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429])
-  expect(answers[4]?.headers.get('ratelimit-policy')).toBe('"failed";q=4;w=4')
+  expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 429])
+  expect(responses[4]?.headers.get('ratelimit-policy')).toBe('"failed";q=4;w=4')
 })
 
 test('pages outside /v2 do not use the budgets of /v2', async () => {

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 type Body = NonNullable<RequestInit['body']>
 
-interface Answer {
+interface ResponseBody {
   got: unknown
   key: string
   fingerprint: string
@@ -40,11 +40,11 @@ interface Answer {
 async function post(body: Body | undefined, headers: Record<string, string> = {}, query = '', path = '/v2/sample') {
   const init = { method: 'POST', headers: { ...withKey(key), ...headers }, ...(body !== undefined && { body }) }
   const response = await fetch(`${gateway.url}${path}${query}`, init)
-  return { status: response.status, answer: (await response.json()) as Answer }
+  return { status: response.status, answer: (await response.json()) as ResponseBody }
 }
 const json = { 'content-type': 'application/json' }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
-const refused = async (sent: ReturnType<typeof post>) => {
+const statusAndFields = async (sent: ReturnType<typeof post>) => {
   const { status, answer } = await sent
   return [status, answer.code, ...(answer.errors ?? []).map(({ field }) => field)]
 }
@@ -86,14 +86,14 @@ test('form fields: one text is a list of one, an empty text an empty list, null 
 describe('rejects, with every field named,', () => {
   test('unknown, invalid and missing fields', async () => {
     const body = JSON.stringify({ titel: 'x', count: 'many', tags: [1, 'a'], place: { city: 1, town: 2 }, organisation_id: '3' })
-    expect((await refused(post(body, json))).sort()).toEqual(
+    expect((await statusAndFields(post(body, json))).sort()).toEqual(
       [400, 'invalid_input', 'title', 'titel', 'count', 'tags[0]', 'place.city', 'place.town', 'organisation_id'].sort(),
     )
   })
   test('names of the object prototype', async () => {
     const body = '{"title":"t","__proto__":{"a":1},"constructor":1,"hasOwnProperty":2}'
-    expect(await refused(post(body, json))).toEqual([400, 'invalid_input', '__proto__', 'constructor', 'hasOwnProperty'])
-    expect(await refused(post('title=t&__proto__=1&a[__proto__][x]=1', form))).toEqual([
+    expect(await statusAndFields(post(body, json))).toEqual([400, 'invalid_input', '__proto__', 'constructor', 'hasOwnProperty'])
+    expect(await statusAndFields(post('title=t&__proto__=1&a[__proto__][x]=1', form))).toEqual([
       400,
       'invalid_input',
       '__proto__',
@@ -102,22 +102,32 @@ describe('rejects, with every field named,', () => {
     expect(({} as { a?: unknown }).a).toBeUndefined()
   })
   test('repeated fields', async () => {
-    expect(await refused(post('title=a&title=b&count=1&count=2&tags=1&tags=2', form))).toEqual([400, 'invalid_input', 'title', 'count'])
-    expect(await refused(post('{"title":"a","title":"b"}', json))).toEqual([400, 'invalid_input', 'title'])
-    expect(await refused(post(`data=${text}&data=${text}`, form))).toEqual([400, 'invalid_input', 'data'])
-    expect(await refused(post(undefined, {}, `?data=${text}&data=${text}`))).toEqual([400, 'invalid_input', 'data'])
-    expect(await refused(post(text, json, `?data=${text}`))).toEqual([400, 'invalid_input', 'data'])
-    expect(await refused(post(`title=x&data={}&count=1`, form))).toEqual([400, 'invalid_input', 'title', 'count'])
+    expect(await statusAndFields(post('title=a&title=b&count=1&count=2&tags=1&tags=2', form))).toEqual([
+      400,
+      'invalid_input',
+      'title',
+      'count',
+    ])
+    expect(await statusAndFields(post('{"title":"a","title":"b"}', json))).toEqual([400, 'invalid_input', 'title'])
+    expect(await statusAndFields(post(`data=${text}&data=${text}`, form))).toEqual([400, 'invalid_input', 'data'])
+    expect(await statusAndFields(post(undefined, {}, `?data=${text}&data=${text}`))).toEqual([400, 'invalid_input', 'data'])
+    expect(await statusAndFields(post(text, json, `?data=${text}`))).toEqual([400, 'invalid_input', 'data'])
+    expect(await statusAndFields(post(`title=x&data={}&count=1`, form))).toEqual([400, 'invalid_input', 'title', 'count'])
   })
   test('NUL, unpaired surrogates and numbers that lose precision', async () => {
-    expect(await refused(post('{"title":"a\\u0000b","tags":["\\ud800"]}', json))).toEqual([400, 'invalid_input', 'title', 'tags[0]'])
-    expect(await refused(post('title=a%00b', form))).toEqual([400, 'invalid_input', 'title'])
-    expect(await refused(post(multipart({ title: 'a\0b' })))).toEqual([400, 'invalid_input', 'title'])
-    expect(await refused(post('{"title":"t","count":9007199254740993}', json))).toEqual([400, 'invalid_input', 'count'])
+    expect(await statusAndFields(post('{"title":"a\\u0000b","tags":["\\ud800"]}', json))).toEqual([
+      400,
+      'invalid_input',
+      'title',
+      'tags[0]',
+    ])
+    expect(await statusAndFields(post('title=a%00b', form))).toEqual([400, 'invalid_input', 'title'])
+    expect(await statusAndFields(post(multipart({ title: 'a\0b' })))).toEqual([400, 'invalid_input', 'title'])
+    expect(await statusAndFields(post('{"title":"t","count":9007199254740993}', json))).toEqual([400, 'invalid_input', 'count'])
   })
   test('a missing payload', async () => {
-    expect(await refused(post(undefined))).toEqual([400, 'invalid_input', 'title'])
-    expect(await refused(post('', form))).toEqual([400, 'invalid_input', 'title'])
+    expect(await statusAndFields(post(undefined))).toEqual([400, 'invalid_input', 'title'])
+    expect(await statusAndFields(post('', form))).toEqual([400, 'invalid_input', 'title'])
   })
   test('fields in the payload of an endpoint without one', async () => {
     const remove = (body: string) => fetch(`${gateway.url}/v2/sample/1`, { method: 'DELETE', headers: { ...withKey(key), ...json }, body })
@@ -152,7 +162,7 @@ test.each<[string, Body, Record<string, string>, number, string]>([
   ['a compressed body', text, { ...json, 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
   ['more than a MiB', `{"title":"${'x'.repeat(1024 * 1024)}"}`, json, 413, 'payload_too_large'],
 ])('rejects %s', async (_, body, headers, status, code) => {
-  expect((await refused(post(body, headers))).slice(0, 2)).toEqual([status, code])
+  expect((await statusAndFields(post(body, headers))).slice(0, 2)).toEqual([status, code])
 })
 
 test('rejects a chunked body as soon as it exceeds 1 MiB', async () => {
@@ -174,7 +184,7 @@ describe('a payload that is a list', () => {
       headers: { ...withKey(key), ...headers },
       body,
     })
-    return { status: response.status, answer: (await response.json()) as Answer }
+    return { status: response.status, answer: (await response.json()) as ResponseBody }
   }
   const request = async (...sent: Parameters<typeof put>) => (await put(...sent)).answer.got
   const rows = [{ name: 'a', count: 1 }, { name: '__proto__' }]
@@ -205,7 +215,7 @@ describe('a payload that is a list', () => {
     ).toEqual(['3', '1'])
   })
   test('is rejected with the index of each invalid item', async () => {
-    const of = (...sent: Parameters<typeof put>) => refused(put(...sent))
+    const of = (...sent: Parameters<typeof put>) => statusAndFields(put(...sent))
     expect(await of('rows', '[{"name":1},{"nam":"a"}]', json)).toEqual([400, 'invalid_input', '[0].name', '[1].name', '[1].nam'])
     expect(await of('rows', '{"name":"a"}', json)).toEqual([400, 'invalid_input', 'payload'])
     expect(await of('rows', '[]', json)).toEqual([400, 'invalid_input', 'payload'])
@@ -218,12 +228,16 @@ describe('a payload that is a list', () => {
   test.each([10_000, 100_000])('of %i items is rejected within 500 ms', async (count) => {
     const body = JSON.stringify(Array.from({ length: count }, () => 1))
     const started = performance.now()
-    expect((await refused(put('rows', body, json))).slice(0, 2)).toEqual([400, 'invalid_input'])
+    expect((await statusAndFields(put('rows', body, json))).slice(0, 2)).toEqual([400, 'invalid_input'])
     expect(performance.now() - started).toBeLessThan(500)
   })
   test('with too many items is rejected', async () => {
     expect(await request('rows', JSON.stringify(Array(3).fill({ name: 'a' })), json)).toHaveLength(3)
-    expect(await refused(put('rows', JSON.stringify(Array(4).fill({ name: 'a' })), json))).toEqual([400, 'invalid_input', 'payload'])
+    expect(await statusAndFields(put('rows', JSON.stringify(Array(4).fill({ name: 'a' })), json))).toEqual([
+      400,
+      'invalid_input',
+      'payload',
+    ])
   })
   test('or a record accepts any name except __proto__', async () => {
     expect(await request('record', '{"constructor":"1","toString":"2","a b":"3"}', json)).toEqual({
@@ -232,8 +246,8 @@ describe('a payload that is a list', () => {
       'a b': '3',
     })
     expect(await request('record', new URLSearchParams({ any: '1', hasOwnProperty: '2' }))).toEqual({ any: '1', hasOwnProperty: '2' })
-    expect(await refused(put('record', '{"__proto__":"1"}', json))).toEqual([400, 'invalid_input', '__proto__'])
-    expect(await refused(put('record', '[1]', json))).toEqual([400, 'invalid_input', 'payload'])
+    expect(await statusAndFields(put('record', '{"__proto__":"1"}', json))).toEqual([400, 'invalid_input', '__proto__'])
+    expect(await statusAndFields(put('record', '[1]', json))).toEqual([400, 'invalid_input', 'payload'])
   })
 })
 
@@ -294,15 +308,15 @@ test('a client that disconnects cancels the call to the service', async () => {
       started.resolve()
       call.signal.addEventListener('abort', () => {
         ended = true
-        reject(new Error('nobody waits any more'))
+        reject(new Error('the call was cancelled'))
       })
     })
-  const hangUp = new AbortController()
-  const asking = fetch(`${gateway.url}/v2/sample/id`, { signal: hangUp.signal })
+  const disconnect = new AbortController()
+  const pending = fetch(`${gateway.url}/v2/sample/id`, { signal: disconnect.signal })
   await started.promise
-  hangUp.abort()
-  await expect(asking).rejects.toThrow()
-  await waitFor(() => ended, { timeout: 1_900, describe: 'the call to end before its time is over' })
+  disconnect.abort()
+  await expect(pending).rejects.toThrow()
+  await waitFor(() => ended, { timeout: 1_900, describe: 'the call to end before its deadline' })
 })
 
 test('a service that does not respond before the deadline results in 503', async () => {

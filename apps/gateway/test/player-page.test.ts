@@ -70,7 +70,7 @@ async function pageOf(id: string, method = 'GET') {
     page = { status: response.status, type: response.headers.get('content-type') ?? '', html: await response.text() }
     return method === 'HEAD' || page.html.includes('vitascope:')
   }
-  await waitFor(call, { timeout: 20_000, describe: 'a page that the catalogue was asked for' })
+  await waitFor(call, { timeout: 20_000, describe: 'a page with a look-up in the catalogue' })
   return page
 }
 afterAll(async () => {
@@ -148,11 +148,11 @@ test('a video with a password has no share image, nor has a playlist that starts
 
 test('a page enables tracking of all viewers only where the platform is configured for it', async () => {
   const all = '<meta name="vitascope:events" content="all" />'
-  const everybody = await startTestGateway([], { webDir, doNotTrack: 'ignore' })
+  const trackingGateway = await startTestGateway([], { webDir, doNotTrack: 'ignore' })
   const pageFrom = async (url: string) => (await fetch(`${url}/player/42`)).text()
-  expect(await pageFrom(everybody.url)).toContain(all)
+  expect(await pageFrom(trackingGateway.url)).toContain(all)
   expect(await pageFrom(alone.url)).not.toContain(all)
-  await everybody.stop()
+  await trackingGateway.stop()
 })
 
 test('an unknown id is looked up once for concurrent requests, and is found within 5 s of publishing', async () => {
@@ -161,9 +161,9 @@ test('an unknown id is looked up once for concurrent requests, and is found with
   expect(await Promise.all(Array.from({ length: 20 }, get))).toEqual(Array(20).fill(404))
   expect(requested.filter((id) => id === '700').length).toBeLessThanOrEqual(2)
   published.add('700')
-  const since = performance.now()
-  await waitFor(async () => (await get()) === 200, { timeout: 20_000, describe: 'the video to show' })
-  expect(performance.now() - since).toBeLessThan(patient(5_000))
+  const started = performance.now()
+  await waitFor(async () => (await get()) === 200, { timeout: 20_000, describe: 'the video to be found' })
+  expect(performance.now() - started).toBeLessThan(patient(5_000))
 })
 
 test('an address that requests many unknown ids still gets pages, with a limited number of look-ups', async () => {

@@ -64,13 +64,13 @@ export function filledPath({ path, route }: Target, name?: string, value = ''): 
   return path.replaceAll(/:(\w+)/g, (_, param: string) => (param === name ? value : plain(param)))
 }
 
-const UNLIKELY: unknown[] = [{ an: { un: 'likely' } }, [[[1]]], -1.5, true, 'x'.repeat(100_000), '\u200b?']
+const UNUSUAL_VALUES: unknown[] = [{ an: { un: 'likely' } }, [[[1]]], -1.5, true, 'x'.repeat(100_000), '\u200b?']
 
 /**
  * Returns an invalid value for each field of a schema, without the fields that accept any value.
  */
-export function wrongValues(schema: z.ZodObject, candidates: readonly unknown[] = UNLIKELY): Record<string, unknown> {
-  const found = Object.entries(schema.shape).map(([name, field]) => [name, candidates.find((value) => !isTaken(field, value))] as const)
+export function wrongValues(schema: z.ZodObject, candidates: readonly unknown[] = UNUSUAL_VALUES): Record<string, unknown> {
+  const found = Object.entries(schema.shape).map(([name, field]) => [name, candidates.find((value) => !isAccepted(field, value))] as const)
   return Object.fromEntries(found.filter(([, value]) => value !== undefined))
 }
 
@@ -106,7 +106,7 @@ function exampleOf(schema: z.core.JSONSchema._JSONSchema | undefined): unknown {
   return schema['example'] ?? schema.enum?.[0]
 }
 
-function isTaken(field: z.core.$ZodType, value: unknown): boolean {
+function isAccepted(field: z.core.$ZodType, value: unknown): boolean {
   return (field as z.ZodType).safeParse(value).success
 }
 

@@ -101,12 +101,12 @@ export async function startStandIns(listen = '127.0.0.1:0'): Promise<StandIns> {
     stop: () => server.drain(100),
   }
   server.implement(ApiKeyServiceService, {
-    ...findingNothing(ApiKeyServiceService),
+    ...respondNotFound(ApiKeyServiceService),
     async authenticate({ key }) {
       if (standIns.authFailure) throw standIns.authFailure
       standIns.lookUps.push(key)
       const known = standIns.keys.get(key)
-      if (!known) throw new DomainError('unauthenticated', 'KEY_UNKNOWN', 'nobody has this key')
+      if (!known) throw new DomainError('unauthenticated', 'KEY_UNKNOWN', 'unknown key')
       const { keyId, userType, organisationId, resources, expireTime } = known
       return AuthenticateResponse.fromPartial({
         apiKeyId: keyId,
@@ -135,14 +135,14 @@ export async function startStandIns(listen = '127.0.0.1:0'): Promise<StandIns> {
     },
   })
   server.implement(AccessListServiceService, {
-    ...findingNothing(AccessListServiceService),
+    ...respondNotFound(AccessListServiceService),
     async registerResources({ resources }) {
       standIns.registered = resources.map(({ name }) => name)
       return {}
     },
   })
   server.implement(AuditServiceService, {
-    ...findingNothing(AuditServiceService),
+    ...respondNotFound(AuditServiceService),
     async appendEntries(request) {
       await standIns.beforeAppend()
       standIns.audit.push(request)
@@ -150,13 +150,13 @@ export async function startStandIns(listen = '127.0.0.1:0'): Promise<StandIns> {
     },
   })
   const nextId = async (_request: unknown, call: Call) => ({ id: await standIns.nextId(call) })
-  server.implement(IdServiceService, { ...findingNothing(IdServiceService), nextId })
-  for (const service of OTHERS) server.implement(service, findingNothing(service))
+  server.implement(IdServiceService, { ...respondNotFound(IdServiceService), nextId })
+  for (const service of OTHER_SERVICES) server.implement(service, respondNotFound(service))
   standIns.address = await server.listen(listen)
   return standIns
 }
 
-const OTHERS: readonly ServiceDefinition[] = [
+const OTHER_SERVICES: readonly ServiceDefinition[] = [
   OrganisationServiceService,
   ThirdPartyTokenServiceService,
   UserServiceService,
@@ -189,32 +189,32 @@ const OTHERS: readonly ServiceDefinition[] = [
   ExportServiceService,
 ]
 
-function findingNothing<S extends ServiceDefinition>(service: S): Handlers<S> {
-  const refuse = () => {
-    throw new DomainError('not_found', 'NOTHING_HERE', 'a stand-in has nothing')
+function respondNotFound<S extends ServiceDefinition>(service: S): Handlers<S> {
+  const reject = () => {
+    throw new DomainError('not_found', 'NOTHING_HERE', 'the replacement has no data')
   }
-  const nothing = async () => refuse()
-  const noRows = async function* () {
-    yield refuse()
+  const unary = async () => reject()
+  const stream = async function* () {
+    yield reject()
   }
   // Defines every method of the service. No method returns a response, so the response types are
   // not required.
   return Object.fromEntries(
-    Object.entries(service).map(([method, { responseStream }]) => [method, responseStream ? noRows : nothing]),
+    Object.entries(service).map(([method, { responseStream }]) => [method, responseStream ? stream : unary]),
   ) as unknown as Handlers<S>
 }
 
-let made = 0
+let keyCount = 0
 
 /** Returns a key in the valid format. */
 export function aKey(): string {
-  const random = String(++made).padStart(32, 'k')
+  const random = String(++keyCount).padStart(32, 'k')
   return `vs_${random}${checksum(random)}`
 }
 
 /** Starts an HTTP server that replaces delivery. */
-export async function startOrigin(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(answer)
+export async function startOrigin(respond: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(respond)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -9,20 +9,20 @@ import { startGateway } from '../src/service.ts'
  * addresses.
  */
 export async function startTestGateway(routes: readonly Route[], config: Partial<GatewayConfig> = {}, log = testLog) {
-  const nowhere = '127.0.0.1:9'
+  const unreachable = '127.0.0.1:9'
   const running = await startGateway(
     {
       host: '127.0.0.1',
       port: 0,
       publicUrl: undefined,
       metricsListen: '127.0.0.1:0',
-      authAddress: nowhere,
-      catalogueAddress: nowhere,
-      encodingAddress: nowhere,
-      collaborationAddress: nowhere,
-      analyticsAddress: nowhere,
-      deliveryUrl: `http://${nowhere}`,
-      uploadUrl: `http://${nowhere}`,
+      authAddress: unreachable,
+      catalogueAddress: unreachable,
+      encodingAddress: unreachable,
+      collaborationAddress: unreachable,
+      analyticsAddress: unreachable,
+      deliveryUrl: `http://${unreachable}`,
+      uploadUrl: `http://${unreachable}`,
       principalKeys: testKeyFiles('gateway'),
       idempotencyHashKey: 'a key of these tests',
       redisUrl: undefined,
@@ -33,7 +33,7 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
       trustedProxies: [],
       sourceAllow: [],
       doNotTrack: 'respect',
-      webDir: '/nowhere',
+      webDir: '/unreachable',
       ...config,
     },
     routes,

@@ -43,11 +43,11 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
   })
   const resources = routes.map(({ resource }) => resource)
   const keys = { system: aKey(), standard: aKey(), uploader: aKey(), bare: aKey() }
-  const holder = { organisationId: '2', resources }
-  standIns.keys.set(keys.system, { ...holder, keyId: '1', userType: 'system', organisationId: '1' })
-  standIns.keys.set(keys.standard, { ...holder, keyId: '2', userType: 'standard' })
-  standIns.keys.set(keys.uploader, { ...holder, keyId: '3', userType: 'uploader' })
-  standIns.keys.set(keys.bare, { ...holder, keyId: '4', userType: 'system', organisationId: '1', resources: [] })
+  const organisationKey = { organisationId: '2', resources }
+  standIns.keys.set(keys.system, { ...organisationKey, keyId: '1', userType: 'system', organisationId: '1' })
+  standIns.keys.set(keys.standard, { ...organisationKey, keyId: '2', userType: 'standard' })
+  standIns.keys.set(keys.uploader, { ...organisationKey, keyId: '3', userType: 'uploader' })
+  standIns.keys.set(keys.bare, { ...organisationKey, keyId: '4', userType: 'system', organisationId: '1', resources: [] })
   await waitFor(async () => (await fetch(`${gateway.url}/readyz`)).ok, { describe: 'the gateway to be ready' })
   return {
     url: gateway.url,

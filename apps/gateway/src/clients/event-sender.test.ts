@@ -8,25 +8,25 @@ import { createEventSender } from './event-sender.ts'
  * An analytics service whose responses the test releases. It records each request and its number of
  * events.
  */
-function standIn({ refuse }: { refuse?: (requests: readonly AcceptEventsRequest[]) => Error | undefined } = {}) {
+function startSender({ errorFor }: { errorFor?: (requests: readonly AcceptEventsRequest[]) => Error | undefined } = {}) {
   const calls: AcceptEventsRequest[][] = []
   const waiting: (() => void)[] = []
-  const answer = async (requests: readonly AcceptEventsRequest[]) => {
+  const respond = async (requests: readonly AcceptEventsRequest[]) => {
     calls.push([...requests])
     await new Promise<void>((resolve) => waiting.push(resolve))
-    const error = refuse?.(requests)
+    const error = errorFor?.(requests)
     if (error) throw error
     return requests.map(({ events }) => ({ accepted: events.length, rejected: [] }))
   }
   const analytics = {
-    acceptEvents: async (request: AcceptEventsRequest) => (await answer([request]))[0] ?? { accepted: 0, rejected: [] },
-    acceptEventBatch: async ({ requests }: AcceptEventBatchRequest) => ({ responses: await answer(requests) }),
+    acceptEvents: async (request: AcceptEventsRequest) => (await respond([request]))[0] ?? { accepted: 0, rejected: [] },
+    acceptEventBatch: async ({ requests }: AcceptEventBatchRequest) => ({ responses: await respond(requests) }),
   }
   const sender = createEventSender(analytics, createMetrics('gateway'))
   /** Releases all responses, including those of later calls, until `sent` settles. */
   const settle = async <T>(sent: Promise<T>) => {
     const timer = setInterval(() => {
-      for (const go of waiting.splice(0)) go()
+      for (const release of waiting.splice(0)) release()
     }, 1)
     return await sent.finally(() => clearInterval(timer))
   }
@@ -53,26 +53,26 @@ const many = (count: number) => Array.from({ length: count }, (_, nth) => reques
 
 describe('events of players', () => {
   test('are sent at once if no others are pending', async () => {
-    const { sender, calls, settle } = standIn()
+    const { sender, calls, settle } = startSender()
     expect(await settle(sender.send(request('a', 3), 'r'))).toEqual({ accepted: 3, rejected: [] })
     expect(calls).toHaveLength(1)
   })
   test('are batched if many arrive together, and each request gets its own response', async () => {
-    const { sender, calls, settle } = standIn()
+    const { sender, calls, settle } = startSender()
     const requests = many(200)
-    const answers = await settle(Promise.all(requests.map((one) => sender.send(one, 'r'))))
-    expect(answers.map(({ accepted }) => accepted)).toEqual(requests.map(({ events }) => events.length))
+    const responses = await settle(Promise.all(requests.map((one) => sender.send(one, 'r'))))
+    expect(responses.map(({ accepted }) => accepted)).toEqual(requests.map(({ events }) => events.length))
     expect(calls.flat()).toHaveLength(200)
     expect(calls.length).toBeLessThan(10)
   })
   test('are split into messages below the size limit', async () => {
-    const { sender, calls, settle } = standIn()
+    const { sender, calls, settle } = startSender()
     await settle(Promise.all(Array.from({ length: 20 }, () => sender.send(request('a', 10, 1_000), 'r'))))
     expect(calls.flat()).toHaveLength(20)
     for (const call of calls) expect(call.length).toBeLessThanOrEqual(4)
   })
   test.each(['x', '\u20ac', '\ud83c\udfac'])('stay below the message limit with texts of maximum length, all of %j', async (letter) => {
-    const { sender, calls, settle } = standIn()
+    const { sender, calls, settle } = startSender()
     const text = (characters: number) => letter.repeat(characters)
     const quality = { startupMs: 1.5, stalls: 1_000_000, stalledMs: 86_400_000, error: text(100) }
     const texts = { videoId: text(300), viewId: text(100), language: text(35), subtitle: text(35), quality }
@@ -88,33 +88,33 @@ describe('events of players', () => {
     expect(calls.length).toBeLessThanOrEqual(40)
   })
   test('are batched to at least 40 requests per message', async () => {
-    const { sender, calls, settle } = standIn()
-    const ofPlayers = (nth: number) => {
+    const { sender, calls, settle } = startSender()
+    const fullRequest = (nth: number) => {
       const { events, ...from } = request(`192.0.2.${nth}`, 100, 1)
       const texts = { videoId: '1234567', viewId: crypto.randomUUID(), language: 'en', subtitle: 'de' }
       return { ...from, userAgent: 'm'.repeat(120), events: events.map((event) => ({ ...event, ...texts })) }
     }
-    await settle(Promise.all(Array.from({ length: 100 }, (_, nth) => sender.send(ofPlayers(nth), 'r'))))
+    await settle(Promise.all(Array.from({ length: 100 }, (_, nth) => sender.send(fullRequest(nth), 'r'))))
     expect(Math.max(...calls.map((call) => call.length))).toBeGreaterThanOrEqual(40)
   })
 })
 
 describe('errors of a batch', () => {
   const unavailable = (reason: string) => new DomainError('unavailable', reason, 'try again')
-  const isOf = (address: string) => (requests: readonly AcceptEventsRequest[]) => requests.some((one) => one.clientAddress === address)
+  const isFrom = (address: string) => (requests: readonly AcceptEventsRequest[]) => requests.some((one) => one.clientAddress === address)
   test.each([
     ['a video cannot be checked', unavailable('VIDEO_UNCHECKED')],
     ['analytics does not implement batches', new Error('UNIMPLEMENTED')],
   ])('only the affected requests are rejected if %s', async (_, error) => {
-    const concerned = isOf('7')
-    const { sender, settle } = standIn({ refuse: (requests) => (concerned(requests) ? error : undefined) })
-    const answers = await settle(Promise.allSettled(many(50).map((one) => sender.send(one, 'r'))))
-    expect(answers.flatMap(({ status }, nth) => (status === 'rejected' ? [nth] : []))).toEqual([7])
+    const isAffected = isFrom('7')
+    const { sender, settle } = startSender({ errorFor: (requests) => (isAffected(requests) ? error : undefined) })
+    const responses = await settle(Promise.allSettled(many(50).map((one) => sender.send(one, 'r'))))
+    expect(responses.flatMap(({ status }, nth) => (status === 'rejected' ? [nth] : []))).toEqual([7])
   })
   test('all requests are rejected without a retry if analytics is full', async () => {
-    const { sender, calls, settle } = standIn({ refuse: () => unavailable('INTAKE_FULL') })
-    const answers = await settle(Promise.allSettled(many(50).map((one) => sender.send(one, 'r'))))
-    expect(answers.every((one) => one.status === 'rejected' && one.reason.reason === 'INTAKE_FULL')).toBe(true)
+    const { sender, calls, settle } = startSender({ errorFor: () => unavailable('INTAKE_FULL') })
+    const responses = await settle(Promise.allSettled(many(50).map((one) => sender.send(one, 'r'))))
+    expect(responses.every((one) => one.status === 'rejected' && one.reason.reason === 'INTAKE_FULL')).toBe(true)
     expect(calls.flat()).toHaveLength(50)
   })
 })

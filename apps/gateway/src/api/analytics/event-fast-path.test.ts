@@ -8,7 +8,7 @@ import { readEventsFast } from './event-fast-path.ts'
 import { acceptEvents } from './event-routes.ts'
 
 const form = payloadSchema(acceptEvents)
-const plain = (text: string) => readEventsFast(parseCanonicalJson(text))
+const fastParse = (text: string) => readEventsFast(parseCanonicalJson(text))
 /**
  * Parses a text by the general path: events, each malformed one in its place. Returns undefined if
  * the whole text is rejected.
@@ -35,25 +35,28 @@ const full = {
 
 test('the fast path parses the events that players send', () => {
   for (const events of [[event], [full], Array(100).fill(full)]) {
-    expect(plain(JSON.stringify(events))).toEqual(events)
+    expect(fastParse(JSON.stringify(events))).toEqual(events)
     expect(bySchema(JSON.stringify(events))).toEqual(events)
   }
 })
 
 const fields = Object.keys(full)
 const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(-0, 0.1, 2 ** 53, 1e21, 1e300, -1, 1_000_000, 1_000_001, 86_400_000.5))
-const odd = fc.oneof(
+const unusualValue = fc.oneof(
   number,
   fc.jsonValue(),
   fc.string({ unit: 'binary', maxLength: 120 }),
   fc.constantFrom('42', '042', 'x'.repeat(100), 'x'.repeat(101), ' ', '\0', '\ud800', '12.5', '[[0,1]]', 'load', 'en', 'e n', '__proto__'),
   fc.array(fc.array(number, { maxLength: 3 }), { maxLength: 3 }),
-  fc.record({ startup_ms: odd1(), stalls: odd1(), stalled_ms: odd1(), error: odd1() }, { requiredKeys: [] }),
+  fc.record(
+    { startup_ms: qualityValue(), stalls: qualityValue(), stalled_ms: qualityValue(), error: qualityValue() },
+    { requiredKeys: [] },
+  ),
 )
 /** An event in which a few fields are missing or replaced, sometimes with an unknown field. */
-const bent = fc
+const modifiedEvent = fc
   .record({
-    put: fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string()), odd, { maxKeys: 2 }),
+    put: fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string()), unusualValue, { maxKeys: 2 }),
     drop: fc.subarray(fields, { maxLength: 5 }),
   })
   .map(({ put, drop }) => ({ ...Object.fromEntries(Object.entries(full).filter(([name]) => !drop.includes(name))), ...put }))
@@ -61,9 +64,9 @@ const bent = fc
 test('the fast path returns the same events as the schema', () => {
   let read = 0
   fc.assert(
-    fc.property(fc.array(bent, { minLength: 1, maxLength: 3 }), (events) => {
+    fc.property(fc.array(modifiedEvent, { minLength: 1, maxLength: 3 }), (events) => {
       const text = JSON.stringify(events)
-      const found = plain(text)
+      const found = fastParse(text)
       if (found === undefined) return
       read++
       expect(bySchema(text)).toEqual(found)
@@ -76,16 +79,16 @@ test('the fast path returns the same events as the schema', () => {
 test('the general path finds the same malformed events alone and in a list', () => {
   let malformed = 0
   fc.assert(
-    fc.property(fc.array(fc.oneof(bent, odd), { maxLength: 4 }), (values) => {
+    fc.property(fc.array(fc.oneof(modifiedEvent, unusualValue), { maxLength: 4 }), (values) => {
       const texts = values.map((value) => JSON.stringify(value))
-      const together = bySchema(`[${texts.join(',')}]`)
-      expect(together).toHaveLength(values.length)
+      const parsed = bySchema(`[${texts.join(',')}]`)
+      expect(parsed).toHaveLength(values.length)
       for (const [index, text] of texts.entries()) {
-        expect(together?.[index]).toEqual(bySchema(`[${text}]`)?.[0])
-        const isMalformed = together?.[index] instanceof MalformedItem
+        expect(parsed?.[index]).toEqual(bySchema(`[${text}]`)?.[0])
+        const isMalformed = parsed?.[index] instanceof MalformedItem
         if (isMalformed) malformed++
         // The fast path never accepts an event that the general path rejects.
-        if (isMalformed) expect(plain(`[${text}]`)).toBeUndefined()
+        if (isMalformed) expect(fastParse(`[${text}]`)).toBeUndefined()
       }
     }),
     { numRuns: 1_000 },
@@ -106,9 +109,9 @@ test.each([
   ['deep nesting', '['.repeat(100_000)],
   ['text that is not JSON', 'nothing'],
 ])('the fast path does not parse %s', (_, text) => {
-  expect(plain(text)).toBeUndefined()
+  expect(fastParse(text)).toBeUndefined()
 })
 
-function odd1() {
+function qualityValue() {
   return fc.oneof(number, fc.constantFrom('', 'network', 'ü', '\0', '12', null))
 }

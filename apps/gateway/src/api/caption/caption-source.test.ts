@@ -5,7 +5,7 @@ import { sourceFields, withSource } from './caption-source.ts'
 
 const url = 'https://media.example.org/a.srt'
 const shape = z.strictObject({ title: text(255, { min: 1 }), ...sourceFields })
-const named = (value: unknown, required: boolean) => {
+const invalidFields = (value: unknown, required: boolean) => {
   const { error } = withSource(shape, { required }).safeParse(value)
   return error?.issues.map(({ path }) => path.join('.')) ?? []
 }
@@ -25,11 +25,11 @@ test.each([
   [{ title: 'x', url: '' }, ['url']],
   [{ title: 'x', url: 7, content: 'x', format: 'srt' }, ['url', 'content']],
 ])('validation of %j reports the fields %j', (value, fields) => {
-  expect(named(value, true)).toEqual(fields)
+  expect(invalidFields(value, true)).toEqual(fields)
 })
 
 test('the file is optional in a change, and a value that is not an object is one error', () => {
-  expect(named({ title: 'x' }, false)).toEqual([])
-  expect(named({ title: '', format: 'srt' }, false)).toEqual(['title', 'format'])
-  expect([named('x', true), named(null, true)]).toEqual([[''], ['']])
+  expect(invalidFields({ title: 'x' }, false)).toEqual([])
+  expect(invalidFields({ title: '', format: 'srt' }, false)).toEqual(['title', 'format'])
+  expect([invalidFields('x', true), invalidFields(null, true)]).toEqual([[''], ['']])
 })

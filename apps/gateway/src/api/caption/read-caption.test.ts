@@ -7,10 +7,10 @@ import { readCaption, readStored } from './read-caption.ts'
 
 const caption = Caption.create({ captionId: '7' })
 const lines = [CaptionLine.create({ text: 'a' }), CaptionLine.create({ text: 'b' })]
-const away = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+const unavailable = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'unavailable')
 
 /** A catalogue that fails this many times before it responds. */
-function contextOf(failures: number, more: Partial<Call> = {}, failure = away) {
+function contextOf(failures: number, more: Partial<Call> = {}, failure = unavailable) {
   let left = failures
   async function* answer(_: unknown, { signal }: Call): AsyncGenerator<ReadCaptionResponse> {
     signal.throwIfAborted()
@@ -28,11 +28,11 @@ test('readStored reads the caption after the deadline of the write has passed', 
 
 test('readStored retries while the catalogue is unavailable, and readCaption does not', async () => {
   expect(await readStored('7', contextOf(2))).toEqual({ caption, lines })
-  await expect(readCaption('7', contextOf(1))).rejects.toBe(away)
+  await expect(readCaption('7', contextOf(1))).rejects.toBe(unavailable)
 })
 
 test('readStored stops on any other error and when the client disconnects', async () => {
-  const gone = new DomainError('not_found', 'CAPTION_NOT_FOUND', 'gone')
-  await expect(readStored('7', contextOf(1, {}, gone))).rejects.toBe(gone)
+  const notFound = new DomainError('not_found', 'CAPTION_NOT_FOUND', 'not found')
+  await expect(readStored('7', contextOf(1, {}, notFound))).rejects.toBe(notFound)
   await expect(readStored('7', contextOf(99, { signal: AbortSignal.timeout(300) }))).rejects.toThrow()
 })

@@ -55,18 +55,18 @@ describe('the presentation response', () => {
   })
 })
 
-type Asked = { method: string; request: Record<string, unknown> }
+type RecordedCall = { method: string; request: Record<string, unknown> }
 
-function requested(by: UserKind | 'guest', answers: Record<string, () => unknown>) {
-  const calls: Asked[] = []
+function contextOf(by: UserKind | 'guest', responses: Record<string, () => unknown>) {
+  const calls: RecordedCall[] = []
   const noun = new Proxy(
     {},
     {
       get: (_, method: string) => async (request: Record<string, unknown>) => {
         calls.push({ method, request })
-        const answer = answers[method]
-        if (!answer) throw new Error(`${method} was not to be called`)
-        return answer()
+        const respond = responses[method]
+        if (!respond) throw new Error(`${method} was not expected to be called`)
+        return respond()
       },
     },
   )
@@ -89,24 +89,24 @@ function requested(by: UserKind | 'guest', answers: Record<string, () => unknown
   return { context, calls }
 }
 
-async function ask(route: Route, came: { params?: unknown; payload?: unknown }, context: Context): Promise<unknown> {
+async function callRoute(route: Route, input: { params?: unknown; payload?: unknown }, context: Context): Promise<unknown> {
   const { params, query, payload } = inputSchemas(route)
-  const parsed = payload.parse(came.payload ?? {}) as Record<string, unknown>
-  return route.handle({ params: params.parse(came.params ?? {}), query: query.parse({}), payload: parsed }, context)
+  const parsed = payload.parse(input.payload ?? {}) as Record<string, unknown>
+  return route.handle({ params: params.parse(input.params ?? {}), query: query.parse({}), payload: parsed }, context)
 }
 
-const gone = () => {
+const throwNotFound = () => {
   throw notFound('presentation', '10')
 }
 
 describe('reading', () => {
-  const read = (by: UserKind | 'guest', getPresentationAnswer: () => unknown) => {
-    const { context, calls } = requested(by, { getPresentation: getPresentationAnswer, findPublicPresentation: () => ({ presentation }) })
-    return ask(getPresentation, { params: { id: '10' } }, context).then(() => calls.map(({ method }) => method))
+  const read = (by: UserKind | 'guest', respond: () => unknown) => {
+    const { context, calls } = contextOf(by, { getPresentation: respond, findPublicPresentation: () => ({ presentation }) })
+    return callRoute(getPresentation, { params: { id: '10' } }, context).then(() => calls.map(({ method }) => method))
   }
   test('a guest and a key of another organisation read the public presentation', async () => {
-    expect(await read('guest', gone)).toEqual(['findPublicPresentation'])
-    expect(await read('standard', gone)).toEqual(['getPresentation', 'findPublicPresentation'])
+    expect(await read('guest', throwNotFound)).toEqual(['findPublicPresentation'])
+    expect(await read('standard', throwNotFound)).toEqual(['getPresentation', 'findPublicPresentation'])
   })
   test('a key of the same organisation reads the whole presentation', async () => {
     expect(await read('uploader', () => ({ presentation }))).toEqual(['getPresentation'])
@@ -114,39 +114,39 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
-  const answers = {
+  const responses = {
     createPresentation: () => ({ presentation }),
     updatePresentation: () => ({ presentation }),
     getPresentation: () => ({ presentation }),
     getUser: () => ({ user: User.create({ userId: '9', organisationId: '2', userType: UserType.USER_TYPE_STANDARD }) }),
   }
   test('creating looks up the user only if the payload names one', async () => {
-    const { context, calls } = requested('system', answers)
-    await ask(createPresentation, { payload: { title: 'A', organisation_id: 2, user_id: '9', video_id: null } }, context)
-    await ask(createPresentation, { payload: { title: 'A', organisation_id: '2' } }, context)
+    const { context, calls } = contextOf('system', responses)
+    await callRoute(createPresentation, { payload: { title: 'A', organisation_id: 2, user_id: '9', video_id: null } }, context)
+    await callRoute(createPresentation, { payload: { title: 'A', organisation_id: '2' } }, context)
     expect(calls.map(({ method }) => method)).toEqual(['getUser', 'createPresentation', 'createPresentation'])
     expect(calls[1]?.request).toEqual({ organisationId: '2', userId: '9', title: 'A', description: '', videoId: '' })
     expect(calls[2]?.request).toMatchObject({ userId: '' })
   })
   test('a user of another organisation is not found, unless it is a system user', async () => {
-    const by = (user: Partial<User>) => {
+    const contextWith = (user: Partial<User>) => {
       const getUser = () => ({ user: User.create({ userId: '9', organisationId: '3', ...user }) })
-      return requested('system', { ...answers, getUser }).context
+      return contextOf('system', { ...responses, getUser }).context
     }
-    const refused = { kind: 'not_found', reason: 'USER_NOT_FOUND' }
-    const [foreign, system] = [by({ userType: UserType.USER_TYPE_STANDARD }), by({ userType: UserType.USER_TYPE_SYSTEM })]
+    const rejection = { kind: 'not_found', reason: 'USER_NOT_FOUND' }
+    const [foreign, system] = [contextWith({ userType: UserType.USER_TYPE_STANDARD }), contextWith({ userType: UserType.USER_TYPE_SYSTEM })]
     const create = { payload: { title: 'A', organisation_id: '2', user_id: '9' } }
-    await expect(ask(createPresentation, create, foreign)).rejects.toMatchObject(refused)
-    await expect(ask(createPresentation, create, system)).resolves.toBeDefined()
+    await expect(callRoute(createPresentation, create, foreign)).rejects.toMatchObject(rejection)
+    await expect(callRoute(createPresentation, create, system)).resolves.toBeDefined()
     const update = (user_id: string) => ({ params: { id: '10' }, payload: { user_id } })
-    await expect(ask(updatePresentation, update('9'), foreign)).rejects.toMatchObject(refused)
+    await expect(callRoute(updatePresentation, update('9'), foreign)).rejects.toMatchObject(rejection)
     // The current value is accepted, so that clients can send the whole record back.
-    await expect(ask(updatePresentation, update('7'), foreign)).resolves.toBeDefined()
+    await expect(callRoute(updatePresentation, update('7'), foreign)).resolves.toBeDefined()
   })
   test('the update mask has only the sent fields; seconds are numbers, digits or null', async () => {
-    const { context, calls } = requested('system', answers)
+    const { context, calls } = contextOf('system', responses)
     const slides = { '1': { seconds: 0 }, '2': { seconds: '604800' }, '1000': { seconds: null } }
-    await ask(updatePresentation, { params: { id: '10' }, payload: { title: 'B', slides: JSON.stringify(slides) } }, context)
+    await callRoute(updatePresentation, { params: { id: '10' }, payload: { title: 'B', slides: JSON.stringify(slides) } }, context)
     expect(calls[0]?.request).toMatchObject({
       updateMask: ['title'],
       presentation: { presentationId: '10', title: 'B' },
@@ -176,13 +176,13 @@ describe('writing', () => {
     [{ status: 'ok' }],
     [{ id: '11' }],
   ])('rejects the change %j without calling a service', async (payload) => {
-    const { context, calls } = requested('system', answers)
-    await expect(ask(updatePresentation, { params: { id: '10' }, payload }, context)).rejects.toThrow()
+    const { context, calls } = contextOf('system', responses)
+    await expect(callRoute(updatePresentation, { params: { id: '10' }, payload }, context)).rejects.toThrow()
     expect(calls).toEqual([])
   })
   test('a missing presentation is reported before a missing user', async () => {
-    const { context } = requested('system', { ...answers, getPresentation: gone })
-    await expect(ask(updatePresentation, { params: { id: '10' }, payload: { user_id: '9' } }, context)).rejects.toMatchObject({
+    const { context } = contextOf('system', { ...responses, getPresentation: throwNotFound })
+    await expect(callRoute(updatePresentation, { params: { id: '10' }, payload: { user_id: '9' } }, context)).rejects.toMatchObject({
       reason: 'PRESENTATION_NOT_FOUND',
     })
   })

@@ -4,28 +4,28 @@ import { waitFor } from '@vitascope/testing'
 import { pino } from 'pino'
 import { type RevocationSubscription, subscribeToRevocations } from './auth-subscription.ts'
 
-const AWAY = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is unreachable; try again', { retryAfter: 1 })
+const UNAVAILABLE = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is unreachable; try again', { retryAfter: 1 })
 
 let link: RevocationSubscription | undefined
 afterEach(() => link?.stop())
 
 /**
- * An auth service whose revocation stream stays open until `end` closes it. While `away` is true,
- * each call fails.
+ * Subscribes to an auth service whose revocation stream stays open until `end` closes it. While
+ * `isUnavailable` is true, each call fails.
  */
-function standIn({ silenceMs }: { silenceMs: number }) {
+function startSubscription({ silenceMs }: { silenceMs: number }) {
   const lines: { level: number; msg: string }[] = []
-  const state = { away: false, streams: 0, failed: 0, forgotten: 0 }
+  const state = { isUnavailable: false, streams: 0, failed: 0, forgotten: 0 }
   let end = () => {}
   const fail = () => {
     state.failed++
-    throw AWAY
+    throw UNAVAILABLE
   }
   link = subscribeToRevocations({
-    accessList: { registerResources: async () => (state.away ? fail() : { resources: [] }) },
+    accessList: { registerResources: async () => (state.isUnavailable ? fail() : { resources: [] }) },
     apiKeys: {
       async *watchRevocations(_request, { signal }) {
-        if (state.away) fail()
+        if (state.isUnavailable) fail()
         state.streams++
         const ended = new Promise<void>((resolve) => {
           end = resolve
@@ -33,10 +33,10 @@ function standIn({ silenceMs }: { silenceMs: number }) {
         })
         yield { apiKeyIds: [] }
         await ended
-        throw AWAY
+        throw UNAVAILABLE
       },
     },
-    keys: { check: () => Promise.reject(AWAY), forget: () => {}, forgetAll: () => state.forgotten++ },
+    keys: { check: () => Promise.reject(UNAVAILABLE), forget: () => {}, forgetAll: () => state.forgotten++ },
     routes: [],
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
     redis: undefined,
@@ -46,7 +46,7 @@ function standIn({ silenceMs }: { silenceMs: number }) {
 }
 
 test('a stream that reconnects at once logs no warning and clears the key cache', async () => {
-  const { state, end, warnings } = standIn({ silenceMs: 60_000 })
+  const { state, end, warnings } = startSubscription({ silenceMs: 60_000 })
   for (let stream = 1; stream <= 3; stream++) {
     await waitFor(async () => state.streams === stream, { describe: `stream ${stream}` })
     end()
@@ -57,18 +57,18 @@ test('a stream that reconnects at once logs no warning and clears the key cache'
 })
 
 test('an outage of auth logs one warning, and one line when it ends', async () => {
-  const { state, end, lines, warnings } = standIn({ silenceMs: 150 })
+  const { state, end, lines, warnings } = startSubscription({ silenceMs: 150 })
   await waitFor(async () => state.streams === 1, { describe: 'the first stream' })
-  state.away = true
+  state.isUnavailable = true
   end()
   await waitFor(async () => warnings().length > 0, { describe: 'a warning' })
   const { failed } = state
-  await waitFor(async () => state.failed >= failed + 2, { describe: 'more tries' })
+  await waitFor(async () => state.failed >= failed + 2, { describe: 'more attempts' })
   expect(warnings()).toMatchObject([{ level: 40, msg: expect.stringContaining('revoked API keys') }])
-  state.away = false
-  await waitFor(async () => state.streams === 2, { describe: 'the stream to be back' })
+  state.isUnavailable = false
+  await waitFor(async () => state.streams === 2, { describe: 'the new stream' })
   await waitFor(async () => lines.some(({ level, msg }) => level === 30 && msg.includes('revoked API keys')), {
-    describe: 'the line of its return',
+    describe: 'the log line about the end of the outage',
   })
   expect(warnings()).toHaveLength(1)
 })

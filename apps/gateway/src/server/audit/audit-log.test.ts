@@ -53,7 +53,7 @@ test('outcomes of a failed call are sent again, before newer ones', async () => 
   ends[0]?.({ status: 201, createdId: '1' })
   await waitForCall(3)
   ends[1]?.({ status: 204, createdId: '' })
-  running.shift()?.reject(new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'away'))
+  running.shift()?.reject(new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'unavailable'))
   const intent = log.recordIntent(write)
   await waitForCall(4)
   finish()

@@ -20,19 +20,19 @@ async function start(port = 0, server = createServer((_, response) => void respo
 test('a busy process accepts several connections per turn of its event loop', async () => {
   const { server, port } = await start()
   let turns = 0
-  let taken = 0
+  let accepted = 0
   server.on('connection', (socket) => {
-    taken++
+    accepted++
     socket.on('error', () => {})
   })
   const sockets = Array.from({ length: 320 }, () => connect(port, host).on('error', () => {}))
   const turn = () => {
-    if (taken === sockets.length) return
+    if (accepted === sockets.length) return
     turns++
     setImmediate(turn)
   }
   turn()
-  await waitFor(() => taken === sockets.length)
+  await waitFor(() => accepted === sockets.length)
   // Accepting one per turn would take 320 turns. The kernel distributes connections unevenly.
   expect(turns).toBeLessThan(200)
   for (const socket of sockets) socket.destroy()
@@ -51,7 +51,7 @@ test('close waits for running requests, then frees the port', async () => {
       finish = () => void response.end('late')
     }),
   )
-  const requested = fetch(`http://${host}:${port}/`).then((response) => response.text())
+  const pending = fetch(`http://${host}:${port}/`).then((response) => response.text())
   await new Promise((resolve) => server.once('request', resolve))
   const [running] = listening.splice(0)
   let closed = false
@@ -61,7 +61,7 @@ test('close waits for running requests, then frees the port', async () => {
   await expect(fetch(`http://${host}:${port}/`)).rejects.toThrow()
   expect(closed).toBe(false)
   finish()
-  expect(await requested).toBe('late')
+  expect(await pending).toBe('late')
   server.closeIdleConnections()
   await closing
   expect((await start(port)).port).toBe(port)

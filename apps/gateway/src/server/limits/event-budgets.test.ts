@@ -20,7 +20,7 @@ function budgets(limits: Partial<Limits>) {
     const payer: Payer = { policy: 'address', address }
     try {
       const { result } = await created.admit(sent, { payer, address, userAgent, malformed }, async (knownOnly) => {
-        if (fail) throw new Error('the service is away')
+        if (fail) throw new Error('the service is unavailable')
         return [...knownOnly].sort((a, b) => a - b)
       })
       return result
@@ -116,7 +116,7 @@ test('500 viewers behind one address who report every 10 s stay within the limit
 
 test('events that could not be stored use no bytes', async () => {
   const send = budgets({ event_mb: 1 })
-  for (let nth = 0; nth < 10; nth++) expect(await send(events(40), { fail: true })).toContain('the service is away')
+  for (let nth = 0; nth < 10; nth++) expect(await send(events(40), { fail: true })).toContain('the service is unavailable')
   expect(await send(events(40))).toEqual([])
   expect(await send(events(40))).toBe('"event_bytes"')
 })

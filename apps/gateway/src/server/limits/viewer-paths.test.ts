@@ -7,7 +7,7 @@ import { testLog } from '@vitascope/testing'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { answerBegins, boundViewerPaths, createUnknownIds } from './viewer-paths.ts'
 
-interface Answer {
+interface ReceivedResponse {
   status: number
   headers: Record<string, string>
   body: { code?: string } & Record<string, unknown>
@@ -30,26 +30,26 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; unde
     ...(bounds && { bounds }),
   })
   /** Returns the rejection, or undefined for a request that passed. */
-  const send = async (url: string, { address = '192.0.2.1', method = 'GET' } = {}): Promise<Answer | undefined> => {
-    const answer: Partial<Answer> = {}
+  const send = async (url: string, { address = '192.0.2.1', method = 'GET' } = {}): Promise<ReceivedResponse | undefined> => {
+    const received: Partial<ReceivedResponse> = {}
     const response = Object.assign(new EventEmitter(), {
       destroyed: false,
       statusCode: 200,
-      writeHead: (status: number, headers: Record<string, string>) => Object.assign(answer, { status, headers }),
-      end: (body = '{}') => Object.assign(answer, { body: JSON.parse(body) }),
+      writeHead: (status: number, headers: Record<string, string>) => Object.assign(received, { status, headers }),
+      end: (body = '{}') => Object.assign(received, { body: JSON.parse(body) }),
     }) as unknown as ServerResponse
     // Implements only what the limits use of a request and a response.
     const request = { url, method, headers: {}, socket: { remoteAddress: address } } as unknown as IncomingMessage
     const before = passed.length
     listener(request, response)
-    for (let turns = 0; passed.length === before && answer.body === undefined; turns++) {
-      if (turns > 1_000) throw new Error(`${url} was neither passed on nor answered`)
+    for (let turns = 0; passed.length === before && received.body === undefined; turns++) {
+      if (turns > 1_000) throw new Error(`${url} was neither admitted nor rejected`)
       await turn()
     }
-    return answer.body ? (answer as Answer) : undefined
+    return received.body ? (received as ReceivedResponse) : undefined
   }
   const end = (response: ServerResponse | undefined, statusCode = 200) => {
-    if (!response) throw new Error('nothing is under way')
+    if (!response) throw new Error('no request is in progress')
     response.statusCode = statusCode
     response.emit('close')
   }
@@ -95,8 +95,8 @@ test('limits the request rate of one address', async () => {
 test('an address above the limit of unknown ids reaches only ids that were found', async () => {
   const { send, passed, end } = paths({ unknown: 1, burst: 30 })
   const call = async (url: string, status: number) => {
-    const answer = await send(url)
-    if (answer) return answer.status
+    const received = await send(url)
+    if (received) return received.status
     end(passed.at(-1), status)
     return status
   }

@@ -17,8 +17,8 @@ const names = checked(
         : [],
     ),
 )
-const problems = (shape: z.ZodType, came: unknown) =>
-  (shape.safeParse(came).error?.issues ?? [])
+const problems = (shape: z.ZodType, input: unknown) =>
+  (shape.safeParse(input).error?.issues ?? [])
     .map((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : issue.path).join('.'))
     .sort()
 
@@ -35,12 +35,12 @@ describe('a check of several fields', () => {
     expect(problems(span, null)).toEqual([''])
   })
   test('also applies to the items of a list', () => {
-    const came = [
+    const input = [
       { name: 'a', value: 1 },
       { name: 'a', value: 10 },
       { name: 1, value: 1 },
     ]
-    expect(problems(names, came)).toEqual(['1.name', '1.value', '2.name'])
+    expect(problems(names, input)).toEqual(['1.name', '1.value', '2.name'])
     expect(problems(names, [{ name: 'a', value: 1 }, 'b', { name: 'a', value: 1, x: 1 }])).toEqual(['1', '2.name', 'x'])
     expect(problems(names, Array(4).fill({ name: 'a', value: 1 }))).toEqual([''])
   })

@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals'
 import { collectRows, nextLink, type PageRequest } from './pagination.ts'
 
 /** A list rpc over 1 to `length`, with pages of at most 4 rows. */
-function aList(length: number, requested: PageRequest[] = []) {
+function listOf(length: number, requests: PageRequest[] = []) {
   return async (page: PageRequest) => {
-    requested.push(page)
+    requests.push(page)
     const from = page.pageToken === '' ? page.skip : Number(page.pageToken)
     const rows = Array.from({ length }, (_, index) => index + 1).slice(from, from + Math.min(page.pageSize, 4))
     const next = from + rows.length
@@ -18,37 +18,37 @@ test.each([
   [8, 10, [8, 9, 10], ''],
   [11, 10, [], ''],
   [4, 6, [4, 5, 6, 7, 8, 9], '9'],
-])('from row %i, %i rows at most', async (start, limit, rows, more) => {
-  expect(await collectRows({ start, limit, part: 5 }, aList(10))).toEqual({ rows, more })
+])('returns at most the rows of the page: from row %i, limit %i', async (start, limit, rows, more) => {
+  expect(await collectRows({ start, limit, part: 5 }, listOf(10))).toEqual({ rows, more })
 })
 
 test('requests only the rows of the page and skips the rows before it once', async () => {
-  const requested: PageRequest[] = []
-  await collectRows({ start: 3, limit: 6, part: 5 }, aList(10, requested))
-  expect(requested).toEqual([
+  const requests: PageRequest[] = []
+  await collectRows({ start: 3, limit: 6, part: 5 }, listOf(10, requests))
+  expect(requests).toEqual([
     { pageSize: 5, pageToken: '', skip: 2 },
     { pageSize: 2, pageToken: '6', skip: 0 },
   ])
 })
 
 test('a cursor takes precedence over the start', async () => {
-  const requested: PageRequest[] = []
-  const page = await collectRows({ start: 20_000, cursor: '6', limit: 3, part: 5 }, aList(10, requested))
+  const requests: PageRequest[] = []
+  const page = await collectRows({ start: 20_000, cursor: '6', limit: 3, part: 5 }, listOf(10, requests))
   expect(page).toEqual({ rows: [7, 8, 9], more: '9' })
-  expect(requested).toEqual([{ pageSize: 3, pageToken: '6', skip: 0 }])
+  expect(requests).toEqual([{ pageSize: 3, pageToken: '6', skip: 0 }])
 })
 
 test('the error for a start above 10,000 says to use the cursor', async () => {
-  const requested: PageRequest[] = []
-  await expect(collectRows({ start: 10_001, limit: 3, part: 5 }, aList(10, requested))).rejects.toMatchObject({
+  const requests: PageRequest[] = []
+  await expect(collectRows({ start: 10_001, limit: 3, part: 5 }, listOf(10, requests))).rejects.toMatchObject({
     kind: 'invalid',
     fields: [{ field: 'start', message: expect.stringContaining('Link') }],
   })
-  expect(requested).toEqual([])
-  expect(await collectRows({ start: 10_000, limit: 3, part: 5 }, aList(10_001))).toEqual({ rows: [10_000, 10_001], more: '' })
+  expect(requests).toEqual([])
+  expect(await collectRows({ start: 10_000, limit: 3, part: 5 }, listOf(10_001))).toEqual({ rows: [10_000, 10_001], more: '' })
 })
 
-test('has a next link only if there are more rows', () => {
+test('a page has a next link only if there are more rows', () => {
   const page = { start: 1, limit: 20, query: { organisation_id: '2' } }
   expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, more: '' })).toEqual({})
   expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, more: 'abc' })).toEqual({
