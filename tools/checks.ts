@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
 import { type CommandResult, root, runCommand } from './lib/run-command.ts'
+import { linkProblems } from './links.ts'
 import { isMetricsReferenceCurrent } from './metrics-reference.ts'
 import { openApiProblems } from './openapi-lint.ts'
 import { proseProblems } from './prose.ts'
@@ -37,22 +38,20 @@ export const lintChecks: Check[] = [
     run: async () =>
       isMetricsReferenceCurrent() ? {} : { problem: 'docs/reference/metrics.md does not match the source: npm run generate' },
   },
-  {
-    name: 'prose',
-    run: async () => {
-      if (!existsSync(join(root, '.git'))) return { nothing: 'this is no git checkout' }
-      const problems = proseProblems()
-      return problems.length === 0 ? {} : { problem: problems.join('\n') }
-    },
-  },
-  {
-    name: 'boundaries',
-    run: async () => {
-      const problems = await boundaryProblems()
-      return problems.length === 0 ? {} : { problem: problems.join('\n') }
-    },
-  },
+  { name: 'settings reference', run: async () => problemOf(await runNode('tools/settings-reference.ts', '--check')) },
+  { name: 'prose', run: inCheckout(proseProblems) },
+  { name: 'links of documents', run: inCheckout(linkProblems) },
+  { name: 'boundaries', run: async () => problemOfLines(await boundaryProblems()) },
 ]
+
+/** Returns a check that requires the list of files of git. */
+function inCheckout(findProblems: () => string[]): Check['run'] {
+  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { nothing: 'this is no git checkout' })
+}
+
+function problemOfLines(problems: readonly string[]): { problem?: string } {
+  return problems.length === 0 ? {} : { problem: problems.join('\n') }
+}
 
 /** Checks that the schema and the README of the chart match its values. */
 function chartProblems(): { problem?: string } {
@@ -132,5 +131,9 @@ function problemOf({ code, output }: CommandResult): { problem?: string } {
  * existed when this program started.
  */
 async function endpointProblems(): Promise<{ problem?: string }> {
-  return problemOf(await runCommand('node', ['--disable-warning=ExperimentalWarning', 'tools/endpoints-check.ts']))
+  return problemOf(await runNode('tools/endpoints-check.ts'))
+}
+
+function runNode(...args: string[]): Promise<CommandResult> {
+  return runCommand('node', ['--disable-warning=ExperimentalWarning', ...args])
 }

@@ -1,4 +1,4 @@
-import { readEnvironment } from '@vitascope/config'
+import { ANALYTICS_RETENTION_DAYS, readEnvironment, readServiceAddress } from '@vitascope/config'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 
 /** The settings of the analytics service. */
@@ -15,13 +15,21 @@ export interface AnalyticsConfig extends GrpcServiceConfig {
 
 export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
   const read = readEnvironment(env)
-  const folder = read.optional('VITASCOPE_ANALYTICS_SPOOL_DIR')
-  const maxBytes = read.int('VITASCOPE_ANALYTICS_SPOOL_BYTES', 256 * 1024 * 1024, { min: 0, max: Number.MAX_SAFE_INTEGER })
+  const folder = read.optional('VITASCOPE_ANALYTICS_SPOOL_DIR', {
+    description:
+      'Folder of this process alone, which outlives it. It stores events while the database is unavailable. Without it, such events are rejected.',
+  })
+  const maxBytes = read.int('VITASCOPE_ANALYTICS_SPOOL_BYTES', {
+    fallback: 256 * 1024 * 1024,
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    description: 'Largest size of the spool. Events beyond it are rejected.',
+  })
   const config = {
     ...readGrpcServiceConfig(read, 'ANALYTICS'),
-    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     spool: folder === undefined ? undefined : { folder, maxBytes },
-    retentionDays: read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', 90, { min: 2, max: 36_500 }),
+    retentionDays: read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', ANALYTICS_RETENTION_DAYS),
   }
   read.check()
   return config

@@ -1,4 +1,12 @@
-import { type Reader, readDatabaseUrl, readEnvironment } from '@vitascope/config'
+import {
+  AUDIT_DAYS,
+  MASTER_KEY_FILE,
+  type Reader,
+  readDatabaseUrl,
+  readEnvironment,
+  readServiceAddress,
+  SYSTEM_KEY,
+} from '@vitascope/config'
 import { masterKeysProblem } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import type { SystemKeySource } from './installation.ts'
@@ -19,9 +27,14 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
   const config = {
     ...readGrpcServiceConfig(read, 'AUTH'),
     masterKeyFile: readMasterKeyFile(read),
-    systemKey: { value: read.secret('VITASCOPE_SYSTEM_KEY'), file: read.optional('VITASCOPE_NEW_SYSTEM_KEY_FILE') },
-    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
-    auditDays: read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 }),
+    systemKey: {
+      value: read.secret('VITASCOPE_SYSTEM_KEY', SYSTEM_KEY),
+      file: read.optional('VITASCOPE_NEW_SYSTEM_KEY_FILE', {
+        description: 'Without a system key, the first start writes the created key to this file with mode 0600. The folder must exist.',
+      }),
+    },
+    catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
+    auditDays: read.int('VITASCOPE_AUDIT_DAYS', AUDIT_DAYS),
   }
   if (config.systemKey.value !== undefined && !isConfiguredForm(config.systemKey.value)) {
     read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
@@ -36,14 +49,14 @@ export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; 
   const config = {
     databaseUrl: readDatabaseUrl(read, 'AUTH'),
     masterKeyFile: readMasterKeyFile(read),
-    systemKey: read.secret('VITASCOPE_SYSTEM_KEY'),
+    systemKey: read.secret('VITASCOPE_SYSTEM_KEY', SYSTEM_KEY),
   }
   read.check()
   return config
 }
 
 function readMasterKeyFile(read: Reader): string {
-  const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE'))
+  const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE', MASTER_KEY_FILE))
   if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }

@@ -1,4 +1,14 @@
-import { type Reader, readDatabaseUrl, readEnvironment } from '@vitascope/config'
+import {
+  MASTER_KEY_FILE,
+  PUBLIC_URL,
+  type Reader,
+  readDatabaseUrl,
+  readEnvironment,
+  readServiceAddress,
+  readSourceAllow,
+  SMTP_URL,
+  TOKEN_KEYS_FILE,
+} from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import { masterKeysProblem, parseTokenKeys, type TokenKeys } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
@@ -22,17 +32,26 @@ export interface CatalogueConfig extends GrpcServiceConfig {
   reconcile: ReconcileTimes & { everyMs: number }
 }
 
+const DEFAULT_PUBLIC_URL = 'http://localhost:8080'
+
 export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const read = readEnvironment(env)
-  const publicUrl = (read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? 'http://localhost:8080').replace(/(?<!\/)\/+$/, '')
+  const publicUrl = (
+    read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, shownDefault: `\`${DEFAULT_PUBLIC_URL}\`` }) ?? DEFAULT_PUBLIC_URL
+  ).replace(/(?<!\/)\/+$/, '')
   const config = {
     ...readGrpcServiceConfig(read, 'CATALOGUE'),
     masterKeyFile: readMasterKeyFile(read),
     tokenKeys: tokenKeys(read),
-    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
-    authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
-    sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
-    uploadsPerOrganisation: read.int('VITASCOPE_UPLOADS_PER_ORGANISATION', 100, { min: 1, max: 1_000_000 }),
+    encodingAddress: readServiceAddress(read, 'ENCODING'),
+    authAddress: readServiceAddress(read, 'AUTH'),
+    sourceAllow: readSourceAllow(read, checkNetwork),
+    uploadsPerOrganisation: read.int('VITASCOPE_UPLOADS_PER_ORGANISATION', {
+      fallback: 100,
+      min: 1,
+      max: 1_000_000,
+      description: 'Open uploads of one organisation. Further uploads get 429 `too_many_uploads`.',
+    }),
     mail: mailSettings(read, publicUrl),
     publicUrl,
     reconcile: { everyMs: 10_000, staleSeconds: 30, resultSeconds: 600 },
@@ -50,14 +69,14 @@ export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; 
 }
 
 function readMasterKeyFile(read: Reader): string {
-  const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE'))
+  const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE', MASTER_KEY_FILE))
   if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }
 
 function tokenKeys(read: Reader): TokenKeys {
   const name = 'VITASCOPE_TOKEN_KEYS_FILE'
-  const text = read.secretFile(name)
+  const text = read.secretFile(name, TOKEN_KEYS_FILE)
   try {
     return parseTokenKeys(text)
   } catch (error) {
@@ -71,11 +90,19 @@ function mailSettings(read: Reader, publicUrl: string): MailSettings {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : 'localhost'
   // An IP address is not a valid mail domain.
   const domain = /^[\d.]+$|^\[/.test(host) ? 'localhost' : host
-  const from = parseSender(read.text('VITASCOPE_MAIL_FROM', `Vitascope <no-reply@${domain}>`))
+  const from = parseSender(
+    read.text('VITASCOPE_MAIL_FROM', {
+      fallback: `Vitascope <no-reply@${domain}>`,
+      shownDefault: '`Vitascope <no-reply@HOST>`',
+      description: 'Sender of messages to uploaders. HOST is the host of the public URL.',
+    }),
+  )
   if (!from) read.refuse('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')
   return {
-    smtpUrl: read.secretUrl('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:']),
-    folder: read.optional('VITASCOPE_MAIL_DIR'),
+    smtpUrl: read.secretUrl('VITASCOPE_SMTP_URL', SMTP_URL),
+    folder: read.optional('VITASCOPE_MAIL_DIR', {
+      description: 'Folder for messages if there is no mail server. Without both, none are sent.',
+    }),
     from: from ?? { email: '', name: '' },
   }
 }

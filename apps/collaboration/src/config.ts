@@ -1,4 +1,4 @@
-import { readEnvironment } from '@vitascope/config'
+import { readEnvironment, readServiceAddress } from '@vitascope/config'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 
 /** The settings of the collaboration service. */
@@ -11,8 +11,8 @@ export function readConfig(env: NodeJS.ProcessEnv): CollaborationConfig {
   const read = readEnvironment(env)
   const config = {
     ...readGrpcServiceConfig(read, 'COLLABORATION'),
-    authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
-    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
+    authAddress: readServiceAddress(read, 'AUTH'),
+    catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
   }
   read.check()
   return config

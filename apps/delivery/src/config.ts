@@ -1,5 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { type ObjectStoreSettings, readDeliveryByS3, readEnvironment, readObjectStore, readPrincipalKeys, readTls } from '@vitascope/config'
+import {
+  type ObjectStoreSettings,
+  readDeliveryByS3,
+  readDownloadLimits,
+  readEnvironment,
+  readListenAddress,
+  readMetricsAddress,
+  readObjectStore,
+  readPrincipalKeys,
+  readServiceAddress,
+  readTls,
+  TOKEN_KEYS_FILE,
+} from '@vitascope/config'
 import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/security'
 import { DEFAULT_PIECEWISE_BOUNDS } from '@vitascope/storage'
@@ -31,25 +43,33 @@ export interface DeliveryConfig {
 
 export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
   const read = readEnvironment(env)
-  const proxies = parseAddressRules(read.list('VITASCOPE_DELIVERY_TRUST_PROXY'), 'VITASCOPE_DELIVERY_TRUST_PROXY')
+  const proxies = parseAddressRules(
+    read.list('VITASCOPE_DELIVERY_TRUST_PROXY', {
+      shownDefault: 'loopback',
+      description: 'Addresses and networks of the gateways, whose `X-Forwarded-For` is used.',
+    }),
+    'VITASCOPE_DELIVERY_TRUST_PROXY',
+  )
   for (const { field, message } of proxies.errors ?? []) read.refuse(`${field} ${message}`)
   const config = {
-    listen: read.address('VITASCOPE_DELIVERY_LISTEN', '127.0.0.1:0'),
-    metricsListen: read.address('VITASCOPE_DELIVERY_METRICS_LISTEN', '127.0.0.1:0'),
-    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
-    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
+    listen: readListenAddress(read, 'DELIVERY'),
+    metricsListen: readMetricsAddress(read, 'DELIVERY'),
+    catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
+    encodingAddress: readServiceAddress(read, 'ENCODING'),
     principalKeys: readPrincipalKeys(read, { isServer: false }),
     tls: readTls(read),
     objects: readObjectStore(read),
     s3Mode: readDeliveryByS3(read),
-    storageReads: read.int('VITASCOPE_DELIVERY_STORAGE_READS', DEFAULT_PIECEWISE_BOUNDS.maxRequests, { min: 1, max: 10_000 }),
-    downloads: {
-      perAddress: read.int('VITASCOPE_DOWNLOADS_PER_ADDRESS', 256, { min: 1, max: 100_000 }),
-      total: read.int('VITASCOPE_DOWNLOADS_AT_ONCE', 4_096, { min: 1, max: 1_000_000 }),
-    },
+    storageReads: read.int('VITASCOPE_DELIVERY_STORAGE_READS', {
+      fallback: DEFAULT_PIECEWISE_BOUNDS.maxRequests,
+      min: 1,
+      max: 10_000,
+      description: 'Concurrent requests to the object store for files that are sent.',
+    }),
+    downloads: readDownloadLimits(read),
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),
   }
-  const tokenKeysFile = read.text('VITASCOPE_TOKEN_KEYS_FILE')
+  const tokenKeysFile = read.text('VITASCOPE_TOKEN_KEYS_FILE', TOKEN_KEYS_FILE)
   let tokenKeys: TokenKeys | undefined
   try {
     tokenKeys = tokenKeysFile === '' ? undefined : parseTokenKeys(readFileSync(tokenKeysFile, 'utf8'))

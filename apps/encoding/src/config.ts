@@ -1,5 +1,14 @@
 import { join } from 'node:path'
-import { type ObjectStoreSettings, readEnvironment, readObjectStore } from '@vitascope/config'
+import {
+  CRASH_AT,
+  type ObjectStoreSettings,
+  readEnvironment,
+  readObjectStore,
+  readScratchDir,
+  readServiceAddress,
+  readSourceAllow,
+  UPLOAD_SIGNING_KEY_FILE,
+} from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import { type KubernetesSettings, readExecutor } from './kubernetes/executor-config.ts'
@@ -58,34 +67,99 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
   const objects = readObjectStore(read)
   const config: EncodingConfig = {
     ...readGrpcServiceConfig(read, 'ENCODING'),
-    uploadSigningKey: read.secretFile('VITASCOPE_UPLOAD_SIGNING_KEY_FILE'),
-    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
-    uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', '127.0.0.1:0'),
-    uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', 86_400, { min: 1, max: 30 * 86_400 }),
+    uploadSigningKey: read.secretFile('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', UPLOAD_SIGNING_KEY_FILE),
+    catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
+    uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', {
+      fallback: '127.0.0.1:0',
+      description: 'Address that receives the bytes of uploads from the gateway over HTTP. The largest upload equals the largest source.',
+    }),
+    uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', {
+      fallback: 86_400,
+      min: 1,
+      max: 30 * 86_400,
+      description:
+        'A resumable upload (tus) that does not progress or was rejected is removed after this time. A complete upload without a video is removed a week later.',
+    }),
     objects,
-    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), 'fetch'),
+    scratchDir: join(readScratchDir(read, 'folder' in objects ? objects.folder : undefined), 'fetch'),
     source: {
-      allow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
-      maxBytes: read.int('VITASCOPE_SOURCE_MAX_BYTES', 20 * GIB, { min: 1, max: 10_240 * GIB }),
-      timeoutSeconds: read.int('VITASCOPE_SOURCE_TIMEOUT_SECONDS', 6 * 3600, { min: 1, max: 7 * 86_400 }),
-      minBytesPerSecond: read.int('VITASCOPE_SOURCE_MIN_BYTES_PER_SECOND', 1024, { min: 0, max: GIB }),
-      maxSeconds: read.int('VITASCOPE_SOURCE_MAX_SECONDS', 12 * 3600, { min: 1, max: 7 * 86_400 }),
-      parallel: read.int('VITASCOPE_SOURCES_PARALLEL', 2, { min: 1, max: 64 }),
-      ahead: read.int('VITASCOPE_SOURCES_AHEAD', 8, { min: 1, max: 10_000 }),
-      isKept: read.flag('VITASCOPE_SOURCES_KEPT', true),
+      allow: readSourceAllow(read, checkNetwork),
+      maxBytes: read.int('VITASCOPE_SOURCE_MAX_BYTES', {
+        fallback: 20 * GIB,
+        min: 1,
+        max: 10_240 * GIB,
+        description: 'Largest size of a source.',
+      }),
+      timeoutSeconds: read.int('VITASCOPE_SOURCE_TIMEOUT_SECONDS', {
+        fallback: 6 * 3600,
+        min: 1,
+        max: 7 * 86_400,
+        description: 'Longest download of a source.',
+      }),
+      minBytesPerSecond: read.int('VITASCOPE_SOURCE_MIN_BYTES_PER_SECOND', {
+        fallback: 1024,
+        min: 0,
+        max: GIB,
+        description: 'Lowest rate of the download of a source.',
+      }),
+      maxSeconds: read.int('VITASCOPE_SOURCE_MAX_SECONDS', {
+        fallback: 12 * 3600,
+        min: 1,
+        max: 7 * 86_400,
+        description: 'Longest duration of a source.',
+      }),
+      parallel: read.int('VITASCOPE_SOURCES_PARALLEL', {
+        fallback: 2,
+        min: 1,
+        max: 64,
+        description: 'Concurrent downloads of sources.',
+      }),
+      ahead: read.int('VITASCOPE_SOURCES_AHEAD', {
+        fallback: 8,
+        min: 1,
+        max: 10_000,
+        description: 'Active jobs. Jobs of low priority do not count for others.',
+      }),
+      isKept: read.flag('VITASCOPE_SOURCES_KEPT', {
+        fallback: true,
+        description:
+          '1: the source is stored with its video. Renditions that are added later are made from it without loss. The source counts in no quota and is deleted with the video. 0: the source is removed when the video is published, and later renditions are made from the largest rendition.',
+      }),
     },
     timing: {
-      leaseMs: read.int('VITASCOPE_LEASE_MS', defaultTiming.leaseMs, { min: 500, max: 600_000 }),
-      fetchLeaseMs: read.int('VITASCOPE_FETCH_LEASE_MS', defaultTiming.fetchLeaseMs, { min: 500, max: 600_000 }),
-      reconcileMs: read.int('VITASCOPE_RECONCILE_MS', defaultTiming.reconcileMs, { min: 100, max: 600_000 }),
-      retryMs: read.int('VITASCOPE_RETRY_MS', defaultTiming.retryMs, { min: 0, max: 600_000 }),
-      lowPriorityMaxWaitSeconds: read.int('VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS', defaultTiming.lowPriorityMaxWaitSeconds, {
+      leaseMs: read.int('VITASCOPE_LEASE_MS', {
+        fallback: defaultTiming.leaseMs,
+        min: 500,
+        max: 600_000,
+        description: 'Lease of a task.',
+      }),
+      fetchLeaseMs: read.int('VITASCOPE_FETCH_LEASE_MS', {
+        fallback: defaultTiming.fetchLeaseMs,
+        min: 500,
+        max: 600_000,
+        description: 'Lease of a download.',
+      }),
+      reconcileMs: read.int('VITASCOPE_RECONCILE_MS', {
+        fallback: defaultTiming.reconcileMs,
+        min: 100,
+        max: 600_000,
+        description: 'Interval of the reconciler.',
+      }),
+      retryMs: read.int('VITASCOPE_RETRY_MS', {
+        fallback: defaultTiming.retryMs,
+        min: 0,
+        max: 600_000,
+        description: 'Pause before the second attempt of a job. It is four times as long before the third.',
+      }),
+      lowPriorityMaxWaitSeconds: read.int('VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS', {
+        fallback: defaultTiming.lowPriorityMaxWaitSeconds,
         min: 1,
         max: 30 * 86_400,
+        description: 'A waiting upload of `low` priority is treated as `normal` after this time.',
       }),
     },
     kubernetes: readExecutor(read),
-    crashAt: read.optional('VITASCOPE_CRASH_AT'),
+    crashAt: read.optional('VITASCOPE_CRASH_AT', CRASH_AT),
   }
   if (config.uploadSigningKey !== '' && config.uploadSigningKey.length < 32) {
     read.refuse('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must hold 32 characters or more')

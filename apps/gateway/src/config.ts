@@ -1,5 +1,21 @@
 import { fileURLToPath } from 'node:url'
-import { readEnvironment, readHttpOrigin, readPrincipalKeys, readRedirectOrigin, readTls } from '@vitascope/config'
+import {
+  HOST,
+  IDEMPOTENCY_HASH_KEY_FILE,
+  LIMITS,
+  PORT,
+  PUBLIC_URL,
+  REDIS_URL,
+  readDownloadLimits,
+  readEnvironment,
+  readHttpOrigin,
+  readMetricsAddress,
+  readPrincipalKeys,
+  readRedirectOrigin,
+  readServiceAddress,
+  readSourceAllow,
+  readTls,
+} from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 import { type AddressRules, parseAddressRules } from '@vitascope/security'
@@ -58,44 +74,67 @@ const WEB_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url))
 
 export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const read = readEnvironment(env)
-  const proxies = parseAddressRules(read.list('VITASCOPE_TRUST_PROXY'), 'VITASCOPE_TRUST_PROXY')
-  for (const { field, message } of proxies.errors ?? []) read.refuse(`${field} ${message}`)
-  const limits = parseLimits(read.text('VITASCOPE_LIMITS', 'default'))
-  for (const problem of limits.problems ?? []) read.refuse(`VITASCOPE_LIMITS: ${problem}`)
-  const origins = read.list('VITASCOPE_CORS_ORIGINS', (origin) =>
-    origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org',
+  const proxies = parseAddressRules(
+    read.list('VITASCOPE_TRUST_PROXY', {
+      description: 'Networks of proxies in front of the gateway. The gateway uses their `X-Forwarded-For`.',
+    }),
+    'VITASCOPE_TRUST_PROXY',
   )
+  for (const { field, message } of proxies.errors ?? []) read.refuse(`${field} ${message}`)
+  const limits = parseLimits(read.text('VITASCOPE_LIMITS', LIMITS))
+  for (const problem of limits.problems ?? []) read.refuse(`VITASCOPE_LIMITS: ${problem}`)
+  const origins = read.list('VITASCOPE_CORS_ORIGINS', {
+    check: (origin) => (origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org'),
+    shownDefault: '`*`',
+    description: 'Origins whose pages may call the API.',
+  })
   const config = {
-    host: read.text('VITASCOPE_HOST', '127.0.0.1'),
-    port: read.int('VITASCOPE_PORT', 8080, { min: 0, max: 65_535 }),
-    publicUrl: read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:'])?.replace(/(?<!\/)\/+$/, ''),
-    metricsListen: read.address('VITASCOPE_GATEWAY_METRICS_LISTEN', '127.0.0.1:0'),
-    authAddress: read.address('VITASCOPE_AUTH_ADDRESS'),
-    catalogueAddress: read.address('VITASCOPE_CATALOGUE_ADDRESS'),
-    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
-    collaborationAddress: read.address('VITASCOPE_COLLABORATION_ADDRESS'),
-    analyticsAddress: read.address('VITASCOPE_ANALYTICS_ADDRESS'),
-    deliveryUrl: readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL'),
-    uploadUrl: readHttpOrigin(read, 'VITASCOPE_ENCODING_UPLOAD_URL'),
+    host: read.text('VITASCOPE_HOST', HOST),
+    port: read.int('VITASCOPE_PORT', { ...PORT, min: 0, max: 65_535 }),
+    publicUrl: read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, shownDefault: '`http://HOST:PORT`' })?.replace(/(?<!\/)\/+$/, ''),
+    metricsListen: readMetricsAddress(read, 'GATEWAY'),
+    authAddress: readServiceAddress(read, 'AUTH'),
+    catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
+    encodingAddress: readServiceAddress(read, 'ENCODING'),
+    collaborationAddress: readServiceAddress(read, 'COLLABORATION'),
+    analyticsAddress: readServiceAddress(read, 'ANALYTICS'),
+    deliveryUrl: readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL', 'Origin of delivery, `http://HOST:PORT`.'),
+    uploadUrl: readHttpOrigin(
+      read,
+      'VITASCOPE_ENCODING_UPLOAD_URL',
+      'Origin (`http://HOST:PORT`) of the server of encoding that receives the bytes of uploads.',
+    ),
     principalKeys: readPrincipalKeys(read, { isServer: false }),
-    idempotencyHashKey: read.secretFile('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE'),
+    idempotencyHashKey: read.secretFile('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', IDEMPOTENCY_HASH_KEY_FILE),
     tls: readTls(read),
-    redisUrl: read.secretUrl('VITASCOPE_REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl: read.secretUrl('VITASCOPE_REDIS_URL', REDIS_URL),
     limits: limits.limits ?? DEFAULT_LIMITS,
     uploads: {
-      perAddress: read.int('VITASCOPE_UPLOADS_PER_ADDRESS', 64, { min: 1, max: 100_000 }),
-      total: read.int('VITASCOPE_UPLOADS_AT_ONCE', 1_000, { min: 1, max: 100_000 }),
+      perAddress: read.int('VITASCOPE_UPLOADS_PER_ADDRESS', {
+        fallback: 64,
+        min: 1,
+        max: 100_000,
+        description:
+          'Concurrent uploads of one client address (IPv6: of one /48), at each gateway. See [Slow clients](../operate/scale.md#slow-clients).',
+      }),
+      total: read.int('VITASCOPE_UPLOADS_AT_ONCE', {
+        fallback: 1_000,
+        min: 1,
+        max: 100_000,
+        description: 'Concurrent uploads of all clients, at each gateway. See [Slow clients](../operate/scale.md#slow-clients).',
+      }),
     },
-    downloads: {
-      perAddress: read.int('VITASCOPE_DOWNLOADS_PER_ADDRESS', 256, { min: 1, max: 100_000 }),
-      total: read.int('VITASCOPE_DOWNLOADS_AT_ONCE', 4_096, { min: 1, max: 1_000_000 }),
-    },
+    downloads: readDownloadLimits(read),
     corsOrigins: origins.length === 0 ? ['*'] : origins,
     trustedProxies: proxies.rules ?? [],
-    sourceAllow: read.list('VITASCOPE_SOURCE_ALLOW', checkNetwork),
+    sourceAllow: readSourceAllow(read, checkNetwork),
     redirectOrigin: readRedirectOrigin(read),
-    doNotTrack: read.oneOf('VITASCOPE_DO_NOT_TRACK', ['respect', 'ignore'], 'respect'),
-    webDir: read.text('VITASCOPE_WEB_DIR', WEB_DIR),
+    doNotTrack: read.oneOf('VITASCOPE_DO_NOT_TRACK', {
+      words: ['respect', 'ignore'],
+      fallback: 'respect',
+      description: '`ignore`: the player reports views also if the browser requests no tracking (Do Not Track, Global Privacy Control).',
+    }),
+    webDir: read.text('VITASCOPE_WEB_DIR', { fallback: WEB_DIR, shownDefault: '`apps/web/dist`', description: 'The built web pages.' }),
   }
   read.check()
   return config

@@ -3,7 +3,12 @@ import { type Reader, readEnvironment } from './read-environment.ts'
 /** Reads `VITASCOPE_<SERVICE>_DATABASE_URL`, or the file that its `_FILE` variant names. Required. */
 export function readDatabaseUrl(read: Reader, service: string): string {
   const name = `VITASCOPE_${service}_DATABASE_URL`
-  const url = read.secretUrl(name, ['postgres:', 'postgresql:'])
+  const url = read.secretUrl(name, {
+    protocols: ['postgres:', 'postgresql:'],
+    shownDefault: 'required',
+    description:
+      'PostgreSQL URL of the role that owns the schema of the service. For auth it must not lead through a transaction pooler, because auth uses LISTEN.',
+  })
   if (url === undefined) read.refuse(`${name} is missing`)
   return url ?? ''
 }

@@ -1,5 +1,23 @@
 import type { Reader } from './read-environment.ts'
 
+const BUCKET = {
+  description: 'Bucket that stores objects in place of the storage folder. See [S3](../operate/storage.md#s3).',
+}
+/** `VITASCOPE_S3_ENDPOINT` */
+export const S3_ENDPOINT = {
+  protocols: ['http:', 'https:'],
+  shownDefault: 'required with a bucket',
+  description: 'URL of the object store of the bucket.',
+}
+const STORAGE_DIR = {
+  shownDefault: 'required without a bucket',
+  description: 'Storage folder.',
+}
+const VIRTUAL_HOST = {
+  fallback: false,
+  description: '1: the bucket is the first label of the host name. 0: it is the first part of the path.',
+}
+
 /** Storage of objects: a folder, or a bucket of an S3 store. */
 export type ObjectStoreSettings =
   | { folder: string }
@@ -12,20 +30,27 @@ export type ObjectStoreSettings =
  * same settings.
  */
 export function readObjectStore(read: Reader): ObjectStoreSettings {
-  const bucket = read.optional('VITASCOPE_S3_BUCKET')
-  if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR') }
-  const endpoint = read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
+  const bucket = read.optional('VITASCOPE_S3_BUCKET', BUCKET)
+  if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR', STORAGE_DIR) }
+  const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   if (endpoint === undefined) read.refuse('VITASCOPE_S3_ENDPOINT is missing')
-  const accessKeyId = read.secret('VITASCOPE_S3_ACCESS_KEY_ID') ?? ''
+  const accessKeyId =
+    read.secret('VITASCOPE_S3_ACCESS_KEY_ID', {
+      shownDefault: 'required with a bucket',
+      description: 'Id of the access key of the bucket.',
+    }) ?? ''
   if (accessKeyId === '') read.refuse('VITASCOPE_S3_ACCESS_KEY_ID is missing')
   return {
     s3: {
       endpoint: endpoint ?? '',
-      region: read.text('VITASCOPE_S3_REGION', 'us-east-1'),
+      region: read.text('VITASCOPE_S3_REGION', { fallback: 'us-east-1', description: 'Region of the bucket.' }),
       bucket,
       accessKeyId,
-      secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE'),
-      virtualHost: read.flag('VITASCOPE_S3_VIRTUAL_HOST', false),
+      secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE', {
+        shownDefault: 'required with a bucket',
+        description: 'File with the secret of the access key of the bucket.',
+      }),
+      virtualHost: read.flag('VITASCOPE_S3_VIRTUAL_HOST', VIRTUAL_HOST),
     },
   }
 }
@@ -35,8 +60,13 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
  * it always serves the bytes.
  */
 export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
-  const how = read.oneOf('VITASCOPE_DELIVERY_S3', ['proxy', 'redirect'], 'proxy')
-  if (how === 'redirect' && read.optional('VITASCOPE_S3_BUCKET') === undefined) {
+  const how = read.oneOf('VITASCOPE_DELIVERY_S3', {
+    words: ['proxy', 'redirect'],
+    fallback: 'proxy',
+    description:
+      '`redirect`: viewers are redirected to an address of the bucket that is valid for five minutes, and the player page allows that origin. See [Redirects to the bucket](../operate/storage.md#redirects-to-the-bucket).',
+  })
+  if (how === 'redirect' && read.optional('VITASCOPE_S3_BUCKET', BUCKET) === undefined) {
     read.refuse('VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET names a bucket')
   }
   return how
@@ -48,12 +78,12 @@ export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
  */
 export function readRedirectOrigin(read: Reader): string | undefined {
   if (readDeliveryByS3(read) === 'proxy') return undefined
-  const endpoint = read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
+  const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   if (endpoint === undefined || !URL.canParse(endpoint)) {
     read.refuse('VITASCOPE_S3_ENDPOINT is missing')
     return undefined
   }
   const url = new URL(endpoint)
-  if (read.flag('VITASCOPE_S3_VIRTUAL_HOST', false)) url.hostname = `${read.optional('VITASCOPE_S3_BUCKET')}.${url.hostname}`
+  if (read.flag('VITASCOPE_S3_VIRTUAL_HOST', VIRTUAL_HOST)) url.hostname = `${read.optional('VITASCOPE_S3_BUCKET')}.${url.hostname}`
   return url.origin
 }

@@ -5,6 +5,8 @@ import { expect, test } from '@jest/globals'
 import { readDatabaseUrl } from './database.ts'
 import { ConfigError, type Reader, readEnvironment } from './read-environment.ts'
 
+const description = 'A setting.'
+
 const problemsOf = (env: NodeJS.ProcessEnv, read: (reader: Reader) => unknown): readonly string[] => {
   const reader = readEnvironment(env)
   read(reader)
@@ -29,42 +31,42 @@ test('values are parsed to their types, and defaults replace absent or empty one
     EMPTY: '',
   })
   expect([
-    read.text('A'),
-    read.text('EMPTY', 'fallback'),
+    read.text('A', { description }),
+    read.text('EMPTY', { description, fallback: 'fallback' }),
     read.optional('NONE'),
-    read.int('B', 1, { min: 0, max: 9 }),
-    read.int('NONE', 1, { min: 0, max: 9 }),
-    read.oneOf('C', ['one', 'two'], 'one'),
-    read.flag('D', false),
-    read.list('E'),
-    read.address('F'),
-    read.url('G', ['https:']),
+    read.int('B', { description, fallback: 1, min: 0, max: 9 }),
+    read.int('NONE', { description, fallback: 1, min: 0, max: 9 }),
+    read.oneOf('C', { description, words: ['one', 'two'], fallback: 'one' }),
+    read.flag('D', { description, fallback: false }),
+    read.list('E', { description }),
+    read.address('F', { description }),
+    read.url('G', { description, protocols: ['https:'] }),
   ]).toEqual(['text', 'fallback', undefined, 7, 1, 'two', true, ['a', 'b', 'c'], '127.0.0.1:80', 'https://x.org/'])
   expect(() => read.check()).not.toThrow()
 })
 
 test('all problems are reported together, each with the name of its setting', () => {
   const problems = problemsOf({ B: '1e3', C: 'three', D: 'maybe', E: 'bad', F: 'no-port', G: 'ftp://x', KEY: '/no/such/file' }, (read) => {
-    read.text('A')
-    read.int('B', 1, { min: 0, max: 9 })
-    read.oneOf('C', ['one', 'two'], 'one')
-    read.flag('D', false)
-    read.list('E', () => 'is not right')
-    read.address('F')
-    read.url('G', ['https:'])
-    read.secretFile('KEY')
+    read.text('A', { description })
+    read.int('B', { description, fallback: 1, min: 0, max: 9 })
+    read.oneOf('C', { description, words: ['one', 'two'], fallback: 'one' })
+    read.flag('D', { description, fallback: false })
+    read.list('E', { description, check: () => 'is not right' })
+    read.address('F', { description })
+    read.url('G', { description, protocols: ['https:'] })
+    read.secretFile('KEY', { description })
   })
   expect(problems.map((problem) => problem.split(/[ :]/)[0])).toEqual(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'KEY'])
 })
 
 test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is not a whole number from 0 to 9', (text) => {
-  const problems = problemsOf({ N: text }, (read) => read.int('N', 5, { min: 0, max: 9 }))
+  const problems = problemsOf({ N: text }, (read) => read.int('N', { description, fallback: 5, min: 0, max: 9 }))
   expect(problems).toHaveLength(text.trim() === '' ? 0 : 1)
 })
 
 test('an unknown variable with the project prefix is rejected', () => {
   const problems = problemsOf({ VITASCOPE_A: '1', VITASCOPE_TYPO: '1', OTHER: '1' }, (read) => {
-    read.text('VITASCOPE_A')
+    read.text('VITASCOPE_A', { description })
     read.refuseUnknown('VITASCOPE_')
   })
   expect(problems).toEqual(['VITASCOPE_TYPO is not a setting'])
@@ -74,8 +76,8 @@ test('a secret is read from its file, an empty file is rejected, and the value i
   const folder = mkdtempSync(join(tmpdir(), 'config-'))
   writeFileSync(join(folder, 'full'), 's3cret\n')
   writeFileSync(join(folder, 'empty'), '\n')
-  expect(readEnvironment({ S: join(folder, 'full') }).secretFile('S')).toBe('s3cret')
-  expect(problemsOf({ S: join(folder, 'empty') }, (read) => read.secretFile('S'))).toEqual(['S: the file is empty'])
+  expect(readEnvironment({ S: join(folder, 'full') }).secretFile('S', { description })).toBe('s3cret')
+  expect(problemsOf({ S: join(folder, 'empty') }, (read) => read.secretFile('S', { description }))).toEqual(['S: the file is empty'])
   rmSync(folder, { recursive: true })
 })
 
@@ -84,8 +86,9 @@ test('a secret is read from its value or its file, not from both, and is never s
   writeFileSync(join(folder, 'url'), 'redis://:s3cret@redis:6379\n')
   writeFileSync(join(folder, 'other'), 'mysql://:s3cret@db\n')
   writeFileSync(join(folder, 'empty'), '\n')
-  const url = (env: Record<string, string>) => readEnvironment(env).secretUrl('S', ['redis:'])
-  const problems = (env: Record<string, string>) => problemsOf(env, (read) => [read.secretUrl('S', ['redis:']), read.secret('S')])
+  const url = (env: Record<string, string>) => readEnvironment(env).secretUrl('S', { description, protocols: ['redis:'] })
+  const problems = (env: Record<string, string>) =>
+    problemsOf(env, (read) => [read.secretUrl('S', { description, protocols: ['redis:'] }), read.secret('S')])
   expect([url({}), url({ S: 'redis://a' }), url({ S_FILE: join(folder, 'url') })]).toEqual([
     undefined,
     'redis://a',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { type Description, recordDeclaration, recordName } from './setting-declaration.ts'
 
 /** All problems of a process's settings, one on each line. */
 export class ConfigError extends Error {
@@ -13,31 +14,35 @@ export class ConfigError extends Error {
 
 /**
  * Reads settings and collects all problems; `check` throws one `ConfigError` with all of them. For an invalid setting
- * a getter returns its default or a neutral value, so no value may be used before `check`.
+ * a getter returns its default or a neutral value, so no value may be used before `check`. A setting without `fallback`
+ * is required unless its getter says otherwise.
  */
 export interface Reader {
-  /** A text. Empty counts as absent. Required if there is no default. */
-  text(name: string, fallback?: string): string
-  /** An optional text. */
-  optional(name: string): string | undefined
+  /** A text. Empty counts as absent. */
+  text(name: string, setting: Description & { fallback?: string | undefined }): string
+  /** An optional text. Without a description, another process declares and validates the setting. */
+  optional(name: string, setting?: Description): string | undefined
   /** A whole number within bounds, both inclusive. */
-  int(name: string, fallback: number, bounds: { min: number; max: number }): number
+  int(name: string, setting: IntSetting): number
   /** One of the given words. */
-  oneOf<T extends string>(name: string, words: readonly T[], fallback: T): T
+  oneOf<T extends string>(name: string, setting: Description & { words: readonly T[]; fallback: T }): T
   /** `0`, `1`, `true` or `false`. */
-  flag(name: string, fallback: boolean): boolean
-  /** Comma-separated, trimmed, without empty items. `check` returns a message to reject an item. */
-  list(name: string, check?: (item: string) => string | undefined): string[]
+  flag(name: string, setting: Description & { fallback: boolean }): boolean
+  /** Comma-separated, trimmed, without empty items. Optional. `check` returns a message to reject an item. */
+  list(name: string, setting: Description & { check?: (item: string) => string | undefined }): string[]
   /** A `HOST:PORT`, to listen on or to connect to. */
-  address(name: string, fallback?: string): string
-  /** An optional secret: the value of NAME, or the trimmed content of the file that NAME_FILE names; not both. */
-  secret(name: string): string | undefined
+  address(name: string, setting: Description & { fallback?: string }): string
+  /**
+   * An optional secret: the value of NAME, or the trimmed content of the file that NAME_FILE names; not both. Without a
+   * description, another process declares and validates the setting.
+   */
+  secret(name: string, setting?: Description): string | undefined
   /** Same as `url` with the value read like `secret`, for URLs that may contain a password. */
-  secretUrl(name: string, protocols: readonly string[]): string | undefined
-  /** The trimmed content of the file that the setting names. Required. */
-  secretFile(name: string): string
+  secretUrl(name: string, setting: UrlSetting): string | undefined
+  /** The trimmed content of the file that the setting names. */
+  secretFile(name: string, setting: Description): string
   /** An absolute URL with one of the protocols (`['http:', 'https:']`), or undefined if absent. */
-  url(name: string, protocols: readonly string[]): string | undefined
+  url(name: string, setting: UrlSetting): string | undefined
   /** Adds a problem that the caller found. It must start with the name of the setting. */
   refuse(problem: string): void
   /** Rejects every setting that starts with `prefix` and was not read. */
@@ -46,11 +51,22 @@ export interface Reader {
   check(): void
 }
 
+export interface IntSetting extends Description {
+  fallback: number
+  min: number
+  max: number
+}
+
+export interface UrlSetting extends Description {
+  protocols: readonly string[]
+}
+
 export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
   const problems: string[] = []
   const known = new Set<string>()
   const raw = (name: string): string | undefined => {
     known.add(name)
+    recordName(name)
     const value = env[name]?.trim()
     return value === '' ? undefined : value
   }
@@ -86,9 +102,17 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
   }
 
   return {
-    text: required,
-    optional: raw,
-    int(name, fallback, { min, max }) {
+    text(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'text', fallback: setting.fallback })
+      return required(name, setting.fallback)
+    },
+    optional(name, setting) {
+      if (setting) recordDeclaration({ ...setting, name, values: 'text', fallback: null })
+      return raw(name)
+    },
+    int(name, setting) {
+      const { fallback, min, max } = setting
+      recordDeclaration({ ...setting, name, values: { min, max }, fallback })
       const value = raw(name)
       if (value === undefined) return fallback
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
@@ -96,44 +120,59 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       refuse(`${name} must be an integer from ${min} to ${max}, not "${value}"`)
       return fallback
     },
-    oneOf(name, words, fallback) {
+    oneOf(name, setting) {
+      const { words, fallback } = setting
+      recordDeclaration({ ...setting, name, values: words, fallback })
       const value = raw(name)
       if (value === undefined) return fallback
       const word = words.find((w) => w === value)
       if (word === undefined) refuse(`${name} must be one of ${words.join(', ')}, not "${value}"`)
       return word ?? fallback
     },
-    flag(name, fallback) {
+    flag(name, setting) {
+      recordDeclaration({ ...setting, name, values: ['0', '1'], fallback: setting.fallback ? '1' : '0' })
       const value = raw(name)
-      if (value === undefined) return fallback
+      if (value === undefined) return setting.fallback
       if (['1', 'true'].includes(value)) return true
       if (!['0', 'false'].includes(value)) refuse(`${name} must be 0, 1, true or false, not "${value}"`)
       return false
     },
-    list(name, check) {
+    list(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'list', fallback: null })
       const items = (raw(name) ?? '')
         .split(',')
         .map((item) => item.trim())
         .filter((item) => item !== '')
       for (const item of items) {
-        const problem = check?.(item)
+        const problem = setting.check?.(item)
         if (problem !== undefined) refuse(`${name}: "${item}" ${problem}`)
       }
       return items
     },
-    address(name, fallback) {
-      const value = required(name, fallback)
+    address(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'HOST:PORT', fallback: setting.fallback })
+      const value = required(name, setting.fallback)
       const port = Number(/:(\d{1,5})$/.exec(value)?.[1])
       if (value !== '' && !(port >= 0 && port <= 65535)) refuse(`${name} must be HOST:PORT, not "${value}"`)
       return value
     },
-    secretFile(name) {
+    secretFile(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'file', fallback: undefined })
       const file = required(name)
       return file === '' ? '' : content(name, file)
     },
-    secret,
-    secretUrl: (name, protocols) => checkUrl(name, secret(name), protocols),
-    url: (name, protocols) => checkUrl(name, raw(name), protocols),
+    secret(name, setting) {
+      if (setting) recordDeclaration({ ...setting, name, values: 'secret', fallback: null })
+      return secret(name)
+    },
+    secretUrl(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'secret', fallback: null })
+      return checkUrl(name, secret(name), setting.protocols)
+    },
+    url(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'URL', fallback: null })
+      return checkUrl(name, raw(name), setting.protocols)
+    },
     refuse,
     refuseUnknown(prefix) {
       const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name))

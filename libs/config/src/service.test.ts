@@ -32,7 +32,7 @@ test('the health check has an address of its own only if one is configured', () 
 })
 
 test('a service that is called over HTTP uses TLS if the other services do', () => {
-  const origin = reading((read) => readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL'))
+  const origin = reading((read) => readHttpOrigin(read, 'VITASCOPE_DELIVERY_URL', 'Origin of delivery.'))
   expect(origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000/' })).toBe('http://delivery:4000')
   expect(origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')
   expect(origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')

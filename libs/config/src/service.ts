@@ -1,14 +1,26 @@
 import type { Reader } from './read-environment.ts'
 
+const TLS_DIR = {
+  shownDefault: 'plain text',
+  description:
+    'Folder with `tls.crt`, `tls.key` and `ca.crt`, in the form that cert-manager writes. All traffic between services then uses mutual TLS 1.3: gRPC, and uploads and files between the gateway, encoding and delivery.',
+}
+const HEALTH_LISTEN = {
+  shownDefault: 'none',
+  description: 'Address that serves `grpc.health.v1` in plain text and nothing else, for probes.',
+}
+
 /**
  * Reads the settings of TLS between services, and which services may call. Undefined for plain text. All processes
  * use the same settings.
  */
 export function readTls(read: Reader): { folder: string; callers: readonly string[] } | undefined {
-  const folder = read.optional('VITASCOPE_TLS_DIR')
-  const callers = read.list('VITASCOPE_TLS_CALLERS', (name) =>
-    /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? undefined : 'is no DNS name in small letters',
-  )
+  const folder = read.optional('VITASCOPE_TLS_DIR', TLS_DIR)
+  const callers = read.list('VITASCOPE_TLS_CALLERS', {
+    check: (name) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? undefined : 'is no DNS name in small letters'),
+    shownDefault: 'each holder of a certificate of `ca.crt`',
+    description: 'Names of the services that may call this one, such as `gateway,encoding`. Requires `VITASCOPE_TLS_DIR`.',
+  })
   if (folder === undefined && callers.length > 0)
     read.refuse('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR: in plain text nobody has a name')
   return folder === undefined ? undefined : { folder, callers }
@@ -23,8 +35,15 @@ export function readPrincipalKeys(
   { isServer }: { isServer: boolean },
 ): { signingKeyFile: string; publicKeysDir: string | undefined } {
   return {
-    signingKeyFile: read.text('VITASCOPE_SIGNING_KEY_FILE'),
-    publicKeysDir: isServer ? read.text('VITASCOPE_PUBLIC_KEYS_DIR') : undefined,
+    signingKeyFile: read.text('VITASCOPE_SIGNING_KEY_FILE', {
+      description:
+        'PEM file with the Ed25519 private key with which this process signs its calls. See [Signing keys](../operate/security.md#signing-keys-of-services).',
+    }),
+    publicKeysDir: isServer
+      ? read.text('VITASCOPE_PUBLIC_KEYS_DIR', {
+          description: 'Folder with `NAME.pub` for each service that may call this one.',
+        })
+      : undefined,
   }
 }
 
@@ -38,11 +57,24 @@ export function readGrpcServerSettings(
 ): { healthListen: string | undefined; connectionSeconds: number; connectionGraceSeconds: number; reflection: boolean } {
   const name = `VITASCOPE_${service}_HEALTH_LISTEN`
   return {
-    healthListen: read.optional(name) === undefined ? undefined : read.address(name),
-    connectionSeconds: read.int('VITASCOPE_GRPC_CONNECTION_SECONDS', 120, { min: 1, max: 86_400 }),
-    connectionGraceSeconds: read.int('VITASCOPE_GRPC_CONNECTION_GRACE_SECONDS', 600, { min: 1, max: 86_400 }),
-    // Reflection exposes every method and message to any program that reaches the port. It is meant for debugging.
-    reflection: read.flag('VITASCOPE_GRPC_REFLECTION', false),
+    healthListen: read.optional(name, HEALTH_LISTEN) === undefined ? undefined : read.address(name, HEALTH_LISTEN),
+    connectionSeconds: read.int('VITASCOPE_GRPC_CONNECTION_SECONDS', {
+      fallback: 120,
+      min: 1,
+      max: 86_400,
+      description: 'Age after which a connection accepts no new calls, so that callers find new replicas.',
+    }),
+    connectionGraceSeconds: read.int('VITASCOPE_GRPC_CONNECTION_GRACE_SECONDS', {
+      fallback: 600,
+      min: 1,
+      max: 86_400,
+      description: 'Time in which the active calls of such a connection may end.',
+    }),
+    reflection: read.flag('VITASCOPE_GRPC_REFLECTION', {
+      fallback: false,
+      description:
+        '1: services answer gRPC server reflection, which lists every method and message to any program that reaches the port. For debugging only.',
+    }),
   }
 }
 
@@ -50,15 +82,15 @@ export function readGrpcServerSettings(
  * Reads the origin of a service that is called over HTTP, without a path or trailing slash. The protocol is `https`
  * if TLS between services is configured, whatever the setting contains.
  */
-export function readHttpOrigin(read: Reader, name: string): string {
-  const url = read.url(name, ['http:', 'https:'])
+export function readHttpOrigin(read: Reader, name: string, description: string): string {
+  const url = read.url(name, { protocols: ['http:', 'https:'], shownDefault: 'required', description })
   if (url === undefined) {
     read.refuse(`${name} is missing`)
     return ''
   }
   if (!URL.canParse(url)) return ''
   const { protocol, pathname, host } = new URL(url)
-  const secure = read.optional('VITASCOPE_TLS_DIR') !== undefined
+  const secure = read.optional('VITASCOPE_TLS_DIR', TLS_DIR) !== undefined
   if (protocol === 'https:' && !secure) read.refuse(`${name} begins with https://, which needs VITASCOPE_TLS_DIR`)
   if (pathname !== '/') read.refuse(`${name} must be an origin, without a path`)
   return `${secure ? 'https' : 'http'}://${host}`

@@ -1,5 +1,22 @@
 import { resolve } from 'node:path'
-import { type Reader, readEnvironment } from '@vitascope/config'
+import {
+  ANALYTICS_RETENTION_DAYS,
+  AUDIT_DAYS,
+  HOST,
+  IDEMPOTENCY_HASH_KEY_FILE,
+  LIMITS,
+  MASTER_KEY_FILE,
+  PORT,
+  PUBLIC_URL,
+  REDIS_URL,
+  type Reader,
+  readEnvironment,
+  S3_ENDPOINT,
+  SMTP_URL,
+  SYSTEM_KEY,
+  TOKEN_KEYS_FILE,
+  UPLOAD_SIGNING_KEY_FILE,
+} from '@vitascope/config'
 
 /** Settings of `npm start`. */
 export interface PlatformConfig {
@@ -19,6 +36,9 @@ export interface PlatformConfig {
   /** Settings of single services, passed on unchanged. */
   passedOn: Record<string, string>
 }
+
+/** Default of the secrets in the settings reference. */
+const CREATED = 'created in `secrets/` of the data folder'
 
 const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS', 'DELIVERY', 'GATEWAY', 'WORKER']
 
@@ -80,12 +100,12 @@ const PASSED_ON = [
  * Rejects obviously invalid settings before anything is started. The services validate them fully.
  */
 function checkPassedOn(read: Reader): void {
-  read.int('VITASCOPE_AUDIT_DAYS', 400, { min: 1, max: 36_500 })
-  read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', 90, { min: 2, max: 36_500 })
-  read.secretUrl('VITASCOPE_REDIS_URL', ['redis:', 'rediss:'])
-  read.secretUrl('VITASCOPE_SMTP_URL', ['smtp:', 'smtps:'])
-  read.url('VITASCOPE_S3_ENDPOINT', ['http:', 'https:'])
-  const limits = read.text('VITASCOPE_LIMITS', 'default')
+  read.int('VITASCOPE_AUDIT_DAYS', AUDIT_DAYS)
+  read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', ANALYTICS_RETENTION_DAYS)
+  read.secretUrl('VITASCOPE_REDIS_URL', REDIS_URL)
+  read.secretUrl('VITASCOPE_SMTP_URL', SMTP_URL)
+  read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
+  const limits = read.text('VITASCOPE_LIMITS', LIMITS)
   if (!['default', 'off'].includes(limits) && !isJson(limits)) read.refuse('VITASCOPE_LIMITS must be default, off, or JSON')
 }
 
@@ -100,27 +120,43 @@ function isJson(text: string): boolean {
 
 export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
   const read = readEnvironment(env)
-  const host = read.text('VITASCOPE_HOST', '127.0.0.1')
-  const port = read.int('VITASCOPE_PORT', 8080, { min: 1, max: 65535 })
-  const systemKey = read.secret('VITASCOPE_SYSTEM_KEY')
+  const host = read.text('VITASCOPE_HOST', HOST)
+  const port = read.int('VITASCOPE_PORT', { ...PORT, min: 1, max: 65_535 })
+  const systemKey = read.secret('VITASCOPE_SYSTEM_KEY', SYSTEM_KEY)
   if (systemKey !== undefined && !/^[A-Za-z0-9_-]{20,128}$/.test(systemKey)) {
     read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
   const config: PlatformConfig = {
     host,
     port,
-    opsPort: read.int('VITASCOPE_OPS_PORT', 9090, { min: 1, max: 65535 }),
-    dataDir: resolve(read.text('VITASCOPE_DATA_DIR', './data')),
+    opsPort: read.int('VITASCOPE_OPS_PORT', {
+      fallback: 9090,
+      min: 1,
+      max: 65_535,
+      description: 'Port of `/metrics`, which has the metrics of all processes on one page.',
+    }),
+    dataDir: resolve(
+      read.text('VITASCOPE_DATA_DIR', {
+        fallback: './data',
+        description: 'Data folder, also of the commands. One platform uses a folder at a time; a second start is rejected.',
+      }),
+    ),
     publicUrl: (
-      read.url('VITASCOPE_PUBLIC_URL', ['http:', 'https:']) ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+      read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, shownDefault: '`http://HOST:PORT`' }) ??
+      `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     ).replace(/(?<!\/)\/+$/, ''),
-    databaseUrl: read.secretUrl('VITASCOPE_DATABASE_URL', ['postgres:', 'postgresql:']),
+    databaseUrl: read.secretUrl('VITASCOPE_DATABASE_URL', {
+      protocols: ['postgres:', 'postgresql:'],
+      shownDefault: 'embedded',
+      description:
+        'URL of a PostgreSQL server, version 15 or newer, with a role that may create roles and schemas. See [External database](../operate/storage.md#external-database).',
+    }),
     systemKey,
     secretFiles: {
-      masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE'),
-      tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE'),
-      uploadSigningKey: read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE'),
-      idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE'),
+      masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE', { ...MASTER_KEY_FILE, shownDefault: CREATED }),
+      tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE', { ...TOKEN_KEYS_FILE, shownDefault: CREATED }),
+      uploadSigningKey: read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', { ...UPLOAD_SIGNING_KEY_FILE, shownDefault: CREATED }),
+      idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', { ...IDEMPOTENCY_HASH_KEY_FILE, shownDefault: CREATED }),
     },
     passedOn: Object.fromEntries(
       [...SECRETS, ...PASSED_ON].flatMap((name) => {

@@ -3,5 +3,5 @@
 /** Periodic tasks. */
 export { every, everyAfterDelay } from './every.ts'
 export { downloadProgress, uploadProgress } from './http-transfers.ts'
-export { type RunningService, runProcess } from './run-process.ts'
+export { type RunningService, readProcessSettings, runProcess } from './run-process.ts'
 export { type CutReason, createTransferLimiter, type Transfer, type TransferBounds, type TransferLimiter } from './transfer-limiter.ts'

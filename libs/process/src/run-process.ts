@@ -16,7 +16,8 @@ const CLOSING_MS = 5_000
 
 /** Runs one service as this process until a signal, the end of its supervisor, or an uncaught error. */
 export async function runProcess(service: string, start: (log: Logger) => Promise<RunningService>): Promise<void> {
-  const log = createLogger({ service, ...(process.env['VITASCOPE_LOG_LEVEL'] && { level: process.env['VITASCOPE_LOG_LEVEL'] }) })
+  const level = readLogLevel(process.env)
+  const log = createLogger({ service, ...(level !== undefined && { level }) })
   const fail = (what: string) => (error: unknown) => {
     log.fatal({ err: error }, what)
     process.exit(1)
@@ -59,10 +60,30 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   await running?.ended?.then((code) => process.exit(code), fail('a fault at the end'))
 }
 
+/** Reads the settings of every process other than its own, for the settings reference. */
+export function readProcessSettings(env: NodeJS.ProcessEnv): void {
+  readLogLevel(env)
+  readDrain(env)
+}
+
+function readLogLevel(env: NodeJS.ProcessEnv): string | undefined {
+  return readEnvironment(env).optional('VITASCOPE_LOG_LEVEL', {
+    shownDefault: '`info`',
+    description: '`debug`, `info`, `warn` or `error`.',
+  })
+}
+
 /** Reads `VITASCOPE_DRAIN_SECONDS` in ms. Undefined if it is not set; then the service decides. */
 function readDrain(env: NodeJS.ProcessEnv): number | undefined {
   const read = readEnvironment(env)
-  const seconds = read.int('VITASCOPE_DRAIN_SECONDS', 0, { min: 1, max: 3_600 })
+  const seconds = read.int('VITASCOPE_DRAIN_SECONDS', {
+    fallback: 0,
+    min: 1,
+    max: 3_600,
+    shownDefault: '3; gateway: 5',
+    description:
+      'Time in which active requests may end after SIGTERM. The process is not ready in this time and accepts no new requests. It ends at most 5 s later. With 15 every call ends. In Kubernetes `preStop` waits before SIGTERM until callers have noticed.',
+  })
   read.check()
   return seconds === 0 ? undefined : seconds * 1_000
 }

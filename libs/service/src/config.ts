@@ -1,4 +1,12 @@
-import { type Reader, readDatabaseUrl, readGrpcServerSettings, readPrincipalKeys, readTls } from '@vitascope/config'
+import {
+  type Reader,
+  readDatabaseUrl,
+  readGrpcServerSettings,
+  readListenAddress,
+  readMetricsAddress,
+  readPrincipalKeys,
+  readTls,
+} from '@vitascope/config'
 import type { PrincipalKeySettings, ServeSettings, TlsSettings } from '@vitascope/grpc'
 
 /** The settings that every gRPC service has. */
@@ -18,8 +26,8 @@ export interface GrpcServiceConfig {
 /** Reads the common settings of a service. `service` is its name in settings, such as `CATALOGUE`. */
 export function readGrpcServiceConfig(read: Reader, service: string): GrpcServiceConfig {
   return {
-    listen: read.address(`VITASCOPE_${service}_LISTEN`, '127.0.0.1:0'),
-    metricsListen: read.address(`VITASCOPE_${service}_METRICS_LISTEN`, '127.0.0.1:0'),
+    listen: readListenAddress(read, service),
+    metricsListen: readMetricsAddress(read, service),
     serve: readGrpcServerSettings(read, service),
     tls: readTls(read),
     databaseUrl: readDatabaseUrl(read, service),

@@ -39,30 +39,79 @@ export interface KubernetesSettings {
  * undefined if workers encode them.
  */
 export function readExecutor(read: Reader): KubernetesSettings | undefined {
-  if (read.oneOf('VITASCOPE_EXECUTOR', ['worker', 'kubernetes'], 'worker') === 'worker') return undefined
-  const instance = read.text('VITASCOPE_KUBERNETES_INSTANCE', 'vitascope')
+  if (readExecutorKind(read) === 'worker') return undefined
+  const instance = read.text('VITASCOPE_KUBERNETES_INSTANCE', {
+    fallback: 'vitascope',
+    description: 'Owner of the Jobs, 1 to 20 characters of `[a-z0-9-]`. Two installations in one namespace need two names.',
+  })
   if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(instance))
     read.refuse('VITASCOPE_KUBERNETES_INSTANCE must have 1 to 20 characters of a-z, 0-9 and -')
-  const cpu = read.text('VITASCOPE_KUBERNETES_CPU', '1')
+  const cpu = read.text('VITASCOPE_KUBERNETES_CPU', {
+    fallback: '1',
+    description: 'CPU request of each pod, unless the template sets it: `1`, `0.5` or `500m`.',
+  })
   if (!/^\d+(\.\d{1,3}|m)?$/.test(cpu)) read.refuse(`VITASCOPE_KUBERNETES_CPU must be a quantity such as 1, 0.5 or 500m, not "${cpu}"`)
   return {
-    namespace: read.text('VITASCOPE_KUBERNETES_NAMESPACE'),
+    namespace: read.text('VITASCOPE_KUBERNETES_NAMESPACE', {
+      shownDefault: 'required for `kubernetes`',
+      description: 'Namespace of the Jobs.',
+    }),
     instance,
     template: readTemplate(read),
-    kubeconfig: read.optional('VITASCOPE_KUBERNETES_CONFIG'),
-    owner: read.optional('VITASCOPE_KUBERNETES_OWNER'),
-    queue: read.optional('VITASCOPE_KUBERNETES_QUEUE'),
-    parallelism: read.int('VITASCOPE_KUBERNETES_PARALLELISM', 4, { min: 1, max: 1_000 }),
+    kubeconfig: read.optional('VITASCOPE_KUBERNETES_CONFIG', {
+      shownDefault: 'service account of the pod',
+      description: 'Path of a kubeconfig.',
+    }),
+    owner: read.optional('VITASCOPE_KUBERNETES_OWNER', {
+      description: 'Name of a ConfigMap in the namespace that owns all Jobs, so that they are deleted with it.',
+    }),
+    queue: read.optional('VITASCOPE_KUBERNETES_QUEUE', {
+      description: 'A LocalQueue of Kueue. Jobs are created suspended, with its label.',
+    }),
+    parallelism: read.int('VITASCOPE_KUBERNETES_PARALLELISM', {
+      fallback: 4,
+      min: 1,
+      max: 1_000,
+      description: 'Concurrent pods of a Job.',
+    }),
     cpu,
-    deadlineSeconds: read.int('VITASCOPE_KUBERNETES_DEADLINE_SECONDS', 86_400, { min: 60, max: 30 * 86_400 }),
-    ttlSeconds: read.int('VITASCOPE_KUBERNETES_TTL_SECONDS', 3_600, { min: 0, max: 30 * 86_400 }),
-    stallSeconds: read.int('VITASCOPE_KUBERNETES_STALL_SECONDS', 300, { min: 30, max: 86_400 }),
+    deadlineSeconds: read.int('VITASCOPE_KUBERNETES_DEADLINE_SECONDS', {
+      fallback: 86_400,
+      min: 60,
+      max: 30 * 86_400,
+      description: 'Longest run of a Job.',
+    }),
+    ttlSeconds: read.int('VITASCOPE_KUBERNETES_TTL_SECONDS', {
+      fallback: 3_600,
+      min: 0,
+      max: 30 * 86_400,
+      description: 'Time that an ended Job is stored.',
+    }),
+    stallSeconds: read.int('VITASCOPE_KUBERNETES_STALL_SECONDS', {
+      fallback: 300,
+      min: 30,
+      max: 86_400,
+      description:
+        'A Job without progress is replaced after this time. A Job that waits in a queue may have other settings for the same time.',
+    }),
   }
+}
+
+function readExecutorKind(read: Reader): 'worker' | 'kubernetes' {
+  return read.oneOf('VITASCOPE_EXECUTOR', {
+    words: ['worker', 'kubernetes'],
+    fallback: 'worker',
+    description:
+      '`kubernetes`: the pods of Jobs encode chunks, and the settings `VITASCOPE_KUBERNETES_*` apply. See [Kubernetes Jobs](../operate/scale.md#kubernetes-jobs).',
+  })
 }
 
 function readTemplate(read: Reader): PodTemplate {
   const name = 'VITASCOPE_KUBERNETES_POD_TEMPLATE'
-  const file = read.text(name)
+  const file = read.text(name, {
+    shownDefault: 'required for `kubernetes`',
+    description: 'File with the pod template as JSON. Its container `worker` encodes.',
+  })
   try {
     return readPodTemplate(file === '' ? '{}' : readFileSync(file, 'utf8'))
   } catch (error) {

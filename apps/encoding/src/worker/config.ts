@@ -1,7 +1,18 @@
 import { hostname, totalmem } from 'node:os'
 import { join } from 'node:path'
 
-import { type ObjectStoreSettings, type Reader, readEnvironment, readObjectStore, readPrincipalKeys, readTls } from '@vitascope/config'
+import {
+  CRASH_AT,
+  type ObjectStoreSettings,
+  type Reader,
+  readEnvironment,
+  readMetricsAddress,
+  readObjectStore,
+  readPrincipalKeys,
+  readScratchDir,
+  readServiceAddress,
+  readTls,
+} from '@vitascope/config'
 import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 
 /** Settings of a worker. */
@@ -74,28 +85,84 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const objects = readObjectStore(read)
   const chunk = readChunk(read)
   // A replacement pod for the same chunk of the same run supersedes the pod before it.
-  const name = chunk?.name ?? read.text('VITASCOPE_WORKER_NAME', hostname())
+  const name =
+    chunk?.name ??
+    read.text('VITASCOPE_WORKER_NAME', {
+      fallback: hostname(),
+      shownDefault: 'host name',
+      description:
+        'Name that is unique among workers, and the same after a restart: 1 to 100 characters of `[A-Za-z0-9._-]`. A new process with the name replaces the old one at once.',
+    })
   if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
   const config: WorkerConfig = {
-    encodingAddress: read.address('VITASCOPE_ENCODING_ADDRESS'),
+    encodingAddress: readServiceAddress(read, 'ENCODING'),
     tls: readTls(read),
     principalKeys: readPrincipalKeys(read, { isServer: false }),
     name,
     chunk: chunk?.chunk,
-    slots: read.int('VITASCOPE_WORKER_SLOTS', 1, { min: 1, max: 64 }),
-    idleSeconds: read.int('VITASCOPE_WORKER_IDLE_SECONDS', 0, { min: 0, max: 86_400 }) || undefined,
-    memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', memoryOfThisMachine(), { min: 128, max: 16 * 2 ** 20 }),
+    slots: read.int('VITASCOPE_WORKER_SLOTS', {
+      fallback: 1,
+      min: 1,
+      max: 64,
+      description: 'Concurrent tasks. One encode uses two cores. Audio is encoded in addition.',
+    }),
+    idleSeconds:
+      read.int('VITASCOPE_WORKER_IDLE_SECONDS', {
+        fallback: 0,
+        min: 0,
+        max: 86_400,
+        description: 'A worker without a task for this time exits with 0. 0 disables this. For workers that are started on demand.',
+      }) || undefined,
+    memoryMib: read.int('VITASCOPE_WORKER_MEMORY_MIB', {
+      fallback: memoryOfThisMachine(),
+      min: 128,
+      max: 16 * 2 ** 20,
+      shownDefault: 'three quarters of the memory of the container or machine',
+      description: 'Memory of all chunks that are encoded at once. See [Memory of a worker](../operate/scale.md#memory-of-a-worker).',
+    }),
     objects,
-    scratchDir: join(read.text('VITASCOPE_SCRATCH_DIR', 'folder' in objects ? `${objects.folder}-scratch` : undefined), `worker-${name}`),
-    scratchBytes: read.int('VITASCOPE_SCRATCH_BYTES', 0, { min: 2 ** 20, max: 2 ** 49 }) || undefined,
-    scratchSparePercent: read.int('VITASCOPE_SCRATCH_SPARE_PERCENT', 0, { min: 0, max: 90 }),
-    ffmpeg: read.optional('VITASCOPE_FFMPEG'),
-    office: read.optional('VITASCOPE_LIBREOFFICE'),
-    crashAt: read.optional('VITASCOPE_CRASH_AT'),
-    metricsListen: read.address('VITASCOPE_WORKER_METRICS_LISTEN', '127.0.0.1:0'),
+    scratchDir: join(readScratchDir(read, 'folder' in objects ? objects.folder : undefined), `worker-${name}`),
+    scratchBytes:
+      read.int('VITASCOPE_SCRATCH_BYTES', {
+        fallback: 0,
+        min: 2 ** 20,
+        max: 2 ** 49,
+        shownDefault: 'free space of its disk; without bound on the disk of the storage folder',
+        description:
+          'Scratch space of all tasks of a worker. Tasks wait for space, and one that never fits fails with 5004. See [Scratch](../operate/storage.md#scratch).',
+      }) || undefined,
+    scratchSparePercent: read.int('VITASCOPE_SCRATCH_SPARE_PERCENT', {
+      fallback: 0,
+      min: 0,
+      max: 90,
+      description:
+        'Percent of the scratch disk that stay free, at most half of the free space. A kubelet evicts pods below 15 % of free space. See [Scratch](../operate/storage.md#scratch).',
+    }),
+    ffmpeg: read.optional('VITASCOPE_FFMPEG', {
+      shownDefault: 'found',
+      description:
+        'Path of ffmpeg, with ffprobe in the same folder. A path that cannot be used stops the start. The default is the ffmpeg of the system from version 5.1 on, otherwise the packaged one. See [Supported builds](../operate/images.md#supported-builds-of-ffmpeg).',
+    }),
+    office: read.optional('VITASCOPE_LIBREOFFICE', {
+      shownDefault: 'found',
+      description:
+        'Path of `soffice.bin`, for slides of PPTX and ODP files. `off` disables it. It is used only if user namespaces allow its sandbox. Without LibreOffice, PPTX and ODP files are rejected.',
+    }),
+    crashAt: read.optional('VITASCOPE_CRASH_AT', CRASH_AT),
+    metricsListen: readMetricsAddress(read, 'WORKER'),
     timing: {
-      heartbeatMs: read.int('VITASCOPE_WORKER_HEARTBEAT_MS', defaultWorkerTiming.heartbeatMs, { min: 50, max: 60_000 }),
-      stallSeconds: read.int('VITASCOPE_WORKER_STALL_SECONDS', defaultWorkerTiming.stallSeconds, { min: 1, max: 3600 }),
+      heartbeatMs: read.int('VITASCOPE_WORKER_HEARTBEAT_MS', {
+        fallback: defaultWorkerTiming.heartbeatMs,
+        min: 50,
+        max: 60_000,
+        description: 'Interval of heartbeats.',
+      }),
+      stallSeconds: read.int('VITASCOPE_WORKER_STALL_SECONDS', {
+        fallback: defaultWorkerTiming.stallSeconds,
+        min: 1,
+        max: 3600,
+        description: 'ffmpeg without progress is killed after this time.',
+      }),
     },
   }
   read.check()
@@ -107,11 +174,23 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
  * its indexes.
  */
 function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefined {
-  const run = read.optional('VITASCOPE_WORKER_RUN')
+  const run = read.optional('VITASCOPE_WORKER_RUN', {
+    description: 'Name of the Kubernetes Job of this pod. Makes the worker a pod that encodes one chunk.',
+  })
   if (run === undefined) return undefined
-  const jobId = read.text('VITASCOPE_WORKER_JOB')
-  const chunks = read.list('VITASCOPE_WORKER_CHUNKS', (item) => (/^\d{1,6}$/.test(item) ? undefined : 'is no number of a chunk'))
-  const index = read.int('JOB_COMPLETION_INDEX', -1, { min: 0, max: 999_999 })
+  const jobId = read.text('VITASCOPE_WORKER_JOB', { shownDefault: 'required in a Job', description: 'Id of the encode job.' })
+  const chunks = read.list('VITASCOPE_WORKER_CHUNKS', {
+    check: (item) => (/^\d{1,6}$/.test(item) ? undefined : 'is no number of a chunk'),
+    shownDefault: 'required in a Job',
+    description: 'The first chunks, one for each index.',
+  })
+  const index = read.int('JOB_COMPLETION_INDEX', {
+    fallback: -1,
+    min: 0,
+    max: 999_999,
+    shownDefault: 'required in a Job',
+    description: 'Index of the pod.',
+  })
   const chunk = chunks[index]
   if (chunk === undefined) read.refuse('JOB_COMPLETION_INDEX must be the place of one of VITASCOPE_WORKER_CHUNKS, from 0')
   return { name: `${run}-${index}`, chunk: { jobId, chunk: Number(chunk) } }
