@@ -29,7 +29,7 @@ test('a setting is documented by the comment above it', () => {
   ])
 })
 
-test('the schema knows the settings of values.yaml and no others', () => {
+test('the schema contains exactly the settings of values.yaml', () => {
   const { properties, additionalProperties } = JSON.parse(chartDocuments(values, readme)['values.schema.json'] ?? '')
   expect(additionalProperties).toBe(false)
   expect(properties.pods).toEqual({ description: 'How many.', type: 'integer', minimum: 1 })
@@ -37,7 +37,7 @@ test('the schema knows the settings of values.yaml and no others', () => {
   expect(properties.place.properties.labels).toEqual({ type: 'object', additionalProperties: { type: 'string' } })
 })
 
-test('the table of the README is made anew, and its other words stay', () => {
+test('the table of the README is regenerated, and its other text is kept', () => {
   const made = chartDocuments(values, readme)['README.md'] ?? ''
   expect(made).toContain('| `pods` | `2` | How many. |\n| **`place`** | | Where \\| to. |\n| `place.name` |  | The first of it. |')
   expect(made).toMatch(/^before\n.*after\n$/s)
@@ -45,6 +45,6 @@ test('the table of the README is made anew, and its other words stay', () => {
   expect(chartDocuments(values, made)['README.md']).toBe(made)
 })
 
-test('a note that is no JSON is refused with the name of its setting', () => {
+test('a schema note that is not JSON is rejected with the name of its setting', () => {
   expect(() => readSettings('# @ {minimum}\npods: 2\n')).toThrow(/over pods/)
 })

@@ -28,7 +28,7 @@ const folders = ['apps', 'libs']
   // Every schema has the tables of libs/postgres.
   .filter(({ schema, folder }) => schema !== 'postgres' && existsSync(folder))
 
-test('sequences and the columns that hold their numbers have room for 2^53 numbers', async () => {
+test('sequences and the columns that hold their numbers allow 2^53 numbers', async () => {
   const narrow: string[] = []
   let sequences = 0
   for (const { schema, folder } of folders) {

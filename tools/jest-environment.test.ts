@@ -11,7 +11,7 @@ beforeEach(async () => {
 }, limit)
 
 test.each([1, 2, 3])(
-  'tests and hooks may take longer than their limits on a slow machine: run %d',
+  'the time limits of tests and hooks are extended on a slow machine: run %d',
   async (run) => {
     await late()
     expect(hooks).toBe(run)

@@ -18,7 +18,7 @@ interface Pattern {
   flags: string
 }
 
-test('no regular expression of the services and libs takes long over any text', () => {
+test('every regular expression of the services and libs is fast on attack texts', () => {
   const patterns = ['apps', 'libs'].flatMap((folder) => sourceFiles(join(root, folder))).flatMap(patternsOf)
   expect(patterns.length).toBeGreaterThan(50)
   const slow = patterns.flatMap(({ file, source, flags }) => {

@@ -25,20 +25,20 @@ function aPlatform(files: Record<string, string>): string {
 }
 
 test.each([
-  ['a name', "import { a } from 'pg'", ['pg']],
-  ['several lines', "import {\n  a,\n  type B,\n} from '@scope/pkg/deep/file.js'", ['@scope/pkg']],
-  ['an effect', "import 'pino'", ['pino']],
+  ['a named import', "import { a } from 'pg'", ['pg']],
+  ['an import of several lines', "import {\n  a,\n  type B,\n} from '@scope/pkg/deep/file.js'", ['@scope/pkg']],
+  ['a side-effect import', "import 'pino'", ['pino']],
   ['a re-export', "export { a } from '@vitascope/errors'", ['@vitascope/errors']],
   ['a dynamic import', "const x = await import('vite')", ['vite']],
-  ['a type of ours', "import type { A } from '@vitascope/errors'", ['@vitascope/errors']],
-  ['a type of others', "import type { A } from 'express'", []],
-  ['the runtime and the neighbour', "import fs from 'node:fs'\nimport path from 'path'\nimport { b } from './b.ts'", []],
-  ['a comment and a text', "// import 'pg'\n/* import 'pg' */\nconst say = 'we import from \"pg\" now'", []],
-])('%s: the packages that it imports are found', (_, source, packages) => {
+  ['a type of a workspace package', "import type { A } from '@vitascope/errors'", ['@vitascope/errors']],
+  ['a type of an external package', "import type { A } from 'express'", []],
+  ['built-in and relative imports', "import fs from 'node:fs'\nimport path from 'path'\nimport { b } from './b.ts'", []],
+  ['a comment and a string', "// import 'pg'\n/* import 'pg' */\nconst say = 'we import from \"pg\" now'", []],
+])('finds the packages in %s', (_, source, packages) => {
   expect([...importedPackages(source)]).toEqual(packages)
 })
 
-test('an import that the package.json lists is fine, one that it does not is named with its file', () => {
+test('reports an import that the package.json does not list, with its file', () => {
   const root = aPlatform({
     'apps/auth/src/main.ts': "import { a } from '@vitascope/errors'\nimport { b } from '@vitascope/grpc'\n",
     'libs/errors/src/index.ts': "import jest from 'jest'\n",
@@ -49,7 +49,7 @@ test('an import that the package.json lists is fine, one that it does not is nam
   ])
 })
 
-test('tests may import the tools of the root and libs/testing', () => {
+test("tests may import the root's development dependencies and libs/testing", () => {
   const root = aPlatform({
     'apps/auth/src/a.test.ts': "import jest from 'jest'\nimport { waitFor } from '@vitascope/testing'\n",
     'apps/auth/test/b.ts': "import { waitFor } from '@vitascope/testing'\nimport { c } from '@vitascope/grpc'\n",

@@ -8,7 +8,7 @@ const aFile = (name: string, status: string, tests: string[]) => ({
   assertionResults: tests.map((state, at) => ({ fullName: `test ${at}`, status: state })),
 })
 
-test('counts tests, and a file that could not be loaded as one that failed', () => {
+test('counts tests, and counts a file that could not be loaded as one failed test', () => {
   const report: JestReport = {
     testResults: [
       aFile('/a.test.ts', 'passed', ['passed', 'pending']),
@@ -21,19 +21,19 @@ test('counts tests, and a file that could not be loaded as one that failed', () 
   expect(counts.failures).toHaveLength(2)
 })
 
-test('a test file that Jest passed over is named', () => {
+test('reports a test file that Jest did not run', () => {
   const report: JestReport = { testResults: [aFile('/a.test.ts', 'passed', ['passed']), aFile('/empty.test.ts', 'passed', [])] }
   expect(countTests(report, ['/a.test.ts', '/empty.test.ts', '/lost.test.ts']).notRun).toEqual(['/empty.test.ts', '/lost.test.ts'])
 })
 
-test('a file that passed when it was run again, alone, is named', () => {
+test('reports a failed file that passed alone', () => {
   const report: JestReport = { testResults: [aFile('/a.test.ts', 'passed', ['passed']), aFile('/b.test.ts', 'failed', ['failed'])] }
   expect(countTests(report, ['/a.test.ts', '/b.test.ts'], ['/a.test.ts', '/b.test.ts']).passedAlone).toEqual([
     expect.stringMatching(/a[.]test[.]ts$/),
   ])
 })
 
-test('long tests are found only when they are asked for, and filters narrow', () => {
+test('long tests are selected only on request, and filters select files by path', () => {
   const usual = testFiles({ long: false, filters: [] })
   expect(usual.some((file) => file.endsWith('tools/lib/jest-run.test.ts'))).toBe(true)
   expect(usual.some((file) => file.endsWith('.long.test.ts'))).toBe(false)

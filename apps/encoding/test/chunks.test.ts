@@ -43,7 +43,7 @@ const chunkRow = async (chunk: number) =>
   )[0]
 const lost = { kind: 'refused', reason: 'LEASE_LOST' }
 
-test('audio and the first chunk are encoded first, and the set has all chunks in order', async () => {
+test('audio and the first chunk are encoded first, and the set contains all chunks in order', async () => {
   const tasks: Task[] = []
   for (let steps = 0; steps < 4; steps++) tasks.push(await worker.step())
   expect(tasks.map((task) => [task.kind, chunkOf(task)])).toEqual([

@@ -33,7 +33,7 @@ const points: CrashPoint[] = [
 const slidePoints: CrashPoint[] = ['publish-undecided', 'publish-recorded', 'report-sent']
 
 test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoints.map((point) => [point, 'slides'] as const)])(
-  'a service that crashes at %s of %s resumes after its restart',
+  'after a crash of the service at %s of %s, the job resumes',
   async (point, kind) => {
     const { attempt, died } = await goesOn(around, doneJobs(around)[kind], String(nextJob++), point)
     expect(died).toBe(true)
@@ -43,7 +43,7 @@ test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoi
 )
 
 test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
-  'a service that crashes at %s of a copied picture encodes it after its restart',
+  'after a crash of the service at %s of a copied picture, the picture is encoded',
   async (point) => {
     const jobId = String(nextJob++)
     const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: point, VITASCOPE_LEASE_MS: '2000' })
@@ -82,7 +82,7 @@ const STEP = { commit: isLong ? 1 : 12, put: isLong ? 6 : 45 }
 const TIMES = isLong ? 3 : 1
 
 test.each(['renditions', 'slides'] as const)(
-  'a service that crashes after any database change, for %s, produces one complete set and no other objects',
+  'after a crash of the service at any database change, for %s, the job produces one complete set and no other objects',
   async (kind) => {
     let deaths = 0
     for (let round = 0; round < TIMES; round++) {
@@ -103,7 +103,7 @@ test.each(['renditions', 'slides'] as const)(
   1_800_000,
 )
 
-test('a worker that crashes after storing any object is replaced by one that produces the same frames', async () => {
+test('after a crash of the worker after storing any object, the next worker produces the same frames', async () => {
   const service = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '2000' })
   const caller = openCaller(service.address)
   let undisturbed: string[] | undefined

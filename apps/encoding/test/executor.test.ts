@@ -187,10 +187,10 @@ test('a deadline counts as an attempt of started chunks only', async () => {
 })
 
 test.each<[string, () => void]>([
-  ['was cut', () => cluster.cutWatches()],
+  ['was interrupted', () => cluster.cutWatches()],
   ['is too old', () => cluster.compact()],
   [
-    'was lost with the server',
+    'was lost in an outage of the server',
     () => {
       cluster.goAway()
       cluster.comeBack()

@@ -50,8 +50,8 @@ const toBeDone = () =>
   })
 
 test.each([
-  ['that does whatever there is', 0, () => ({})],
-  ['of a pod for the chunks of a job', 1, () => ({ chunk: { jobId, chunk: 0 } })],
+  ['for all kinds of tasks', 0, () => ({})],
+  ['in a pod for the chunks of a job', 1, () => ({ chunk: { jobId, chunk: 0 } })],
 ])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, more) => {
   await create()
   for (let step = 0; step < steps; step++) await aWorker('first:a').step()

@@ -58,9 +58,9 @@ describe('an unavailable source fails its job', () => {
     expect(await failure(around.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
   })
   test.each([
-    ['the address itself', () => around.origin.url('/a.mp4')],
-    ['a name', () => around.origin.url('/a.mp4').replace('127.0.0.1', 'localhost')],
-    ['another spelling', () => around.origin.url('/a.mp4').replace('127.0.0.1', '0x7f.1')],
+    ['an IP address', () => around.origin.url('/a.mp4')],
+    ['a host name', () => around.origin.url('/a.mp4').replace('127.0.0.1', 'localhost')],
+    ['another notation', () => around.origin.url('/a.mp4').replace('127.0.0.1', '0x7f.1')],
   ])('with 4004 when it is at a forbidden address: %s', async (_, url) => {
     await start({ allow: [] })
     expect(await failure(url())).toMatchObject({ code: 4004, attempt: 1 })

@@ -121,7 +121,7 @@ test.each([['/text.mp4'], ['/playlist.mp4']])('%s is rejected as a source withou
 
 describe('an ffmpeg', () => {
   test.each([
-    ['that ends well but leaves nothing', 'exit 0', 5003],
+    ['that succeeds without output', 'exit 0', 5003],
     ['that crashes', 'kill -SEGV $$', 5002],
     ['that hangs', 'exec sleep 60', 5002],
   ])('%s fails the job after three attempts and publishes nothing', async (_, instead, code) => {
@@ -139,7 +139,7 @@ describe('an ffmpeg', () => {
   })
 })
 
-describe('a picture that is to be copied', () => {
+describe('a picture that can be copied', () => {
   let canCopy: boolean
   beforeAll(async () => {
     canCopy = (await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).copies

@@ -13,10 +13,10 @@ describe('after a fault', () => {
     expect(ours(code, 3)).toEqual({ next: 'failed' })
   })
   test.each([
-    ['of the encoder', 5002, 1, 1_500, 2_500],
-    ['of the encoder for the second time', 5002, 2, 6_000, 10_000],
-    ['of a worker that was lost', 5001, 2, 0, 0],
-  ])('%s its backoff is within the bounds and differs between jobs', (_, code, attempt, least, max) => {
+    ['a first encoder fault', 5002, 1, 1_500, 2_500],
+    ['a second encoder fault', 5002, 2, 6_000, 10_000],
+    ['a lost worker', 5001, 2, 0, 0],
+  ])('the backoff is within its bounds and differs between jobs: %s', (_, code, attempt, least, max) => {
     const after = ours(code, attempt)
     if (after.next !== 'again') throw new Error('it should be tried again')
     expect(after.delayMs).toBeGreaterThanOrEqual(least)

@@ -44,9 +44,9 @@ test('Kubernetes requires only a namespace and a template', () => {
 })
 
 test.each([
-  ['no JSON', 'kind: Pod', 'is not valid JSON'],
-  ['no pod', { containers: [] }, 'must be a pod template with spec.containers'],
-  ['a pod without the container that encodes', { spec: { containers: [{ name: 'main' }] } }, 'must have a container named worker'],
+  ['not JSON', 'kind: Pod', 'is not valid JSON'],
+  ['not a pod', { containers: [] }, 'must be a pod template with spec.containers'],
+  ['a pod without the worker container', { spec: { containers: [{ name: 'main' }] } }, 'must have a container named worker'],
 ])('rejects a template that is %s', (_, content, problem) => {
   expect(() => read({ ...base, VITASCOPE_KUBERNETES_POD_TEMPLATE: template(content) })).toThrow(problem)
 })
