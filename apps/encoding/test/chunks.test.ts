@@ -3,7 +3,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
-import { aLongProbe, anAsk, inputOf, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, inputOf, leaseRequest, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startHere>>
@@ -74,10 +74,10 @@ test('a job reports the progress of each chunk and the total time', async () => 
     service.call,
   )
   const { task: probe } = await service.work.leaseTask(
-    anAsk({ workerId: 'w1:a', waitSeconds: 5, kinds: [TaskKind.TASK_KIND_PROBE] }),
+    leaseRequest({ workerId: 'w1:a', waitSeconds: 5, kinds: [TaskKind.TASK_KIND_PROBE] }),
     service.call,
   )
-  if (!probe) throw new Error('there is nothing to look at')
+  if (!probe) throw new Error('there is no probe task')
   await worker.complete(probe, aLongProbe())
   const both = sum(mine) + sum(await costs(other))
   expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + both, 3)
@@ -190,7 +190,7 @@ describe('faults', () => {
 })
 
 test('a worker of an older release gets no task that depends on a plan', async () => {
-  const older = await service.work.leaseTask(anAsk({ workerId: 'old:1', planVersion: 0 }), service.call)
+  const older = await service.work.leaseTask(leaseRequest({ workerId: 'old:1', planVersion: 0 }), service.call)
   expect(older.task).toBeUndefined()
   expect((await worker.lease()).kind).toBe(TaskKind.TASK_KIND_AUDIO)
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import type { CrashPoint } from '../src/common/crash-point.ts'
-import { doneJobs, goesOn } from './dying-service.ts'
+import { completableJobs, runUntilComplete } from './dying-service.ts'
 import { makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
@@ -35,7 +35,7 @@ const slidePoints: CrashPoint[] = ['publish-undecided', 'publish-recorded', 'rep
 test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoints.map((point) => [point, 'slides'] as const)])(
   'after a crash of the service at %s of %s, the job resumes',
   async (point, kind) => {
-    const { attempt, died } = await goesOn(around, doneJobs(around)[kind], String(nextJob++), point)
+    const { attempt, died } = await runUntilComplete(around, completableJobs(around)[kind], String(nextJob++), point)
     expect(died).toBe(true)
     // Only a lost fetch counts as a platform fault.
     expect(attempt).toBe(point === 'fetch-began' || point === 'fetch-stored' ? 2 : 1)
@@ -88,7 +88,7 @@ test.each(['renditions', 'slides'] as const)(
     for (let round = 0; round < TIMES; round++) {
       for (let commit = 1, died = true; died; commit += STEP.commit) {
         const jobId = String(nextJob++)
-        const end = await goesOn(around, doneJobs(around)[kind], jobId, `commit:${commit}`).catch((error: unknown) => {
+        const end = await runUntilComplete(around, completableJobs(around)[kind], jobId, `commit:${commit}`).catch((error: unknown) => {
           throw new Error(`after commit ${commit}`, { cause: error })
         })
         died = end.died
@@ -108,7 +108,7 @@ test('after a crash of the worker after storing any object, the next worker prod
   const caller = openCaller(service.address)
   let undisturbed: string[] | undefined
   let deaths = 0
-  // The first one is not disturbed.
+  // The first worker is not disturbed.
   for (let put = 0, died = true, round = 0; round < TIMES; ) {
     const jobId = String(nextJob++)
     const worker = await startWorkerProcess(around, service.address, put === 0 ? {} : { VITASCOPE_CRASH_AT: `put:${put}` })

@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import type { TaskResult } from '../src/task/task.ts'
 import { startServiceProcess } from './running-process.ts'
 import { type Caller, openCaller, type Surroundings } from './service-under-test.ts'
-import { anAsk, standInWorker } from './stand-in-worker.ts'
+import { leaseRequest, standInWorker } from './stand-in-worker.ts'
 
 /** A job to create, and the objects that must remain when it is complete. */
 export interface DoneJob {
@@ -18,7 +18,7 @@ export interface DoneJob {
 }
 
 /** Returns a rendition job with a source of the origin, and a slides job with an upload. */
-export function doneJobs(around: Surroundings): Record<'renditions' | 'slides', DoneJob> {
+export function completableJobs(around: Surroundings): Record<'renditions' | 'slides', DoneJob> {
   return {
     renditions: {
       create: (caller, jobId) =>
@@ -51,7 +51,7 @@ export function doneJobs(around: Surroundings): Record<'renditions' | 'slides', 
  * service. The job must produce one complete set and no other objects. Returns the number of
  * attempts and whether the first service crashed.
  */
-export async function goesOn(
+export async function runUntilComplete(
   around: Surroundings,
   kind: DoneJob,
   jobId: string,
@@ -64,7 +64,7 @@ export async function goesOn(
   const work = async (caller: Caller) => {
     const worker = standInWorker(caller, around.storage, 'worker-1:a')
     while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
-      const { task } = await caller.work.leaseTask(anAsk({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
+      const { task } = await caller.work.leaseTask(leaseRequest({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
       if (!task) continue
       const result = await worker.make(task)
       // The response of a crashing service is lost. The worker reports the result to the next

@@ -9,7 +9,7 @@ import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { aLongProbe, anAsk, inputOf, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, inputOf, leaseRequest, standInWorker } from './stand-in-worker.ts'
 
 let around: Surroundings
 let cluster: StandInKubernetes
@@ -44,7 +44,7 @@ async function aJob(lowPriority = false): Promise<void> {
 }
 const made = (count = 1): Promise<V1Job> =>
   waitFor(() => (cluster.created.length < count ? undefined : cluster.jobs.get(cluster.created.at(-1) ?? '')), {
-    describe: `${count} Jobs to have been made`,
+    describe: `${count} Jobs to be created`,
   })
 const nameOf = (job: V1Job) => String(job.metadata?.name)
 const env = (job: V1Job) => Object.fromEntries((job.spec?.template.spec?.containers[0]?.env ?? []).map(({ name, value }) => [name, value]))
@@ -63,7 +63,7 @@ const request = (chunk: number, more: { workerId?: string; planVersion?: number;
   )
 async function make(chunk: number): Promise<void> {
   const { task } = await request(chunk)
-  if (!task) throw new Error(`chunk ${chunk} cannot be had`)
+  if (!task) throw new Error(`chunk ${chunk} cannot be leased`)
   await worker.complete(task, await worker.make(task))
 }
 
@@ -73,7 +73,7 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
   expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 3 })
   expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
   expect(env(job)).toMatchObject({ VITASCOPE_WORKER_RUN: nameOf(job), VITASCOPE_WORKER_JOB: jobId, VITASCOPE_WORKER_CHUNKS: '0,1,2' })
-  expect((await service.work.leaseTask(anAsk({ workerId: 'w1:a', kinds: KNOWN_KINDS }), service.call)).task).toBeUndefined()
+  expect((await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: KNOWN_KINDS }), service.call)).task).toBeUndefined()
   for (const chunk of [2, 0, 1]) await make(chunk)
   const last = await worker.lease()
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
@@ -132,17 +132,17 @@ test('a Kubernetes Job is created once after a lost response, and again after it
   const job = await made()
   await waitFor(() => cluster.watches() > 0)
   cluster.drop(nameOf(job))
-  await waitFor(() => cluster.created.length === 2, { describe: 'the Job to be made again' })
+  await waitFor(() => cluster.created.length === 2, { describe: 'the Job to be created again' })
   expect(cluster.created).toEqual([nameOf(job), nameOf(job)])
 })
 
 test('replaces a Kubernetes Job of another run with the same name', async () => {
-  // As after a restore of the database, which issues the same numbers again.
+  // After a restore, the database issues the same numbers again.
   await around.db.query('alter sequence chunk_run_run_id_seq restart with 700000')
   const name = `vitascope-encode-${jobId}-700000`
   cluster.put({ metadata: { name, annotations: { 'vitascope/chunks': '7' } } })
   await aJob()
-  await waitFor(() => cluster.created.includes(name), { describe: 'the Job to be made in its place' })
+  await waitFor(() => cluster.created.includes(name), { describe: 'the Job to be replaced' })
   expect(cluster.jobs.get(name)?.metadata?.annotations).toMatchObject({ 'vitascope/chunks': '0,1,2' })
 })
 
@@ -192,8 +192,8 @@ test.each<[string, () => void]>([
   [
     'was lost in an outage of the server',
     () => {
-      cluster.goAway()
-      cluster.comeBack()
+      cluster.stopAnswering()
+      cluster.resumeAnswering()
     },
   ],
 ])('handles changes that happened while a watch %s', async (_, fault) => {
@@ -209,14 +209,14 @@ test.each<[string, () => void]>([
 test('during an outage of the API server, pods continue; new Kubernetes Jobs are created afterwards', async () => {
   await aJob()
   await made()
-  cluster.goAway()
+  cluster.stopAnswering()
   await make(0)
   const former = jobId
   jobId = String(nextJob++)
   await aJob()
   await waitFor(async () => (await around.db.query('select 1 from chunk_run where job_id = $1', [jobId])).length === 1)
   expect(cluster.created).toHaveLength(1)
-  cluster.comeBack()
+  cluster.resumeAnswering()
   const job = await made(2)
   expect(job.metadata?.labels).toMatchObject({ 'vitascope/job': jobId })
   expect([...cluster.jobs.values()].map(({ metadata }) => metadata?.labels?.['vitascope/job'])).toEqual([former, jobId])
@@ -275,7 +275,7 @@ test('no Kubernetes Job is created for a low-priority job while a normal job has
   jobId = low
   await aJob(true)
   const runs = () => around.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
-  await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the job that gives way' })
+  await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the low-priority job' })
   // Chunks that the other Job started are encoded again, in a pass that has seen that run.
   cluster.drop(nameOf(second))
   await made(3)

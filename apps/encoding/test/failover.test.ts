@@ -42,7 +42,7 @@ const settled = () =>
   waitFor(async () => (await around.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
 
 /** Copies all rows. The returned function restores them and records a failover. */
-async function remember() {
+async function snapshot() {
   for (const table of TABLES) {
     await around.db.query(`drop table if exists past_${table}`)
     await around.db.query(`create table past_${table} as table ${table}`)
@@ -61,18 +61,18 @@ test('a published set is neither changed nor removed after a failover, until it 
   const worker = aWorker()
   await worker.step()
   await worker.step()
-  const goBack = await remember()
+  const restore = await snapshot()
   const task = await worker.step()
   await ended(JobState.JOB_STATE_OK)
   await sweptTo(`work/${jobId}`, 0)
   const set = await around.objects(setOf(task))
   expect(set).not.toEqual([])
   around.catalogue.used.add(setOf(task))
-  await goBack()
-  // Its segments are missing. The job is planned again without counting an attempt.
+  await restore()
+  // The segments of the job are missing. The job is planned again without counting an attempt.
   const waiting = async () =>
     (await around.db.query<{ kind: string }>(`select kind from work_item where state = 'waiting'`)).map(({ kind }) => kind)
-  await waitFor(async () => `${await waiting()}` === 'probe', { timeout: 10_000, describe: 'the job to begin again' })
+  await waitFor(async () => `${await waiting()}` === 'probe', { timeout: 10_000, describe: 'the job to be planned again' })
   await worker.step()
   await worker.step()
   const again = await worker.step()

@@ -34,7 +34,7 @@ beforeEach(async () => {
   const sourceUrl = around.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe(SECONDS))
-  // The audio.
+  // Encodes the audio.
   await worker.step()
   const [row] = await around.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])
   if (!row) throw new Error('there is no plan')
@@ -79,7 +79,7 @@ async function leased(index: number, life?: number): Promise<Held> {
   return held
 }
 const complete = async ({ task }: Held) => worker.complete(task, await worker.make(task))
-/** Number of segments of each rendition that a viewer can play. */
+/** Returns the number of segments of each rendition that a viewer can play. */
 async function watchable(): Promise<number[]> {
   const tracks = plan.renditions.flatMap(({ key, video }) => (video ? [key] : []))
   const shown = tracks.map((key) =>
@@ -87,11 +87,11 @@ async function watchable(): Promise<number[]> {
   )
   return (await Promise.all(shown)).map((playlist) => playlist.match(/^#EXTINF/gm)?.length ?? 0)
 }
-/** Those of all chunks before this one. */
+/** Returns the number of segments of all chunks before this one. */
 const segmentsBefore = (chunk: number) => (plan.chunks[chunk]?.firstSegment ?? 1 + SECONDS / 4) - 1
-async function isPublished(): Promise<void> {
+async function waitUntilPublished(): Promise<void> {
   await worker.step()
-  await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_OK, { describe: 'the job to have ended well' })
+  await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_OK, { describe: 'the job to succeed' })
   await waitFor(() => around.catalogue.published(jobId).length === 1, { describe: 'the set to be published' })
 }
 
@@ -107,7 +107,7 @@ test('three pods lease the lowest waiting chunks, and all of their segments can 
   const next = async (chunk: number) => {
     const index = holderOf(chunk)
     const held = holders[index]
-    if (!held) throw new Error(`nobody holds chunk ${chunk}`)
+    if (!held) throw new Error(`no pod holds chunk ${chunk}`)
     await complete(held)
     const { held: another } = await send(index)
     if (another) inOrder.push(another.chunk)
@@ -136,7 +136,7 @@ test('three pods lease the lowest waiting chunks, and all of their segments can 
   await next(3)
   expect(new Set(await watchable())).toEqual(new Set([SECONDS / 4]))
   expect(inOrder).toEqual(plan.chunks.map(({ index }) => index))
-  await isPublished()
+  await waitUntilPublished()
 })
 
 test('a pod leases the next chunk when its own is complete, and the chunk of a killed pod is encoded first', async () => {
@@ -148,11 +148,12 @@ test('a pod leases the next chunk when its own is complete, and the chunk of a k
   expect(c.chunk).toBe(2)
   const d = await leased(1)
   expect(d.chunk).toBe(3)
-  // The next pod of an index takes its place at once; the chunk is the lowest as soon as it is due again.
+  // The next pod of an index replaces it at once. The chunk has precedence as soon as it is due
+  // again.
   const after = await leased(0, 1)
   expect([2, 4]).toContain(after.chunk)
   await expect(complete(c)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
-  await waitFor(async () => (await dueChunks()).includes(2) || after.chunk === 2, { describe: 'the chunk of the pod that died to be due' })
+  await waitFor(async () => (await dueChunks()).includes(2) || after.chunk === 2, { describe: 'the chunk of the killed pod to be due' })
   if (after.chunk !== 2) expect((await leased(2)).chunk).toBe(2)
   await service.work.releaseTask({ taskId: d.task.taskId, fence: d.task.fence }, service.call)
   const held = [await leased(1)]
@@ -176,10 +177,10 @@ interface Pod {
   hasEnded: boolean
 }
 
-/** As many as an index may have before it has failed. */
-const LIVES = 3
-/** Of a chunk, before the job has failed. */
-const TRIES = 3
+/** Number of pods of an index until the index has failed. */
+const MAX_PODS_PER_INDEX = 3
+/** Number of attempts of a chunk until the job has failed. */
+const MAX_ATTEMPTS = 3
 
 test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, whichever pods are killed (seed %i)', async (seed) => {
   const random = seeded(seed)
@@ -187,7 +188,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
   const deaths = new Map<number, number>()
   const lost: Held[] = []
   const madeBy = new Map<number, number>()
-  const turns: Readonly<Record<string, (pod: Pod, held: Held) => Promise<void>>> = {
+  const actions: Readonly<Record<string, (pod: Pod, held: Held) => Promise<void>>> = {
     async complete(pod, held) {
       await complete(held)
       expect(madeBy.has(held.chunk)).toBe(false)
@@ -200,11 +201,11 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     },
     /** Its successor sends a request some time later. */
     async die(pod, held) {
-      if (pod.life + 1 === LIVES || (deaths.get(held.chunk) ?? 0) + 1 === TRIES) return
+      if (pod.life + 1 === MAX_PODS_PER_INDEX || (deaths.get(held.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
       deaths.set(held.chunk, (deaths.get(held.chunk) ?? 0) + 1)
       if (random() < 0.5) {
         await around.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [held.task.taskId])
-        await waitFor(async () => (await waitingChunks()).includes(held.chunk), { describe: 'the lease to be over' })
+        await waitFor(async () => (await waitingChunks()).includes(held.chunk), { describe: 'the lease to expire' })
       }
       lost.push(held)
       pod.life++
@@ -222,12 +223,12 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
       expect(state).not.toBe(ChunkState.CHUNK_STATE_OVER)
     }
     const taken = answers.flatMap(({ held }) => held?.chunk ?? [])
-    const hands = pods.flatMap(({ held }) => held?.chunk ?? [])
-    expect(new Set(hands).size).toBe(hands.length)
+    const leasedChunks = pods.flatMap(({ held }) => held?.chunk ?? [])
+    expect(new Set(leasedChunks).size).toBe(leasedChunks.length)
     for (const left of due.filter((chunk) => !taken.includes(chunk))) expect(Math.max(-1, ...taken)).toBeLessThan(left)
     const pod = pods[Math.floor(random() * pods.length)]
-    const turn = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
-    if (pod?.held) await turns[turn]?.(pod, pod.held)
+    const action = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
+    if (pod?.held) await actions[action]?.(pod, pod.held)
   }
   for (const held of lost) await expect(complete(held)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
   const chunks = await around.db.query<{ chunk: number; fence: number }>(
@@ -236,5 +237,5 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
   )
   expect(chunks).toEqual(plan.chunks.map(({ index }) => ({ chunk: index, fence: madeBy.get(index) })))
   expect(lost.length).toBeGreaterThan(0)
-  await isPublished()
+  await waitUntilPublished()
 })

@@ -42,13 +42,13 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   for (let round = 0; round < 4; round++) expect(await serve()).not.toBe(LOW)
   await waitSince(61)
   const isAged = async () => (await around.db.query('select 1 from job where job_id = $1 and not low_priority', [LOW])).length === 1
-  await waitFor(isAged, { describe: 'the job to be one of normal priority' })
-  // Probes have precedence. Its later tasks do not wait for another hour.
+  await waitFor(isAged, { describe: 'the job to have normal priority' })
+  // Probes have precedence. The job's later tasks do not wait for another hour.
   expect(await serve()).toBe(LOW)
   let rounds = 0
   while ((await service.job(LOW)).state !== JobState.JOB_STATE_OK) {
     await serve()
-    // Probes have precedence: without a second task in each round no job would be encoded.
+    // Probes have precedence. Without a second task per round, no job would be encoded.
     await worker.step()
     expect(++rounds).toBeLessThan(60)
   }

@@ -35,7 +35,7 @@ let folder: string
 let source: string
 let real: FfmpegTools
 let plan: EncodePlan
-/** The scratch folder of an undisturbed run. */
+/** Scratch folder of an undisturbed run. */
 let encoded: string
 let runs = 0
 beforeAll(async () => {
@@ -52,7 +52,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 interface Attack {
   work: TaskWork
   scratch: string
-  /** Valid files outside of the tool's folder. */
+  /** Folder with valid files outside of the tool's folder. */
   outside: string
   reported: StoredFile[]
 }
@@ -79,7 +79,7 @@ async function anAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<A
   return { work, scratch, outside, reported: received }
 }
 
-/** Redirects reads of the first segment to a file outside, which has the expected bytes and a mark. */
+/** Redirects reads of the first segment to an external file with the expected bytes and a mark. */
 const plants: [string, (attack: Attack) => Promise<unknown>][] = [
   ['a symbolic link', ({ scratch, outside }) => exchanged(scratch, (path) => symlink(join(outside, 'seg-00001.m4s'), path))],
   ['a second name', ({ scratch, outside }) => exchanged(scratch, (path) => link(join(outside, 'seg-00001.m4s'), path))],
@@ -99,7 +99,7 @@ async function exchanged(scratch: string, plant: (path: string) => Promise<unkno
   await plant(path)
 }
 
-/** A valid chunk in a folder that the tool must not read. A box at its end identifies it. */
+/** Copies a valid chunk to a folder that the tool must not read. A box at its end identifies it. */
 async function prepareOutside({ outside }: Attack): Promise<void> {
   await cp(join(encoded, SEGMENTS), outside, { recursive: true })
   const secret = Buffer.from('\0\0\0\x14freea secret!!', 'latin1')
@@ -132,7 +132,7 @@ test.each(attacks)(
       await mkdir(join(attack.scratch, SEGMENTS), { recursive: true })
       await plant(attack)
       await cp(join(encoded, SEGMENTS, 'init.mp4'), join(attack.scratch, SEGMENTS, 'init.mp4')).catch(taken)
-      // The feed finds it, and ends the run.
+      // The segment feed detects the link and aborts the run.
       await waitFor(() => signal.aborted, { timeout: 30_000 })
     }
     await expect(streamSegmentsWhile(attack.work, place, run)).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
@@ -152,7 +152,7 @@ test.each(attacks)(
     const wait = `: > ${SEGMENTS}/ready; until [ -e planted ]; do sleep 0.05; done`
     const attack = await anAttack(storage, await makeFakeFfmpeg(place, `${place}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`))
     const prefix = `work/${runs}`
-    // Two chunks of the same plan: one that is alone is fed while it is encoded.
+    // The plan has two chunks, because segments of a single chunk are stored while it is encoded.
     const twice = { ...plan, chunks: [...plan.chunks, ...plan.chunks] }
     const run = encodeTask(attack.work, {
       kind: 'encode',

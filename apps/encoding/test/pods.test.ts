@@ -14,8 +14,8 @@ let around: Surroundings
 let cluster: StandInKubernetes
 let caller: Caller
 let service: Awaited<ReturnType<typeof startServiceProcess>>
-const PATIENCE_MS = 200_000
-jest.setTimeout(5 * PATIENCE_MS)
+const TIMEOUT_MS = 200_000
+jest.setTimeout(5 * TIMEOUT_MS)
 
 beforeAll(async () => {
   around = await startSurroundings()
@@ -29,12 +29,12 @@ afterAll(async () => {
   await around.close()
 })
 
-const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
 const create = (jobId: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, caller.call)
-const published = (jobId: string) => patiently(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+const published = (jobId: string) => waitLong(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
 const jobOf = (jobId: string): Promise<V1Job> =>
-  patiently(
+  waitLong(
     () => [...cluster.jobs.values()].find(({ metadata }) => metadata?.labels?.['vitascope/job'] === jobId),
     `the Job of job ${jobId}`,
   )
@@ -66,18 +66,18 @@ test('the pods of a Kubernetes Job produce the same frames as a worker, even if 
   const job = await jobOf('2')
   expect(job.spec?.completions).toBeGreaterThanOrEqual(3)
 
-  // Their chunks are short and could end before the test observes their start.
+  // The chunks are short and could end before the test observes their start.
   const slowly = { VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'slow'), 'sleep 60') }
   const killed = await pod(job, 0, slowly)
-  await patiently(async () => (await ffmpegsBelow(killed.pid)).length > 0, 'a pod to encode')
+  await waitLong(async () => (await ffmpegsBelow(killed.pid)).length > 0, 'a pod to encode')
   killed.kill('SIGKILL')
   await killed.exited
   const stopped = await pod(job, 1, slowly)
-  await patiently(async () => (await ffmpegsBelow(stopped.pid)).length > 0, 'a pod to encode')
+  await waitLong(async () => (await ffmpegsBelow(stopped.pid)).length > 0, 'a pod to encode')
   stopped.kill('SIGTERM')
   expect(await stopped.exited).toBe(143)
 
-  // The first of them encodes all remaining chunks.
+  // The first of these pods encodes all remaining chunks.
   const codes: (string | number)[] = []
   for (let index = 0; index < Number(job.spec?.completions); index++) codes.push(await (await pod(job, index)).exited)
   expect(codes).toEqual(codes.map(() => 0))

@@ -70,7 +70,7 @@ test('a prefix that cannot be removed does not block others', async () => {
   const requested: string[] = []
   start(async (prefix) => {
     requested.push(prefix)
-    if (prefix.includes('bad')) throw new Error('not to be removed')
+    if (prefix.includes('bad')) throw new Error('cannot be removed')
     return 1
   })
   await waitFor(() => requested.includes('media/1/good'), { timeout: 20_000, describe: 'the prefix behind them' })

@@ -5,7 +5,7 @@ import { testKeyFiles } from '@vitascope/testing/principal-keys'
 import type { WorkerConfig } from '../src/worker/config.ts'
 import { startWorker } from '../src/worker/worker.ts'
 import type { Surroundings } from './service-under-test.ts'
-import { anAsk } from './stand-in-worker.ts'
+import { leaseRequest } from './stand-in-worker.ts'
 import { type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -41,10 +41,10 @@ const holders = async () => {
   return rows.map(({ holder }) => holder.replace(/:.*/, ''))
 }
 const leaseAs = async (workerId: string, request: string) =>
-  (await service.work.leaseTask(anAsk({ workerId, requestId: request }), service.call)).task
+  (await service.work.leaseTask(leaseRequest({ workerId, requestId: request }), service.call)).task
 
-/** The next task of a worker. */
-const toBeDone = () =>
+/** Waits until the next task of a worker is available. */
+const taskAvailable = () =>
   waitFor(async () => (await around.db.query(`select 1 from work_item where state = 'waiting' and kind <> 'fetch'`)).length === 1, {
     describe: 'a task',
   })
@@ -55,7 +55,7 @@ test.each([
 ])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, more) => {
   await create()
   for (let step = 0; step < steps; step++) await aWorker('first:a').step()
-  await toBeDone()
+  await taskAvailable()
   await around.db.query(`update work_item set due_time = 'infinity' where state = 'waiting'`)
   const worker = await startWorker(config(more()), testLog)
   let stopped: Promise<void> | undefined
@@ -70,7 +70,7 @@ test.each([
       return true
     }
   })
-  await waitFor(() => proxy.lost() === 1, { describe: 'the answer to be lost' })
+  await waitFor(() => proxy.lost() === 1, { describe: 'the response to be lost' })
   await stopped
   expect(await holders()).toEqual([])
   const task = await aWorker('other:a').lease()
@@ -81,7 +81,7 @@ test.each([
 test('releasing the leases of a request is idempotent and affects no other request', async () => {
   const release = (workerId: string, request: string) => service.work.releaseRequest({ workerId, requestId: request }, service.call)
   await create()
-  await toBeDone()
+  await taskAvailable()
   await release('w1:a', '1')
   const first = await leaseAs('w1:a', '1')
   await release('w1:a', '2')
@@ -95,7 +95,7 @@ test('releasing the leases of a request is idempotent and affects no other reque
   expect(await holders()).toEqual(['w2'])
   expect((await service.job(jobId)).attempt).toBe(1)
 
-  // A lease that has expired and belongs to another worker.
+  // The lease has expired, and the task belongs to another worker.
   await runOut()
   const later = await aWorker('w3:a').lease()
   await release('w2:a', '1')

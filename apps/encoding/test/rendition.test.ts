@@ -32,7 +32,7 @@ const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', se
 const add = (more: Partial<CreateRenditionJobRequest> = {}) => service.jobs.createRenditionJob({ ...request(), ...more }, service.call)
 const known: ProbeResult = { ...aProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
 
-/** A published set of six renditions. */
+/** Publishes a set of six renditions. */
 async function aSet() {
   const sourceUrl = around.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId: setJobId, mediaId: `9${setJobId}`, organisationId: '1', sourceUrl }, service.call)
@@ -101,7 +101,7 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
 
 test.each([
   ['an encoder that the ffmpeg of the workers lacks', aProbe(), 5006, /no encoder libsvtav1/],
-  ['a set without a picture', { ...known, probe: soundAlone() }, 4002, /no picture/],
+  ['a set without a picture', { ...known, probe: audioOnly() }, 4002, /no picture/],
 ])('%s fails the job without a retry', async (_, found, code, message) => {
   await aSet()
   await add()
@@ -128,7 +128,7 @@ test('rejects a rendition of a media without a set', async () => {
   await expect(add({ mediaId: '8' })).rejects.toMatchObject({ reason: 'SET_NOT_FOUND' })
 })
 
-function soundAlone(): ProbeResult['probe'] {
+function audioOnly(): ProbeResult['probe'] {
   const { video: _, ...probe } = aProbe().probe
   return probe
 }

@@ -9,8 +9,8 @@ import { type Caller, openCaller, type Surroundings, startSurroundings } from '.
 let around: Surroundings
 let caller: Caller
 let service: Awaited<ReturnType<typeof startServiceProcess>>
-const PATIENCE_MS = 200_000
-jest.setTimeout(2 * PATIENCE_MS)
+const TIMEOUT_MS = 200_000
+jest.setTimeout(2 * TIMEOUT_MS)
 
 beforeAll(async () => {
   around = await startSurroundings()
@@ -28,8 +28,8 @@ afterAll(async () => {
 
 const create = (jobId: string, path: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
-const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
-const published = (jobId: string) => patiently(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
+const published = (jobId: string) => waitLong(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
 const chunks = (jobId: string) =>
   around.db.query<{ chunk: number; fence: number }>('select chunk, fence::float8 as fence from chunk where job_id = $1 order by chunk', [
     jobId,
@@ -39,7 +39,7 @@ const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence 
 const framesOf = async (jobId: string) => framesOfSet(around, await published(jobId))
 
 async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
-  const pids = await patiently(async () => {
+  const pids = await waitLong(async () => {
     const found = await ffmpegsBelow(worker.pid)
     return found.length > 0 ? found : undefined
   }, 'ffmpeg to be at work')
@@ -52,9 +52,9 @@ test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, 
   const undisturbed = await framesOf('1')
 
   await create('2', '/video.mp4')
-  await patiently(async () => (await finished('2')).length >= 1, 'a chunk to be done')
+  await waitLong(async () => (await finished('2')).length >= 1, 'a chunk to be done')
   await killFfmpegsOf(first)
-  await patiently(async () => (await finished('2')).length >= 2, 'another chunk to be done')
+  await waitLong(async () => (await finished('2')).length >= 2, 'another chunk to be done')
   first.kill('SIGKILL')
   await first.exited
   const before = await finished('2')
@@ -76,7 +76,7 @@ test('the audio of a long source can be played long before it is complete', asyn
       `select s.path, s.seconds, s.bytes, c.prefix, c.fence::float8 as fence from segment s join chunk c using (job_id, chunk)
        where s.job_id = 3 and s.path like 'audio_64/%' order by s.path`,
     )
-  const early = await patiently(async () => {
+  const early = await waitLong(async () => {
     const found = await rows()
     return found.length > 2 ? found : undefined
   }, 'the first segments')
@@ -86,9 +86,9 @@ test('the audio of a long source can be played long before it is complete', asyn
   expect(segment?.path).toBe('audio_64/seg-00001.m4s')
   expect(Math.abs((segment?.seconds ?? 0) - 4)).toBeLessThan(0.05)
   expect((await around.storage.stat(`${segment?.prefix}/${segment?.path}`))?.bytes).toBe(Number(segment?.bytes))
-  await patiently(async () => (await finished('3')).length === 1, 'all of it')
+  await waitLong(async () => (await finished('3')).length === 1, 'all of it')
   const all = await rows()
-  // All segments, the init segment and the playlist.
+  // Counts all segments, the init segment and the playlist.
   expect(all).toHaveLength(120 + 2)
   expect(all.reduce((sum, { seconds }) => sum + seconds, 0)).toBeCloseTo(480, 0)
   expect(all).toEqual(expect.arrayContaining(early.map(({ path, bytes }) => expect.objectContaining({ path, bytes }))))

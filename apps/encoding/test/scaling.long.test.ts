@@ -25,18 +25,19 @@ afterAll(async () => {
 })
 
 test('scaling from one to five workers and back twice under load fails no job', async () => {
-  // The default duration: released work is not waited for.
+  // The default lease duration. The test does not wait for leases to expire, because stopped
+  // workers release their tasks.
   const service = await startServiceProcess(around, { VITASCOPE_FETCH_LEASE_MS: '30000' })
   const caller = openCaller(service.address)
   const workers: RunningProcess[] = []
   let named = 0
-  // Each has a name of its own, as pods have.
-  const grow = async () => {
+  // Each worker has its own name, like pods.
+  const startOne = async () => {
     workers.push(await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: `worker-${++named}` }))
   }
-  const gaveBack: number[] = []
-  /** The youngest, as a Deployment may; it is one that works, where any does. */
-  const shrink = async () => {
+  const stopDurationsMs: number[] = []
+  /** Stops the youngest worker, as a Deployment may, but prefers one with a task. */
+  const stopOne = async () => {
     const busy = await waitFor(
       async () => {
         for (const worker of workers.slice(1)) if ((await ffmpegsBelow(worker.pid)).length > 0) return worker
@@ -48,7 +49,7 @@ test('scaling from one to five workers and back twice under load fails no job', 
     const requested = performance.now()
     busy.kill('SIGTERM')
     expect(await busy.exited).toBe(0)
-    gaveBack.push(Math.round(performance.now() - requested))
+    stopDurationsMs.push(Math.round(performance.now() - requested))
   }
 
   let jobs = 0
@@ -64,17 +65,17 @@ test('scaling from one to five workers and back twice under load fails no job', 
     }
   }
   const loaded = load()
-  await grow()
+  await startOne()
   for (let round = 0; round < ROUNDS; round++) {
-    while (workers.length < MAX_WORKERS) await grow()
-    while (workers.length > 1) await shrink()
+    while (workers.length < MAX_WORKERS) await startOne()
+    while (workers.length > 1) await stopOne()
   }
   loading = false
   await loaded
   const states = await checkEnds(around, jobs)
   const attempts = await around.db.query<{ attempt: number }>('select distinct attempt from job')
-  process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, gaveBack })}\n`)
+  process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, stopDurationsMs })}\n`)
   expect(states).toEqual({ ok: jobs, failed: 0 })
-  expect(gaveBack).toHaveLength(ROUNDS * (MAX_WORKERS - 1))
+  expect(stopDurationsMs).toHaveLength(ROUNDS * (MAX_WORKERS - 1))
   caller.close()
 }, 600_000)

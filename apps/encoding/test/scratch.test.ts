@@ -10,9 +10,9 @@ import { type Caller, openCaller, type Surroundings, startSurroundings } from '.
 let around: Surroundings
 let service: Awaited<ReturnType<typeof startServiceProcess>>
 let caller: Caller
-const PATIENCE_MS = 200_000
+const TIMEOUT_MS = 200_000
 const MIB = 2 ** 20
-jest.setTimeout(2 * PATIENCE_MS)
+jest.setTimeout(2 * TIMEOUT_MS)
 
 beforeAll(async () => {
   around = await startSurroundings()
@@ -29,7 +29,7 @@ afterAll(async () => {
   await around.close()
 })
 
-/** An MP4 box without meaning. */
+/** Returns an unused MP4 box. */
 function freeBox(bytes: number): Buffer {
   const box = Buffer.alloc(bytes)
   box.writeUInt32BE(bytes, 0)
@@ -39,7 +39,7 @@ function freeBox(bytes: number): Buffer {
 
 const create = (jobId: string, path: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
-const patiently = (look: () => boolean | Promise<boolean>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const waitLong = (look: () => boolean | Promise<boolean>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
 const aWorker = () =>
   startWorkerProcess(around, service.address, { VITASCOPE_WORKER_SLOTS: '2', VITASCOPE_SCRATCH_BYTES: String(16 * MIB) })
 
@@ -47,7 +47,7 @@ test('a source larger than the scratch folder fails only its own job and names t
   const worker = await aWorker()
   await create('1', '/large.mp4')
   await create('2', '/video.mp4')
-  await patiently(() => around.catalogue.failed('1').length === 1 && around.catalogue.published('2').length === 1, 'both jobs to end')
+  await waitLong(() => around.catalogue.failed('1').length === 1 && around.catalogue.published('2').length === 1, 'both jobs to end')
   const [large, small] = await Promise.all([caller.job('1'), caller.job('2')])
   expect(large).toMatchObject({ state: JobState.JOB_STATE_FAILED, code: 5004, attempt: 1 })
   expect(large.message).toMatch(/^a task needs 20\.\d MiB of scratch, and this worker has 16\.0 MiB: raise VITASCOPE_SCRATCH_BYTES /)
@@ -60,9 +60,9 @@ test('two sources that do not fit together are processed one after the other', a
   await create('3', '/half.mp4')
   await create('4', '/half.mp4')
   const isFetched = async (jobId: string) => (await caller.job(jobId)).state === JobState.JOB_STATE_PROBING
-  await patiently(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be there')
+  await waitLong(async () => (await isFetched('3')) && (await isFetched('4')), 'both sources to be there')
   const worker = await aWorker()
-  await patiently(() => ['3', '4'].every((jobId) => around.catalogue.published(jobId).length === 1), 'both jobs to be published')
+  await waitLong(() => ['3', '4'].every((jobId) => around.catalogue.published(jobId).length === 1), 'both jobs to be published')
   expect(worker.lines.filter(({ msg }) => msg === 'task waits for scratch space')).not.toHaveLength(0)
   for (const jobId of ['3', '4']) expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
 })

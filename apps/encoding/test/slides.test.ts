@@ -4,7 +4,7 @@ import { isAlive } from '@vitascope/testing'
 import { makePdf, nestedForms, plainPage, slowPages } from './pdf.ts'
 import type { Caller } from './service-under-test.ts'
 import { slidesUnderTest, twoPages, waitLong } from './slides-under-test.ts'
-import { anAsk } from './stand-in-worker.ts'
+import { leaseRequest } from './stand-in-worker.ts'
 
 const slides = slidesUnderTest()
 
@@ -130,7 +130,7 @@ describe('a slides job', () => {
     await slides.start()
     await slides.create(twoPages())
     const lease = (kinds: Parameters<Caller['work']['leaseTask']>[0]['kinds']) =>
-      slides.caller.work.leaseTask(anAsk({ workerId: 'old:1', waitSeconds: 0, kinds }), slides.caller.call)
+      slides.caller.work.leaseTask(leaseRequest({ workerId: 'old:1', waitSeconds: 0, kinds }), slides.caller.call)
     expect((await lease([])).task).toBeUndefined()
     expect((await lease(['TASK_KIND_SLIDES' as never])).task).toBeDefined()
   })

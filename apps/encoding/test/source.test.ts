@@ -101,9 +101,9 @@ describe('a source', () => {
     const url = around.origin.url('/small.mp4')
     const low = [await create(url, true), await create(url, true), await create(url, true)]
     const isFetched = async (id = '') => (await service.job(id)).state === JobState.JOB_STATE_PROBING
-    await waitFor(async () => (await isFetched(low[0])) && (await isFetched(low[1])), { describe: 'two sources to come in' })
+    await waitFor(async () => (await isFetched(low[0])) && (await isFetched(low[1])), { describe: 'two sources to be fetched' })
     const normal = [await create(url), await create(url), await create(url)]
-    await waitFor(async () => (await isFetched(normal[0])) && (await isFetched(normal[1])), { describe: 'two others to come in' })
+    await waitFor(async () => (await isFetched(normal[0])) && (await isFetched(normal[1])), { describe: 'two other sources to be fetched' })
     const states = await Promise.all([low[2], normal[2]].map(async (id = '') => (await service.job(id)).state))
     expect(states).toEqual([JobState.JOB_STATE_QUEUED, JobState.JOB_STATE_QUEUED])
   })
@@ -124,7 +124,7 @@ describe('a source', () => {
 })
 
 describe('a source that waits for a retry does not count as a job in progress', () => {
-  // If it counted, the limit could be reached by waiting sources only, and none would be fetched.
+  // If these sources counted, they alone could use up the limit, and none would be fetched.
   test('when a stopped service released it', async () => {
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     around.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
@@ -134,26 +134,26 @@ describe('a source that waits for a retry does not count as a job in progress', 
     await service.stop()
     around.origin.serve('/late.mp4', Buffer.from('the bytes of a source'))
     await start({ ahead: 1 })
-    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: 'the source to be there' })
+    await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: 'the source to be fetched' })
   })
   test('when the storage failed', async () => {
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     around.origin.serve('/stored.mp4', Buffer.from('the bytes of a source'))
-    // A file where a folder should be.
+    // This file prevents the creation of the folder.
     const blocked = join(around.folder, 'storage/source')
     await rm(blocked, { recursive: true, force: true })
     await writeFile(blocked, '')
     const { source, timing } = around.config()
-    // The second try comes some 2 s after the first one.
+    // The second attempt follows the first one after about 2 s.
     service = await startHere(around, { source: { ...source, ahead: 2 }, timing: { ...timing, retryMs: 200 } })
     const jobIds = [await create(around.origin.url('/stored.mp4')), await create(around.origin.url('/stored.mp4'))]
     for (const jobId of jobIds) {
       const failed = () => around.db.query('select 1 from job where job_id = $1 and storage_faults > 0', [jobId])
-      await waitFor(async () => (await failed()).length > 0, { describe: `the first try of job ${jobId} to fail` })
+      await waitFor(async () => (await failed()).length > 0, { describe: `the first attempt of job ${jobId} to fail` })
     }
     await rm(blocked)
     for (const jobId of jobIds) {
-      await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: `job ${jobId} to go on` })
+      await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: `job ${jobId} to continue` })
     }
   })
 })

@@ -27,9 +27,9 @@ export interface StandInKubernetes {
   cutWatches(): void
   /** Discards the history: watches of older versions get 410, active ones within their stream. */
   compact(): void
-  /** Requests get no response until `comeBack`. */
-  goAway(): void
-  comeBack(): void
+  /** Requests get no response until `resumeAnswering`. */
+  stopAnswering(): void
+  resumeAnswering(): void
   watches(): number
   stop(): Promise<void>
 }
@@ -146,11 +146,11 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
         answer.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old' } })}\n`)
       }
     },
-    goAway() {
+    stopAnswering() {
       away = true
       server.closeAllConnections()
     },
-    comeBack() {
+    resumeAnswering() {
       away = false
     },
     watches: () => watches.size,

@@ -17,15 +17,15 @@ import { KNOWN_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
 
 /** Returns a lease request for any kind of task. */
-export function anAsk(more: Partial<LeaseTaskRequest>): LeaseTaskRequest {
+export function leaseRequest(more: Partial<LeaseTaskRequest>): LeaseTaskRequest {
   return { workerId: 'w:1', requestId: '', waitSeconds: 0, kinds: [...KNOWN_KINDS, ...LIGHT_KINDS], planVersion, ...more }
 }
 
 /** Simulates a worker without encoding, so that a test controls every step. */
 export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
-    const { task } = await work.leaseTask(anAsk({ workerId, waitSeconds }), call)
-    if (!task) throw new Error('there is no work')
+    const { task } = await work.leaseTask(leaseRequest({ workerId, waitSeconds }), call)
+    if (!task) throw new Error('there is no task')
     return task
   }
   const complete = (task: Task, result: TaskResult) =>

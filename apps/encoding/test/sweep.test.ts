@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => around.close())
 
-/** Objects of every kind, with rows and without; all but one are of last week. */
+/** Creates objects of every kind, with and without rows. All but one are a week old. */
 beforeEach(async () => {
   await around.db.query('truncate job, object_prefix, upload, tus_upload, sweep_hold cascade')
   for (const area of ['media', 'slides', 'source', 'work', 'uploads', 'tus', 'other']) await around.storage.deletePrefix(area)
@@ -81,7 +81,7 @@ test('files without a row are removed, and files with a row or a foreign name st
   const service = await startHere(around)
   try {
     const left = ['media/7/1-5-abc/a.mp4', 'media/7/1-5-abc/hls/b.m4s', 'media/odd', 'other/thing', 'uploads/1/kept', 'work/9/4-abc/young']
-    await waitFor(async () => (await around.objects()).length <= left.length, { timeout: 20_000, describe: 'the orphans to go' })
+    await waitFor(async () => (await around.objects()).length <= left.length, { timeout: 20_000, describe: 'the orphans to be removed' })
     expect(await around.objects()).toEqual(left)
   } finally {
     await service.stop()
@@ -107,7 +107,7 @@ test('no object is removed while a backup holds the sweep', async () => {
     }
     expect(await around.objects()).toEqual(before)
     await around.db.query('update sweep_hold set end_time = now()')
-    await waitFor(async () => !(await around.objects('media/7/1-5-abc')).length, { timeout: 20_000, describe: 'the sweep to go on' })
+    await waitFor(async () => !(await around.objects('media/7/1-5-abc')).length, { timeout: 20_000, describe: 'the sweep to continue' })
   } finally {
     await service.stop()
   }

@@ -12,9 +12,9 @@ import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings 
 let around: Surroundings
 let caller: Caller
 let nextJob = 1
-/** An encode takes some seconds; on a busy machine it may be ten times as many. */
-const PATIENCE_MS = 100_000
-jest.setTimeout(2 * PATIENCE_MS)
+/** An encode takes some seconds, or ten times as long on a busy machine. */
+const TIMEOUT_MS = 100_000
+jest.setTimeout(2 * TIMEOUT_MS)
 
 beforeAll(async () => {
   around = await startSurroundings()
@@ -37,7 +37,10 @@ async function start(env: Record<string, string> = {}) {
   return service
 }
 
-/** Whether a job may copy the picture of its source, and how many renditions of its plan do. */
+/**
+ * Returns whether a job may copy the picture of its source, and the number of copied renditions in
+ * its plan.
+ */
 async function planOf(jobId: string) {
   const [row] = await around.db.query<{ can_copy_video: boolean; copied: number }>(
     `select can_copy_video, jsonb_array_length(jsonb_path_query_array(plan::jsonb, '$.renditions[*].video.copied'))::int as copied
@@ -60,14 +63,17 @@ async function encodingOf(jobId: string, worker: RunningProcess): Promise<number
       const { state } = await caller.job(jobId)
       return state === JobState.JOB_STATE_ENCODING && (await ffmpegsBelow(worker.pid))[0]
     },
-    { timeout: PATIENCE_MS, describe: 'ffmpeg to be at work' },
+    { timeout: TIMEOUT_MS, describe: 'ffmpeg to run' },
   )
   return Number(pid)
 }
 
-/** The job is published once, with every file of its set in storage and nothing else of it. */
+/**
+ * Waits until the job is published. It must be published once, and storage must contain exactly the
+ * files of its set.
+ */
 async function expectOneSet(jobId: string): Promise<void> {
-  const set = await waitFor(() => around.catalogue.published(jobId)[0], { timeout: PATIENCE_MS, describe: `job ${jobId} to be published` })
+  const set = await waitFor(() => around.catalogue.published(jobId)[0], { timeout: TIMEOUT_MS, describe: `job ${jobId} to be published` })
   expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
   for (const { path, bytes } of set.renditions) expect((await around.storage.stat(`${set.prefix}/${path}`))?.bytes).toBe(bytes)
   for (const path of [set.hlsPath, set.posterPath, set.thumbnailPath, ...set.thumbnails.map((thumbnail) => thumbnail.path)]) {
@@ -155,7 +161,7 @@ describe('a picture that can be copied', () => {
   })
   test('is encoded in the same attempt if the copy is wrong', async () => {
     const service = await start()
-    // Of the frames to copy, all but the first three are dropped.
+    // The script drops all frames to copy except the first three.
     const wrong = `for word do shift; case "$word" in noise=*) word="noise=drop='gt(n,3)'";; esac; set -- "$@" "$word"; done`
     // The script runs as another user, who needs a path to the real program.
     await chmod(around.folder, 0o755)
@@ -172,14 +178,14 @@ describe('a picture that can be copied', () => {
 describe('during an encode', () => {
   // The target is one second. A busy machine needs longer to end a process.
   test('killing a worker ends its ffmpeg, and the next worker continues at once', async () => {
-    // The lease lasts far longer than the test: it is the restart that ends it.
+    // The lease lasts much longer than the test, so the restart must end it.
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
     const ffmpeg = await encodingOf(jobId, worker)
     worker.kill('SIGKILL')
     await worker.exited
-    await waitFor(() => !isAlive(ffmpeg), { timeout: 10_000, describe: 'ffmpeg to be gone' })
+    await waitFor(() => !isAlive(ffmpeg), { timeout: 10_000, describe: 'ffmpeg to end' })
     await startWorkerProcess(around, service.address)
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(2)
@@ -200,11 +206,11 @@ describe('during an encode', () => {
     stale.kill('SIGSTOP')
     await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectOneSet(jobId)
-    // Its lease is checked repeatedly.
+    // Excludes the time of the last check, which changes repeatedly.
     const jobs = async () => JSON.stringify(await around.db.query(`select to_jsonb(j) - 'check_time' as job from job j order by job_id`))
     const rows = await jobs()
     stale.kill('SIGCONT')
-    await waitFor(() => stale.lines.some((line) => line['outcome'] === 'lost'), { describe: 'the stale worker to notice' })
+    await waitFor(() => stale.lines.some((line) => line['outcome'] === 'lost'), { describe: 'the stale worker to detect its lost lease' })
     await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
     await expectOneSet(jobId)
     expect(await jobs()).toBe(rows)
@@ -234,7 +240,7 @@ describe('during an encode', () => {
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
   test('a database that drops its connections repeatedly costs no attempt', async () => {
-    // As long as by default: the short one of these tests may run out while a busy machine connects again.
+    // The default lease. The short one of these tests may expire while a busy machine reconnects.
     const service = await start({ VITASCOPE_FETCH_LEASE_MS: '10000' })
     const worker = await startWorkerProcess(around, service.address)
     const jobId = await create('/long.mp4')
@@ -246,10 +252,11 @@ describe('during an encode', () => {
     let over = false
     const dropping = (async () => {
       while (!over) {
-        // Those who came back are dropped, not those who are still on the way: else a slow machine would never get anything done.
-        await waitFor(() => caller.job(jobId), { timeout: PATIENCE_MS, describe: 'the service to reach its database again' })
+        // Only established connections are dropped. Otherwise, a slow machine would make no
+        // progress.
+        await waitFor(() => caller.job(jobId), { timeout: TIMEOUT_MS, describe: 'the service to reconnect to its database' })
         // This test's own connections are dropped, too.
-        await waitFor(drop, { timeout: PATIENCE_MS, describe: 'this test to reach the database' })
+        await waitFor(drop, { timeout: TIMEOUT_MS, describe: 'this test to reconnect to the database' })
         drops++
         await delay(300)
       }
@@ -257,7 +264,7 @@ describe('during an encode', () => {
     try {
       await encodingOf(jobId, worker)
       await waitFor(async () => (await caller.job(jobId)).state !== JobState.JOB_STATE_ENCODING, {
-        timeout: PATIENCE_MS,
+        timeout: TIMEOUT_MS,
         describe: 'the encode to end',
       })
     } finally {
@@ -274,7 +281,7 @@ describe('during an encode', () => {
     const jobId = await create('/long.mp4')
     const ffmpeg = await encodingOf(jobId, worker)
     await caller.jobs.cancelJob({ jobId }, caller.call)
-    await waitFor(() => !isAlive(ffmpeg), { describe: 'ffmpeg to be gone' })
+    await waitFor(() => !isAlive(ffmpeg), { describe: 'ffmpeg to end' })
     for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/9${jobId}`]) {
       await waitFor(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
     }

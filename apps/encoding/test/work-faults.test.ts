@@ -3,7 +3,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { Surroundings } from './service-under-test.ts'
-import { anAsk, aProbeToCopy, copiedBy } from './stand-in-worker.ts'
+import { aProbeToCopy, copiedBy, leaseRequest } from './stand-in-worker.ts'
 import { lost, type Service, setOf, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -79,7 +79,7 @@ describe('a stale worker', () => {
 test('a lease request that is repeated with the same id returns the same task', async () => {
   await create()
   const request = (name: string, workerId = 'w1:a') =>
-    service.work.leaseTask(anAsk({ workerId, requestId: name, waitSeconds: 5 }), service.call)
+    service.work.leaseTask(leaseRequest({ workerId, requestId: name, waitSeconds: 5 }), service.call)
   const { task } = await request('1')
   expect(await request('1')).toEqual({ task })
   await expect(request('x'.repeat(101))).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'request_id' }] })
@@ -94,7 +94,7 @@ test('a lease of a client that disconnects is released without counting an attem
   await around.db.transaction(async (tx) => {
     // Preparing a task locks its job first.
     await tx.query('select 1 from job where job_id = $1 for update', [jobId])
-    const requested = service.work.leaseTask(anAsk({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
+    const requested = service.work.leaseTask(leaseRequest({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
     requested.catch(() => {})
     await waitFor(async () => (await items('leased')).length === 1, { describe: 'the task to be leased' })
     hangUp.abort()
@@ -125,7 +125,7 @@ describe('a worker that restarts', () => {
     await create()
     const other = aWorker('w2:first')
     const task = await other.lease()
-    await service.work.leaseTask(anAsk({ workerId: 'w1:first' }), service.call)
+    await service.work.leaseTask(leaseRequest({ workerId: 'w1:first' }), service.call)
     await other.extendLease(task)
   })
   test('after releasing its task gets it again without counting an attempt', async () => {
@@ -143,7 +143,7 @@ describe('faults', () => {
     await create()
     const worker = (life: number) => aWorker(`w1:${life}`)
     for (const life of [1, 2, 3]) await worker(life).lease()
-    await service.work.leaseTask(anAsk({ workerId: 'w1:4' }), service.call)
+    await service.work.leaseTask(leaseRequest({ workerId: 'w1:4' }), service.call)
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 5001, attempt: 3 })
     await waitFor(() => around.catalogue.failed(jobId).length === 1)
@@ -239,7 +239,7 @@ describe('faults', () => {
     for (let steps = 0; steps < 3; steps++) await worker.step()
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
-    // The former plan is not mixed with the new one.
+    // The new plan replaces the former one completely.
     expect(await around.db.query('select plan_number from job where job_id = $1', [jobId])).toEqual([{ plan_number: 2 }])
   })
 })

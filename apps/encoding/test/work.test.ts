@@ -5,7 +5,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Surroundings } from './service-under-test.ts'
-import { aLongProbe, anAsk, aProbe } from './stand-in-worker.ts'
+import { aLongProbe, aProbe, leaseRequest } from './stand-in-worker.ts'
 import { lost, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -66,7 +66,7 @@ test('the audio of a low-priority job does not start while other work waits, alt
   const probe = await worker.lease()
   expect(probe.jobId).toBe(other)
   await worker.complete(probe, aProbe())
-  const sound = async () => (await service.work.leaseTask(anAsk({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
+  const sound = async () => (await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
   expect(await sound()).toBeUndefined()
   expect(await worker.step()).toMatchObject({ jobId: other, kind: TaskKind.TASK_KIND_ENCODE })
   expect(await sound()).toBeUndefined()
@@ -138,7 +138,7 @@ describe('creating jobs', () => {
     expect((await service.jobs.getJob({ jobId }, user('1'))).job?.jobId).toBe(jobId)
     await expect(service.jobs.getJob({ jobId }, user('2'))).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     await expect(service.jobs.cancelJob({ jobId }, user('1'))).rejects.toMatchObject({ kind: 'forbidden' })
-    await expect(service.work.leaseTask(anAsk({ workerId: 'w:1' }), user('1'))).rejects.toMatchObject({
+    await expect(service.work.leaseTask(leaseRequest({ workerId: 'w:1' }), user('1'))).rejects.toMatchObject({
       kind: 'forbidden',
     })
   })

@@ -1,24 +1,25 @@
 import { describe, expect, test } from '@jest/globals'
 import { afterFault, isJobId, percentOf } from './job.ts'
 
-const ours = (code: number, attempt: number, storageFaults = 0) => afterFault({ attempt, storageFaults }, { code, message: '' }, 2_000)
+const platformFault = (code: number, attempt: number, storageFaults = 0) =>
+  afterFault({ attempt, storageFaults }, { code, message: '' }, 2_000)
 
 describe('after a fault', () => {
   test.each([4001, 4002, 4003, 4004])('%d of the source, a job fails', (code) => {
-    expect(ours(code, 1)).toEqual({ next: 'failed' })
+    expect(platformFault(code, 1)).toEqual({ next: 'failed' })
   })
   test.each([5000, 5001, 5002, 5003, 5005])('%d of the platform, a job has three attempts', (code) => {
-    expect(ours(code, 1)).toMatchObject({ next: 'again', attempt: 2 })
-    expect(ours(code, 2)).toMatchObject({ next: 'again', attempt: 3 })
-    expect(ours(code, 3)).toEqual({ next: 'failed' })
+    expect(platformFault(code, 1)).toMatchObject({ next: 'again', attempt: 2 })
+    expect(platformFault(code, 2)).toMatchObject({ next: 'again', attempt: 3 })
+    expect(platformFault(code, 3)).toEqual({ next: 'failed' })
   })
   test.each([
     ['a first encoder fault', 5002, 1, 1_500, 2_500],
     ['a second encoder fault', 5002, 2, 6_000, 10_000],
     ['a lost worker', 5001, 2, 0, 0],
   ])('the backoff is within its bounds and differs between jobs: %s', (_, code, attempt, least, max) => {
-    const after = ours(code, attempt)
-    if (after.next !== 'again') throw new Error('it should be tried again')
+    const after = platformFault(code, attempt)
+    if (after.next !== 'again') throw new Error('expected a retry')
     expect(after.delayMs).toBeGreaterThanOrEqual(least)
     expect(after.delayMs).toBeLessThanOrEqual(max)
   })
@@ -32,8 +33,8 @@ test('a fault that disables copying counts as no attempt', () => {
 
 test('a storage fault counts as no attempt and is retried six times within 15 minutes', () => {
   const waits = [0, 1, 2, 3, 4].map((faults) => {
-    const after = ours(5004, 3, faults)
-    if (after.next !== 'again') throw new Error('it should be tried again')
+    const after = platformFault(5004, 3, faults)
+    if (after.next !== 'again') throw new Error('expected a retry')
     expect(after.attempt).toBe(3)
     return after.delayMs
   })
@@ -41,7 +42,7 @@ test('a storage fault counts as no attempt and is retried six times within 15 mi
   expect(waits[0]).toBeGreaterThanOrEqual(15_000)
   expect(all).toBeGreaterThan(7 * 60_000)
   expect(all).toBeLessThan(15 * 60_000)
-  expect(ours(5004, 1, 5)).toEqual({ next: 'failed' })
+  expect(platformFault(5004, 1, 5)).toEqual({ next: 'failed' })
 })
 
 test.each([

@@ -84,7 +84,7 @@ test('a queued Kubernetes Job with other settings is outdated; an admitted one i
   const changes = [{ template: image }, { parallelism: 2 }, { queue: 'others' }, { queue: undefined }, { cpu: '2' }, { ttlSeconds: 61 }]
   expect(changes.map((more) => isOutdatedBy(more))).toEqual(changes.map(() => true))
   expect(isOutdatedBy({ parallelism: 2 }, { ...job, spec: { template, ...job.spec, suspend: false } })).toBe(false)
-  // A Job of a release that did not record its settings.
+  // An earlier release did not record its settings in the Job.
   expect(isOutdatedBy({}, { ...job, metadata: { annotations: {} } })).toBe(true)
 })
 

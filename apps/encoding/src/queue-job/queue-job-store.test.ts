@@ -22,7 +22,7 @@ afterAll(async () => {
 const query = (text: string) => dbs[0]?.query(text)
 const client = (n: number): QueueJobStore => {
   const found = clients[n % 3]
-  if (!found) throw new Error('the clients are not there yet')
+  if (!found) throw new Error('the clients are not started')
   return found
 }
 /** Expires all leases by moving the rows' times, because the database clock cannot be changed. */
@@ -68,7 +68,7 @@ test('an idempotency key adds one job and rejects another payload', async () => 
 
 test('rejects a job above the limit, until a job is removed', async () => {
   const [db] = dbs
-  if (!db) throw new Error('the databases are not there yet')
+  if (!db) throw new Error('the databases are not started')
   const small = createQueueJobStore(db, 3)
   const fill = () => small.add({ jobName: 'check', priority: 1, data: '' }, aCall)
   for (let n = 0; n < 3; n++) await fill()

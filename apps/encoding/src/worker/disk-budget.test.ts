@@ -11,8 +11,8 @@ const source = (object: string, gib: number) => ({ object, bytes: gib * GIB }) a
  * A disk budget of 20 GiB that receives the calls in order. `events` records which tasks wait and
  * which have their reservation.
  */
-function aRoom(measure = async () => 20 * GIB) {
-  const room = createDiskBudget(measure)
+function startBudget(measure = async () => 20 * GIB) {
+  const budget = createDiskBudget(measure)
   const events: string[] = []
   const take = (name: string, gib: number, more: { reads?: ScratchNeeds['source']; signal?: AbortSignal; onWait?: () => void } = {}) => {
     const needs = { bytes: gib * GIB, ...(more.reads && { source: more.reads }) }
@@ -20,30 +20,30 @@ function aRoom(measure = async () => 20 * GIB) {
       events.push(`${name} waits`)
       more.onWait?.()
     }
-    const taken = room.take(needs, onWait, more.signal ?? new AbortController().signal)
+    const taken = budget.take(needs, onWait, more.signal ?? new AbortController().signal)
     taken.then(
-      () => events.push(`${name} has it`),
+      () => events.push(`${name} is reserved`),
       () => events.push(`${name} is rejected`),
     )
     return taken
   }
-  return { room, events, take }
+  return { budget, events, take }
 }
 
 test('a request without free space waits for a release, in order', async () => {
-  const { events, take } = aRoom()
+  const { events, take } = startBudget()
   const release = await take('first', 12)
   const second = take('second', 10)
   const third = take('third', 1)
   await new Promise(setImmediate)
-  expect(events).toEqual(['first has it', 'third waits', 'second waits'])
+  expect(events).toEqual(['first is reserved', 'third waits', 'second waits'])
   release()
   await Promise.all([second, third])
-  expect(events.slice(3)).toEqual(['second has it', 'third has it'])
+  expect(events.slice(3)).toEqual(['second is reserved', 'third is reserved'])
 })
 
 test('a double release counts once', async () => {
-  const { take } = aRoom()
+  const { take } = startBudget()
   const release = await take('first', 12)
   release()
   await take('second', 12)
@@ -55,10 +55,10 @@ test('a double release counts once', async () => {
 })
 
 test('a source counts once while it has a user', async () => {
-  const { room, events, take } = aRoom()
+  const { budget, events, take } = startBudget()
   const film = source('film', 15)
   const picture = await take('picture', 2, { reads: film })
-  const shelved = room.keep(film)
+  const shelved = budget.keep(film)
   const sound = await take('sound', 2, { reads: film })
   const other = take('other', 0, { reads: source('other', 15) })
   picture()
@@ -70,10 +70,10 @@ test('a source counts once while it has a user', async () => {
 })
 
 test('two tasks that each hold a source and request another do not deadlock', async () => {
-  const { room, take } = aRoom()
+  const { budget, take } = startBudget()
   const [one, two] = [source('one', 10), source('two', 10)]
   const tasks = [await take('a', 0, { reads: one }), await take('b', 0, { reads: two })]
-  const kept = [room.keep(one), room.keep(two)]
+  const kept = [budget.keep(one), budget.keep(two)]
   for (const release of tasks) release()
   const next = [take('a', 5, { reads: one, onWait: () => kept[0]?.() }), take('b', 5, { reads: two, onWait: () => kept[1]?.() })]
   const first = await next[0]
@@ -82,7 +82,7 @@ test('two tasks that each hold a source and request another do not deadlock', as
 })
 
 test('a request over the whole budget is rejected, and those behind it continue', async () => {
-  const { take } = aRoom()
+  const { take } = startBudget()
   const release = await take('first', 12)
   await expect(take('large', 3, { reads: source('film', 20) })).rejects.toThrow(
     'a task needs 23.0 GiB of scratch, and this worker has 20.0 GiB: raise VITASCOPE_SCRATCH_BYTES (worker.scratch.size of the chart)',
@@ -92,7 +92,7 @@ test('a request over the whole budget is rejected, and those behind it continue'
 })
 
 test('a cancelled request is skipped, and the queue keeps its order', async () => {
-  const { events, take } = aRoom()
+  const { events, take } = startBudget()
   const release = await take('first', 12)
   const second = take('second', 10)
   const ending = new AbortController()
@@ -101,15 +101,15 @@ test('a cancelled request is skipped, and the queue keeps its order', async () =
   ending.abort(new Error('lost'))
   await expect(gone).rejects.toThrow('lost')
   await new Promise(setImmediate)
-  expect(events).not.toContain('last has it')
+  expect(events).not.toContain('last is reserved')
   release()
   await Promise.all([second, last])
-  expect(events.slice(-2)).toEqual(['second has it', 'last has it'])
+  expect(events.slice(-2)).toEqual(['second is reserved', 'last is reserved'])
 })
 
 test('a rejected size fits when the disk has more free space, also with other reservations', async () => {
   let size = 1
-  const { take } = aRoom(async () => size * GIB)
+  const { take } = startBudget(async () => size * GIB)
   await expect(take('early', 2)).rejects.toThrow('has 1.0 GiB')
   size = 3
   await take('late', 2)
@@ -119,7 +119,7 @@ test('a rejected size fits when the disk has more free space, also with other re
 
 test('the free space of an empty folder is measured again', async () => {
   let size = 3
-  const { take } = aRoom(async () => size * GIB)
+  const { take } = startBudget(async () => size * GIB)
   const release = await take('early', 3)
   release()
   size = 1
