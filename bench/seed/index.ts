@@ -88,7 +88,7 @@ async function measure(url: string, size: SeedSize): Promise<Map<string, number[
     for (let round = 0; round <= rounds; round++) {
       const start = performance.now()
       watched.statements.length = 0
-      await driveCatalogue(catalogue.ask, size)
+      await driveCatalogue(catalogue.clients, size)
       console.log(`round ${round}: ${watched.statements.length} statements in ${seconds(start)} s`)
       if (round > 0) for (const [text, runs] of runsOf(watched.statements)) times.set(text, [...(times.get(text) ?? []), runs])
     }

@@ -14,9 +14,9 @@ let database: Fixture['database']
 let service: Fixture['service']
 let encoding: Fixture['encoding']
 let auth: Fixture['auth']
-let send: Fixture['ask']
+let send: Fixture['clients']
 beforeAll(() => {
-  ;({ database, service, encoding, auth, ask: send } = fixture.now())
+  ;({ database, service, encoding, auth, clients: send } = fixture.now())
 })
 
 test('a video is uploaded, encoded, visible to every caller and delivered', async () => {
@@ -111,7 +111,7 @@ describe('permissions', () => {
     await expect(upload({ organisationId: '4' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_INACTIVE' })
     const { videoId } = await upload({ organisationId: '3' }, system)
     await upload({ organisationId: '3' }, system)
-    expect(auth.asked.filter((id) => id === '3')).toHaveLength(1)
+    expect(auth.requested.filter((id) => id === '3')).toHaveLength(1)
     expect((await send.videos.getVideo({ videoId }, user('3'))).video?.organisationId).toBe('3')
   })
 
@@ -242,14 +242,14 @@ describe('a media', () => {
     await expect(send.media.deleteMedia({ mediaId, userId: '', notes: '' }, system)).rejects.toMatchObject({
       fields: [{ field: 'user_id' }],
     })
-    const { deleteTime } = await send.media.deleteMedia({ mediaId, userId: '71', notes: 'asked to' }, system)
+    const { deleteTime } = await send.media.deleteMedia({ mediaId, userId: '71', notes: 'on request' }, system)
     expect(deleteTime).toBeInstanceOf(Date)
     await waitFor(() => encoding.state.cancelled.has(jobId))
     await expect(send.videos.getVideo({ videoId }, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     expect(await publish(jobId)).toEqual({ wanted: false })
     expect(await send.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ wantedJobIds: [] })
     expect(await database.db.query('select user_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
-      { user_id: '71', notes: 'asked to' },
+      { user_id: '71', notes: 'on request' },
     ])
   })
   test('accepts a replacement from its owner only', async () => {

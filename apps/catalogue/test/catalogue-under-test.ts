@@ -22,7 +22,7 @@ export interface Fixture {
   service: RunningGrpcService
   encoding: ReturnType<typeof encodingStandIn>
   auth: Awaited<ReturnType<typeof authStandIn>>
-  ask: ReturnType<typeof clients>
+  clients: ReturnType<typeof openClients>
 }
 
 export const tokenKeys = parseTokenKeys(makeTokenKeys())
@@ -43,20 +43,20 @@ export function catalogueUnderTest() {
     fixture = await build()
   })
   afterAll(async () => {
-    fixture.ask.close()
+    fixture.clients.close()
     await fixture.service.stop()
-    await fixture.encoding.leave()
-    await fixture.auth.leave()
+    await fixture.encoding.stop()
+    await fixture.auth.stop()
     await fixture.database.close()
   })
 
   const upload = (more: Partial<UploadVideoRequest> = {}, call = owner) =>
-    fixture.ask.videos.uploadVideo(
+    fixture.clients.videos.uploadVideo(
       UploadVideoRequest.fromPartial({ organisationId: '1', sourceUrl: 'https://example.org/launch.mp4', notify: true, ...more }),
       call,
     )
   const report = (jobId: string, revision: number, updates: ReportJobRequest['update']) =>
-    fixture.ask.jobs.reportJob({ jobId, revision, update: updates }, internal)
+    fixture.clients.jobs.reportJob({ jobId, revision, update: updates }, internal)
   const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
   return {
     now: () => fixture,
@@ -69,7 +69,7 @@ export function catalogueUnderTest() {
       return accepted
     },
     update: (videoId: string, fields: Partial<Video>, updateMask: string[], call = owner) =>
-      fixture.ask.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call),
+      fixture.clients.videos.updateVideo({ video: Video.fromPartial({ ...fields, videoId }), updateMask }, call),
   }
 }
 
@@ -77,7 +77,7 @@ async function build(): Promise<Fixture> {
   const database = await catalogueDatabase()
   const auth = await authStandIn()
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
-  await encoding.come()
+  await encoding.start()
   const service = await startCatalogue(
     serviceConfig({
       databaseUrl: database.url,
@@ -88,10 +88,10 @@ async function build(): Promise<Fixture> {
     }),
     testLog,
   )
-  return { database, service, encoding, auth, ask: clients(service.address) }
+  return { database, service, encoding, auth, clients: openClients(service.address) }
 }
 
-function clients(address: string) {
+function openClients(address: string) {
   const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
   return {
     videos: channel.client(VideoServiceService),

@@ -52,7 +52,7 @@ test('jobs that were accepted before a SIGKILL reach encoding once each, and the
   // The fake accepts jobs without responding, so that the kill happens between the effect and the
   // response.
   encoding.hold()
-  await encoding.come()
+  await encoding.start()
   const address = `127.0.0.1:${await freePort()}`
   const first = await start(address, encoding.address)
   const channel = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
@@ -86,5 +86,5 @@ test('jobs that were accepted before a SIGKILL reach encoding once each, and the
   const [code] = await once(second, 'exit')
   expect(code).toBe(0)
   channel.close()
-  await encoding.leave()
+  await encoding.stop()
 })

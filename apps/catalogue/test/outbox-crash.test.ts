@@ -63,7 +63,7 @@ test(`${ROUNDS} kills between commit, sending and completion of a message neithe
     // In even rounds encoding is unavailable. In odd rounds it accepts jobs without responding.
     if (sends) {
       encoding.hold()
-      await encoding.come()
+      await encoding.start()
     }
     // Messages of earlier rounds may be sent before there are new ones.
     const before = encoding.state.calls.length
@@ -76,9 +76,9 @@ test(`${ROUNDS} kills between commit, sending and completion of a message neithe
     await once(child, 'exit')
     expect((await database.messages()).length).toBeGreaterThanOrEqual(UPLOADS)
     encoding.release()
-    await encoding.leave()
+    await encoding.stop()
   }
-  await encoding.come()
+  await encoding.start()
   const last = await start(address, encoding.address)
   const began = performance.now()
   await waitFor(async () => (await database.messages()).length === 0, {
@@ -93,5 +93,5 @@ test(`${ROUNDS} kills between commit, sending and completion of a message neithe
   last.kill('SIGTERM')
   expect((await once(last, 'exit'))[0]).toBe(0)
   channel.close()
-  await encoding.leave()
+  await encoding.stop()
 }, 600_000)

@@ -15,11 +15,11 @@ import { requirePublicVideo } from '../src/video/visible-video.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 
 let catalogue: CatalogueDatabase
-let rooms: ReturnType<typeof makeRooms>
+let services: ReturnType<typeof makeServices>
 let overlayId: string
 let contactFormId: string
 
-function makeRooms({ db, videos, organisations: store }: CatalogueDatabase) {
+function makeServices({ db, videos, organisations: store }: CatalogueDatabase) {
   const organisations = createOrganisations(store, async () => undefined)
   return {
     overlays: overlayHandlers(createOverlayStore(db), organisations),
@@ -41,9 +41,9 @@ const page = { pageSize: 0, pageToken: '', skip: 0 }
 
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  rooms = makeRooms(catalogue)
-  const { overlay } = await rooms.overlays.createOverlay({ overlay: Overlay.fromPartial({ shown: { title: 'a' } }) }, owner)
-  const { contactForm } = await rooms.forms.createContactForm({ contactForm: ContactForm.fromPartial({ reference: 'a' }) }, owner)
+  services = makeServices(catalogue)
+  const { overlay } = await services.overlays.createOverlay({ overlay: Overlay.fromPartial({ shown: { title: 'a' } }) }, owner)
+  const { contactForm } = await services.forms.createContactForm({ contactForm: ContactForm.fromPartial({ reference: 'a' }) }, owner)
   overlayId = overlay?.shown?.overlayId ?? ''
   contactFormId = contactForm?.contactFormId ?? ''
 })
@@ -54,22 +54,22 @@ type Asked = (call: Call) => Promise<unknown>
 const ofRecords = (ids = { overlayId, contactFormId }): Asked[] => {
   const overlay = Overlay.fromPartial({ shown: { overlayId: ids.overlayId, title: 'mine' } })
   return [
-    (call) => rooms.overlays.getOverlay(ids, call),
-    (call) => rooms.overlays.updateOverlay({ overlay, updateMask: [] }, call),
-    (call) => rooms.overlays.updateOverlay({ overlay, updateMask: ['title'] }, call),
-    (call) => rooms.overlays.deleteOverlay(ids, call),
-    (call) => rooms.forms.getContactForm(ids, call),
-    (call) => rooms.forms.listSubmissions({ ...ids, ...page }, call),
-    (call) => rooms.forms.deleteContactForm(ids, call),
+    (call) => services.overlays.getOverlay(ids, call),
+    (call) => services.overlays.updateOverlay({ overlay, updateMask: [] }, call),
+    (call) => services.overlays.updateOverlay({ overlay, updateMask: ['title'] }, call),
+    (call) => services.overlays.deleteOverlay(ids, call),
+    (call) => services.forms.getContactForm(ids, call),
+    (call) => services.forms.listSubmissions({ ...ids, ...page }, call),
+    (call) => services.forms.deleteContactForm(ids, call),
   ]
 }
 /** Returns every call that names an organisation. */
 const ofOrganisation = (organisationId: string): Asked[] => [
-  (call) => rooms.overlays.listOverlays({ organisationId, ...page }, call),
-  (call) => rooms.overlays.createOverlay({ overlay: Overlay.fromPartial({ organisationId, shown: { title: 'a' } }) }, call),
-  (call) => rooms.forms.listContactForms({ organisationId, ...page }, call),
-  (call) => rooms.forms.createContactForm({ contactForm: ContactForm.fromPartial({ organisationId, reference: 'a' }) }, call),
-  (call) => rooms.places.listVideosByPlace({ organisationId, place: { $case: 'city', value: 'Delft' }, ...page }, call),
+  (call) => services.overlays.listOverlays({ organisationId, ...page }, call),
+  (call) => services.overlays.createOverlay({ overlay: Overlay.fromPartial({ organisationId, shown: { title: 'a' } }) }, call),
+  (call) => services.forms.listContactForms({ organisationId, ...page }, call),
+  (call) => services.forms.createContactForm({ contactForm: ContactForm.fromPartial({ organisationId, reference: 'a' }) }, call),
+  (call) => services.places.listVideosByPlace({ organisationId, place: { $case: 'city', value: 'Delft' }, ...page }, call),
 ]
 /** Returns the result of each call, made one after another. */
 async function reasons(requested: Asked[], call: Call): Promise<string[]> {
@@ -106,12 +106,12 @@ describe('without the gateway', () => {
     const all = [
       ...ofRecords(),
       ...ofOrganisation('1'),
-      (call: Call) => rooms.places.lookUpPostcode({ postcode: '1012', country: '' }, call),
+      (call: Call) => services.places.lookUpPostcode({ postcode: '1012', country: '' }, call),
     ]
     expect((await reasons(all, guest)).every((reason) => reason.startsWith('KEY_REQUIRED'))).toBe(true)
     expect((await reasons(all, serviceCall('encoding', 'r'))).every((reason) => reason.startsWith('USERS_ONLY'))).toBe(true)
     const sent = { contactFormId, videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false, validateOnly: false }
-    expect(Object.keys(await rooms.forms.submitContactForm(sent, guest))).toEqual(['submissionId'])
+    expect(Object.keys(await services.forms.submitContactForm(sent, guest))).toEqual(['submissionId'])
   })
   test('the owner may make every call', async () => {
     expect(await reasons([...ofOrganisation('1'), ...ofRecords()], owner)).toEqual(Array(12).fill('done'))

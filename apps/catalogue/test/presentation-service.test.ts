@@ -36,7 +36,7 @@ beforeAll(async () => {
   database = await catalogueDatabase()
   auth = await authStandIn()
   encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
-  await encoding.come()
+  await encoding.start()
   config = serviceConfig({ databaseUrl: database.url, encodingAddress: encoding.address, authAddress: auth.address })
   service = await startCatalogue(config, testLog)
   request = clients(service.address)
@@ -44,8 +44,8 @@ beforeAll(async () => {
 afterAll(async () => {
   request.close()
   await service.stop()
-  await encoding.leave()
-  await auth.leave()
+  await encoding.stop()
+  await auth.stop()
   await database.close()
 })
 
@@ -140,15 +140,15 @@ test('the reason of a failure is shown to its organisation only', async () => {
   expect(presentation?.status).toEqual({ ...status, reason: '' })
 })
 
-describe('reading returns all fields to the organisation and the system, and is rejected for others', () => {
-  test('reads return all fields to its organisation and the system, and public fields to others', async () => {
+describe('permissions', () => {
+  test('the organisation and the system read all fields of a presentation', async () => {
     const { presentationId } = await create()
     expect((await read(presentationId, system))?.presentationId).toBe(presentationId)
     await expect(read(presentationId, stranger)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(read(presentationId, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
     for (const id of ['', 'x', '0', '9'.repeat(30)]) await expect(read(id)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
-  test('write: the system alone', async () => {
+  test('only the system writes presentations', async () => {
     const { presentationId } = await create()
     const change = { presentation: Presentation.fromPartial({ presentationId, title: 'x' }), updateMask: ['title'], timings: [] }
     for (const call of [owner, stranger]) {
@@ -158,7 +158,7 @@ describe('reading returns all fields to the organisation and the system, and is 
     }
     expect((await read(presentationId))?.title).toBe('Launch')
   })
-  test('add files: services alone, for the organisation that the file is of', async () => {
+  test('only services add files, for the organisation of the file', async () => {
     const { presentationId } = await create()
     await expect(add({}, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
     await expect(add({ presentationId, organisationId: '2' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
@@ -169,12 +169,12 @@ describe('reading returns all fields to the organisation and the system, and is 
       fields: ['filename', 'user_id', 'source_object', 'source_bytes'].map((field) => ({ field })),
     })
   })
-  test('ask for policies: services alone', async () => {
+  test('only services request policies', async () => {
     await expect(request.policies.getPresentationPolicy({ presentationId: '1' }, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
   })
 })
 
-test('what is named must be there, and every bad field is named at once', async () => {
+test('references must exist, and every invalid field is reported at once', async () => {
   await expect(create({ organisationId: '99' })).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
   await expect(create({ organisationId: '4' })).rejects.toMatchObject({ reason: 'ORGANISATION_INACTIVE' })
   await expect(create({ videoId: '5' })).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -191,18 +191,18 @@ test.each([
   [{ slides: [] }],
   [{ documentPath: '' }],
   [{ slides: [{ path: '', thumbnailPath: 't', width: 1, height: 1 }] }],
-])('a report of slides that could not be shown is refused (%j)', async (bad) => {
+])('rejects a report of invalid slides (%j)', async (bad) => {
   const { presentationId, jobId } = await add()
   await expect(made(jobId, presentationId, bad)).rejects.toMatchObject({ kind: 'invalid' })
   expect((await read(presentationId))?.slides).toEqual([])
 })
 
-test('what was accepted while encoding was away reaches it, as one, even when this service ends in between', async () => {
-  await encoding.leave()
+test('a file that is accepted while encoding is down reaches it once, even if the catalogue restarts', async () => {
+  await encoding.stop()
   const { jobId } = await add()
   request.close()
   await service.stop()
-  await encoding.come()
+  await encoding.start()
   service = await startCatalogue(config, testLog)
   request = clients(service.address)
   await waitFor(() => encoding.state.slideJobs.has(jobId))

@@ -7,21 +7,21 @@ const fixture = catalogueUnderTest()
 const { upload } = fixture
 let database: Fixture['database']
 let encoding: Fixture['encoding']
-let request: Fixture['ask']
+let request: Fixture['clients']
 beforeAll(() => {
-  ;({ database, encoding, ask: request } = fixture.now())
+  ;({ database, encoding, clients: request } = fixture.now())
 })
 
 describe('during an outage', () => {
   test('of encoding, uploads are accepted and reach it in order afterwards', async () => {
-    await encoding.leave()
+    await encoding.stop()
     const first = await upload()
     const second = await request.media.replaceSource(
       { mediaId: first.mediaId, sourceUrl: 'https://example.org/b.mp4', organisationId: '', startsWaiting: false },
       owner,
     )
     encoding.state.calls.length = 0
-    await encoding.come()
+    await encoding.start()
     await waitFor(() => encoding.state.jobs.has(second.jobId), { timeout: 20_000 })
     const seen = encoding.state.calls.filter((call, index, all) => all.indexOf(call) === index)
     expect(seen).toEqual([`create ${first.jobId}`, `cancel ${first.jobId}`, `create ${second.jobId}`])

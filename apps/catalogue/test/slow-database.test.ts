@@ -31,7 +31,7 @@ beforeAll(async () => {
   url.host = proxy.address
   auth = await authStandIn()
   encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
-  await encoding.come()
+  await encoding.start()
   service = await startCatalogue(
     serviceConfig({
       databaseUrl: url.href,
@@ -47,13 +47,13 @@ afterAll(async () => {
   proxy.delayMs = 0
   channel.close()
   await service.stop()
-  await encoding.leave()
-  await auth.leave()
+  await encoding.stop()
+  await auth.stop()
   await proxy.close()
   await database.close()
 })
 
-test(`a database that answers ${LATE_MS / 1_000} s late has calls refused at their deadline, holds few of them, and is well again with it`, async () => {
+test(`with a database delay of ${LATE_MS / 1_000} s, calls fail at their deadline, few of them are pending, and the service recovers`, async () => {
   const videos = channel.client(VideoServiceService)
   const principal = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'uploader' } as const
   const call = () => ({ ...serviceCall('test', 'r'), principal, deadline: new Date(Date.now() + DEADLINE_MS) })

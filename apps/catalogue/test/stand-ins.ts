@@ -44,7 +44,7 @@ export function encodingStandIn(address: string) {
       for (const resume of held ?? []) resume()
       held = undefined
     },
-    async come() {
+    async start() {
       server = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('encoding') })
       server.implement(JobServiceService, {
         createJob(request) {
@@ -76,7 +76,7 @@ export function encodingStandIn(address: string) {
       })
       await server.listen(address)
     },
-    async leave() {
+    async stop() {
       await server?.drain(0)
       server = undefined
     },
@@ -99,5 +99,5 @@ export async function authStandIn() {
       },
     },
   )
-  return { asked: requested, address: await server.listen('127.0.0.1:0'), leave: () => server.drain(0) }
+  return { requested, address: await server.listen('127.0.0.1:0'), stop: () => server.drain(0) }
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook as Verifier } from 'standardwebhooks'
 
 /** The payload of a received event, verified by the reference library. */
-export interface Taken {
+export interface ReceivedEvent {
   id: string
   type: string
   timestamp: string
@@ -13,10 +13,10 @@ export interface Taken {
 
 /**
  * Starts a web server that receives events. `answer` returns the status of each call before the
- * event is stored. Events answered with 200 are in `taken`, in order.
+ * event is stored. Events answered with 200 are in `received`, in order.
  */
 export async function startReceiver(answer: (call: { number: number; id: string }) => number | Promise<number> = () => 200) {
-  const taken: Taken[] = []
+  const received: ReceivedEvent[] = []
   const bad: string[] = []
   const state = { calls: 0, connections: 0, max: 0, now: 0, secrets: [] as string[], headers: {} as IncomingHttpHeaders }
   const server = createServer(async (request, response) => {
@@ -32,7 +32,7 @@ export async function startReceiver(answer: (call: { number: number; id: string 
       try {
         const verified = state.secrets.map((secret) => new Verifier(secret).verify(body, request.headers as Record<string, string>))
         if (verified.length === 0) throw new Error('there is no secret to verify by')
-        taken.push({ id, ...(JSON.parse(body) as Omit<Taken, 'id'>) })
+        received.push({ id, ...(JSON.parse(body) as Omit<ReceivedEvent, 'id'>) })
       } catch (error) {
         bad.push(String(error))
       }
@@ -44,7 +44,7 @@ export async function startReceiver(answer: (call: { number: number; id: string 
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/hook`,
-    taken,
+    received,
     /** Calls with an invalid signature. */
     bad,
     state,

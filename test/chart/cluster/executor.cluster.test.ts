@@ -71,18 +71,18 @@ async function aJob(): Promise<void> {
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.step()
 }
-const patiently = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
 const nameOf = (job: V1Job | undefined) => job?.metadata?.name ?? ''
 const aNewJob = (...former: V1Job[]) =>
-  patiently(async () => (await jobs()).find((job) => !former.some((other) => nameOf(other) === nameOf(job))), 'a Job')
+  waitLong(async () => (await jobs()).find((job) => !former.some((other) => nameOf(other) === nameOf(job))), 'a Job')
 const statusOf = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: nameOf(job) })).status
 const podOf = (job: V1Job, index: number, ...former: V1Pod[]) =>
-  patiently(async () => {
+  waitLong(async () => {
     const pod = (await kubelet.pods(nameOf(job))).get(index)
     return former.some((other) => other.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
   }, `the pod of index ${index}`)
-const noJobs = () => patiently(async () => (await jobs()).length === 0, 'all Jobs to be removed')
+const noJobs = () => waitLong(async () => (await jobs()).length === 0, 'all Jobs to be removed')
 const chunksOf = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
 const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
@@ -128,10 +128,10 @@ test('evicted pods are replaced without counting as failures, and the Job is del
   await make(2)
   await kubelet.end(retried, 0)
   await noJobs()
-  await patiently(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
+  await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
   expect(await faults()).toEqual([0, 0, 0, 0])
   await worker.step()
-  await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
+  await waitLong(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
 test('an index that fails is not retried, the others continue, and the next Job encodes the failed chunk', async () => {
@@ -139,7 +139,7 @@ test('an index that fails is not retried, the others continue, and the next Job 
   const job = await aNewJob()
   const pod = await podOf(job, 0)
   await kubelet.end(pod, 42)
-  await patiently(async () => (await statusOf(job))?.failedIndexes === '0', 'the index to have failed')
+  await waitLong(async () => (await statusOf(job))?.failedIndexes === '0', 'the index to have failed')
   for (const index of [1, 2]) {
     const other = await podOf(job, index)
     await make(index)
@@ -147,7 +147,7 @@ test('an index that fails is not retried, the others continue, and the next Job 
   }
   const next = await aNewJob(job)
   expect(chunksOf(next)).toBe('0')
-  expect(await patiently(async () => (await faults()).some((count) => count > 0) && (await faults()), 'a fault')).toEqual([1, 0, 0, 0])
+  expect(await waitLong(async () => (await faults()).some((count) => count > 0) && (await faults()), 'a fault')).toEqual([1, 0, 0, 0])
   await make(0)
   await noJobs()
 })
@@ -168,7 +168,7 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
   await make(2)
   await noJobs()
   await worker.step()
-  await patiently(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
+  await waitLong(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
 test('cancelling a job deletes its Kubernetes Job and pods', async () => {
@@ -177,7 +177,7 @@ test('cancelling a job deletes its Kubernetes Job and pods', async () => {
   await kubelet.run(await podOf(job, 0))
   await service.jobs.cancelJob({ jobId }, service.call)
   await noJobs()
-  await patiently(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
+  await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
   expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_CANCELLED)
 })
 
@@ -197,7 +197,7 @@ test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   worker = standInWorker(service, around.storage, 'w1:b')
   await aJob()
   const job = await aNewJob()
-  await patiently(
+  await waitLong(
     async () => (await statusOf(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
     'the Job to be suspended',
   )

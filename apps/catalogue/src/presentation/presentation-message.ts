@@ -9,7 +9,7 @@ const STATES: Record<PresentationStatus['state'], PresentationState> = {
 }
 
 export function toMessage(presentation: Presentation): Message {
-  const { standing: _, document, ...shown } = presentation
+  const { processing: _, document, ...shown } = presentation
   const status = statusOf(presentation)
   return {
     ...shown,

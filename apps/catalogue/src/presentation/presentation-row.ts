@@ -44,7 +44,7 @@ export function toPresentation(row: PresentationRow): Presentation {
     filename: row.filename,
     title: row.title,
     description: row.description,
-    standing: { state: row.state, progress: row.progress, code: row.code, reason: row.reason },
+    processing: { state: row.state, progress: row.progress, code: row.code, reason: row.reason },
     slides: slides.map((slide, index) => ({ ...slide, seconds: row.seconds[index] ?? undefined })),
     document: first && { version: first.version, path: first.documentPath },
     createTime: row.create_time,

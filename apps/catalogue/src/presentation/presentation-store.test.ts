@@ -188,7 +188,7 @@ describe('a file', () => {
     expect(started && statusOf(started)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 60 }, 1)).toBe(true)
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 40 }, 2)).toBe(true)
-    expect((await find(presentationId))?.standing.progress).toBe(60)
+    expect((await find(presentationId))?.processing.progress).toBe(60)
     expect(await jobs.apply(jobId, made(presentationId, jobId, 3), 3)).toBe(true)
     const ready = await find(presentationId)
     expect(ready && statusOf(ready)).toMatchObject({ state: 'awaiting_timings', progress: 99, code: 1999 })

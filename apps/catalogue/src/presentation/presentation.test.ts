@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { asPublic, mergePresentation, type Presentation, statusOf } from './presentation.ts'
-import { initialState, type SlideUpdate, settleSlides } from './slide-job.ts'
+import { applySlideUpdate, initialState, type SlideUpdate } from './slide-job.ts'
 
 const page = { path: 'slide-0001.jpg', thumbnailPath: 'thumb-0001.jpg', width: 1920, height: 1080 }
 
@@ -13,7 +13,7 @@ function aPresentation(seconds: (number | undefined)[] = [], more: Partial<Prese
     title: 'Launch',
     description: '',
     filename: 'launch.pdf',
-    standing: { state: 'ready', progress: 100, code: 0, reason: '' },
+    processing: { state: 'ready', progress: 100, code: 0, reason: '' },
     slides: seconds.map((at) => ({ version: 'v1', ...page, seconds: at })),
     document: { version: 'v1', path: 'document.pdf' },
     createTime: new Date(0),
@@ -26,20 +26,20 @@ describe('the status', () => {
     [aPresentation([]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
     [aPresentation([0, undefined]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
     [aPresentation([0, 12]), { state: 'ok', progress: 100, code: 2000, reason: '' }],
-    [aPresentation([0, 12], { standing: initialState() }), { state: 'processing', progress: 5, code: 2, reason: '' }],
+    [aPresentation([0, 12], { processing: initialState() }), { state: 'processing', progress: 5, code: 2, reason: '' }],
     [
-      aPresentation([], { standing: { state: 'failed', progress: 40, code: 4002, reason: 'no' } }),
+      aPresentation([], { processing: { state: 'failed', progress: 40, code: 4002, reason: 'no' } }),
       { state: 'failed', progress: 40, code: 4002, reason: 'no' },
     ],
     [
-      aPresentation([0], { standing: { state: 'ready', progress: 40, code: 4002, reason: 'no' } }),
+      aPresentation([0], { processing: { state: 'ready', progress: 40, code: 4002, reason: 'no' } }),
       { state: 'ok', progress: 100, code: 2000, reason: 'no' },
     ],
   ])('follows from the files and the timings (%#)', (presentation, status) => {
     expect(statusOf(presentation)).toEqual(status)
   })
   test('hides the reason of a failure from other organisations', () => {
-    const failed = aPresentation([], { standing: { state: 'failed', progress: 5, code: 4002, reason: 'it is protected by a password' } })
+    const failed = aPresentation([], { processing: { state: 'failed', progress: 5, code: 4002, reason: 'it is protected by a password' } })
     expect(statusOf(asPublic(failed))).toEqual({ state: 'failed', progress: 5, code: 4002, reason: '' })
   })
 })
@@ -48,7 +48,7 @@ describe('a change', () => {
   const now = aPresentation([undefined, 5, 9])
   const input = { organisationId: '2', userId: '8', videoId: '9', title: 'New', description: 'd' }
 
-  test('sets the named fields and the seconds of the named slides alone', () => {
+  test('sets only the named fields and the seconds of the named slides', () => {
     const changed = mergePresentation(
       now,
       input,
@@ -62,13 +62,13 @@ describe('a change', () => {
     expect(changed.slides.map(({ seconds }) => seconds)).toEqual([0, 5, undefined])
     expect(now.slides.map(({ seconds }) => seconds)).toEqual([undefined, 5, 9])
   })
-  test('takes 0 to a week, and slides that there are', () => {
+  test('accepts existing slides and 0 to 604,800 seconds only', () => {
     const merge = (slide: number, seconds: number) => () => mergePresentation(now, input, [], [{ slide, seconds }])
     for (const seconds of [0, 1, 604_799, 604_800]) expect(merge(3, seconds)).not.toThrow()
     for (const seconds of [-1, 604_801, 1.5, Number.NaN]) expect(merge(3, seconds)).toThrow(expect.objectContaining({ kind: 'invalid' }))
     for (const slide of [0, 4, -1, 1.5]) expect(merge(slide, 1)).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
-  test('names every bad field at once', () => {
+  test('reports every invalid field at once', () => {
     const bad = { ...input, title: '', description: 'x'.repeat(5_001), userId: 'x', videoId: '-1' }
     const mask = ['title', 'description', 'user_id', 'video_id', 'state']
     const fields = ['update_mask', 'title', 'description', 'user_id', 'video_id', 'slides.4']
@@ -88,26 +88,29 @@ describe('updates', () => {
   })
   const failed: SlideUpdate = { kind: 'failed', code: 4002, message: 'not a PDF' }
 
-  test('of progress stay within 5 and 98 and never go back', () => {
+  test('of progress stay between 5 and 98 and never decrease', () => {
     const after = (percent: number, progress = 5) =>
-      settleSlides({ ...initialState(), progress }, 0, { kind: 'progress', percent }).standing.progress
+      applySlideUpdate({ ...initialState(), progress }, 0, { kind: 'progress', percent }).processing.progress
     expect([after(0), after(42.9), after(100), after(Number.NaN), after(20, 60)]).toEqual([5, 42, 98, 5, 60])
   })
-  test('of slides make it ready, up to a thousand of them', () => {
-    expect(settleSlides(initialState(), 999, { kind: 'slides', set: set(1) })).toMatchObject({ state: 'ok', standing: { state: 'ready' } })
-    expect(settleSlides(initialState(), 1_000, { kind: 'slides', set: set(1) })).toMatchObject({
+  test('with slides make the presentation ready, up to 1,000 slides', () => {
+    expect(applySlideUpdate(initialState(), 999, { kind: 'slides', set: set(1) })).toMatchObject({
+      state: 'ok',
+      processing: { state: 'ready' },
+    })
+    expect(applySlideUpdate(initialState(), 1_000, { kind: 'slides', set: set(1) })).toMatchObject({
       state: 'failed',
-      standing: { state: 'ready', code: 4002, reason: expect.stringContaining('1000') },
+      processing: { state: 'ready', code: 4002, reason: expect.stringContaining('1000') },
       added: undefined,
     })
   })
-  test('of a failure make it fail, unless it has slides already', () => {
-    expect(settleSlides({ ...initialState(), progress: 40 }, 0, failed).standing).toEqual({
+  test('of a failure make the presentation fail, unless it already has slides', () => {
+    expect(applySlideUpdate({ ...initialState(), progress: 40 }, 0, failed).processing).toEqual({
       state: 'failed',
       progress: 40,
       code: 4002,
       reason: 'not a PDF',
     })
-    expect(settleSlides(initialState(), 1, failed).standing.state).toBe('ready')
+    expect(applySlideUpdate(initialState(), 1, failed).processing.state).toBe('ready')
   })
 })

@@ -36,7 +36,7 @@ export interface PresentationState {
 export interface Presentation extends PresentationFields {
   presentationId: string
   filename: string
-  standing: PresentationState
+  processing: PresentationState
   slides: Slide[]
   /** The PDF of the first file; undefined until it is processed. */
   document: { version: string; path: string } | undefined
@@ -69,8 +69,8 @@ const LATEST_SECOND = 604_800
  * If a file fails and there are earlier slides, their status is kept and the reason is added.
  * A presentation without slides is never ok.
  */
-export function statusOf({ standing, slides }: Pick<Presentation, 'standing' | 'slides'>): PresentationStatus {
-  const { state, progress, code, reason } = standing
+export function statusOf({ processing, slides }: Pick<Presentation, 'processing' | 'slides'>): PresentationStatus {
+  const { state, progress, code, reason } = processing
   if (state === 'processing') return { state, progress, code: 2, reason: '' }
   if (state === 'failed') return { state, progress, code, reason }
   const isTimed = slides.length > 0 && slides.every(({ seconds }) => seconds !== undefined)
@@ -79,7 +79,7 @@ export function statusOf({ standing, slides }: Pick<Presentation, 'standing' | '
 
 /** Returns the public view of the presentation. The reason of a failure is only visible to its organisation. */
 export function asPublic(presentation: Presentation): Presentation {
-  return { ...presentation, standing: { ...presentation.standing, reason: '' } }
+  return { ...presentation, processing: { ...presentation.processing, reason: '' } }
 }
 
 const PATHS = new Map<string, keyof PresentationFields>([

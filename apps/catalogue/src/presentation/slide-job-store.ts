@@ -8,7 +8,7 @@ import { newRandomId } from '../rules/id.ts'
 import type { PresentationState } from './presentation.ts'
 import { lockPresentation } from './presentation-row.ts'
 import { insertPresentation } from './presentation-store.ts'
-import { initialState, type SlideJobState, type SlideSet, type SlideUpdate, settleSlides } from './slide-job.ts'
+import { applySlideUpdate, initialState, type SlideJobState, type SlideSet, type SlideUpdate } from './slide-job.ts'
 import { enqueueSlides } from './slide-job-messages.ts'
 
 /** A stored file from which slides are made. */
@@ -59,14 +59,14 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
         if (!presentation || !isActive) return isNeededAfter(tx, jobId, update)
         if (update.kind === 'progress' && revision !== undefined && revision <= Number(job.revision)) return true
         const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, update)
-        const { state, standing, added } = settleSlides(presentation.standing, presentation.slides.length, outcome)
+        const { state, processing, added } = applySlideUpdate(presentation.processing, presentation.slides.length, outcome)
         await tx.query(
           `update presentation_job set state = $2, revision = coalesce($3, revision), check_time = now(), ended_since = null,
              finish_time = case when $2 in ('queued', 'running') then null else now() end
            where job_id = $1`,
           [jobId, state, revision ?? null],
         )
-        await saveState(tx, presentation.presentationId, standing)
+        await saveState(tx, presentation.presentationId, processing)
         if (added) {
           await insertSet(tx, presentation.presentationId, added)
           await emitReady(tx, presentation, jobId, presentation.slides.length + added.slides.length)
@@ -99,7 +99,7 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
   if (isNew) await insertPresentation(tx, presentationId, { organisationId, userId, videoId: '', title, description: '' })
   const presentation = await lockPresentation(tx, presentationId)
   if (!presentation || presentation.organisationId !== organisationId) throw notFound('presentation', presentationId)
-  if (presentation.standing.state === 'processing') {
+  if (presentation.processing.state === 'processing') {
     throw new DomainError(
       'conflict',
       'PRESENTATION_BUSY',

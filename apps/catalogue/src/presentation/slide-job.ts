@@ -29,24 +29,28 @@ const TOO_MANY: SlideUpdate = {
  * Returns the state of an active job and of its presentation after an update. `slides` is the
  * number of existing slides.
  */
-export function settleSlides(
-  standing: PresentationState,
+export function applySlideUpdate(
+  processing: PresentationState,
   slides: number,
   update: SlideUpdate,
-): { state: SlideJobState; standing: PresentationState; added: SlideSet | undefined } {
+): { state: SlideJobState; processing: PresentationState; added: SlideSet | undefined } {
   switch (update.kind) {
     case 'progress': {
-      const progress = Math.max(standing.progress, Math.min(98, Math.max(5, Math.floor(update.percent) || 0)))
-      return { state: 'running', standing: { ...standing, progress }, added: undefined }
+      const progress = Math.max(processing.progress, Math.min(98, Math.max(5, Math.floor(update.percent) || 0)))
+      return { state: 'running', processing: { ...processing, progress }, added: undefined }
     }
     case 'slides':
-      if (slides + update.set.slides.length > MAX_SLIDES) return settleSlides(standing, slides, TOO_MANY)
-      return { state: 'ok', standing: { state: 'ready', progress: 100, code: 0, reason: '' }, added: update.set }
+      if (slides + update.set.slides.length > MAX_SLIDES) return applySlideUpdate(processing, slides, TOO_MANY)
+      return { state: 'ok', processing: { state: 'ready', progress: 100, code: 0, reason: '' }, added: update.set }
     case 'failed': {
       // Existing slides stay unchanged. The reason explains the failure of the new file.
       const state = slides > 0 ? 'ready' : 'failed'
       const reason = tidy(update.message, 1_000)
-      return { state: 'failed', standing: { state, progress: standing.progress, code: failureCode(update.code), reason }, added: undefined }
+      return {
+        state: 'failed',
+        processing: { state, progress: processing.progress, code: failureCode(update.code), reason },
+        added: undefined,
+      }
     }
   }
 }

@@ -21,7 +21,7 @@ const playing = async (videoId: string) => (await catalogue.videos.find('1', vid
 const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
 describe('reports', () => {
-  test('move the video on; late ones and repeats change nothing, and are wanted as long as the job is', async () => {
+  test('of progress update the video; late and repeated ones change nothing, and the response says that the job is wanted', async () => {
     const { jobId, videoId } = await catalogue.upload()
     expect(await progress(jobId, 30, 2)).toBe(true)
     expect(await progress(jobId, 10, 1)).toBe(true)
@@ -29,7 +29,7 @@ describe('reports', () => {
     expect(await shown(videoId)).toEqual({ state: 'encoding', progress: 30, code: 2, message: '' })
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'running', progress: 30, startTime: expect.any(Date) })
   })
-  test('of a published set make it play, and its repeat does not take it away', async () => {
+  test('of a published set make it playable, and repeated ones change nothing', async () => {
     const { jobId, videoId } = await catalogue.upload()
     expect(await publish(jobId, 5)).toBe(true)
     const first = await catalogue.videos.find('1', videoId)
@@ -39,7 +39,7 @@ describe('reports', () => {
     expect(await fail(jobId, 7)).toBe(true)
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
   })
-  test('of another set of a job that was published change nothing: the first one is used, and the other unwanted', async () => {
+  test('of another set of a published job change nothing, and that set is unwanted', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await publish(jobId, 5)
     const first = await catalogue.videos.find('1', videoId)
@@ -48,21 +48,21 @@ describe('reports', () => {
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
     expect(await catalogue.jobs.usedSets([jobId])).toEqual([aSet(jobId).prefix])
   })
-  test('of the end count whatever their revision: encoding may have gone back in time', async () => {
+  test('of the end of a job ignore the revision, because encoding may have failed over', async () => {
     const [one, two] = [await catalogue.upload(), await catalogue.upload()]
     for (const { jobId } of [one, two]) await progress(jobId, 30, 9)
     expect(await publish(one.jobId, 3)).toBe(true)
     expect(await fail(two.jobId, 3)).toBe(false)
     expect([await shown(one.videoId), await shown(two.videoId)]).toMatchObject([{ state: 'ok' }, { state: 'failed' }])
   })
-  test('of people alone change the time of change', async () => {
+  test('do not change the update time of the video', async () => {
     const { jobId, videoId } = await catalogue.upload()
     const before = (await catalogue.videos.find('1', videoId))?.updateTime
     await progress(jobId, 30, 2)
     await publish(jobId)
     expect((await catalogue.videos.find('1', videoId))?.updateTime).toEqual(before)
   })
-  test('of a job that failed are no longer wanted', async () => {
+  test('of a failed job are unwanted', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await progress(jobId, 40, 1)
     expect(await fail(jobId, 2)).toBe(false)
@@ -70,7 +70,7 @@ describe('reports', () => {
     expect(await shown(videoId)).toEqual({ state: 'failed', progress: 40, code: 4002, message: 'not a video' })
     expect(await playing(videoId)).toBeUndefined()
   })
-  test('that it can be watched give the video its addresses, which stay when the set is complete', async () => {
+  test('of a preview set the URLs of the video, which stay the same when the set is published', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
     const rule = () => createPlaybackPolicyStore(catalogue.db).find(videoId)
     const preview = aSet(jobId, { prefix: `preview/${jobId}`, renditions: [], posterPath: '', thumbnailPath: '', thumbnails: [], bytes: 0 })
@@ -89,25 +89,22 @@ describe('reports', () => {
     expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(aSet(jobId))
   })
   test.each([
-    ['reported again', 2, 2],
-    ['complete before that', 1, 2],
-  ])(
-    'that it was planned anew gives it new addresses, when that is %s, since files of two plans do not fit together',
-    async (_, received, made) => {
-      const { jobId, videoId } = await catalogue.upload()
-      const version = async () => (await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets[0]?.version
-      const preview = (planNumber: number) => aSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
-      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(0) }, undefined)
-      const first = await version()
-      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(received) }, undefined)
-      const second = await version()
-      expect(second === first).toBe(received === 1)
-      await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { planNumber: made }) }, undefined)
-      expect((await version()) === second).toBe(received === made)
-      expect(await version()).not.toBe(first)
-    },
-  )
-  test('that it can be watched end with the job, and do not come to a replacement', async () => {
+    ['reported by a preview', 2, 2],
+    ['reported by the complete set', 1, 2],
+  ])('of a new plan change the URLs of the video, because files of two plans cannot be mixed: %s', async (_, received, made) => {
+    const { jobId, videoId } = await catalogue.upload()
+    const version = async () => (await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets[0]?.version
+    const preview = (planNumber: number) => aSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
+    await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(0) }, undefined)
+    const first = await version()
+    await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(received) }, undefined)
+    const second = await version()
+    expect(second === first).toBe(received === 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { planNumber: made }) }, undefined)
+    expect((await version()) === second).toBe(received === made)
+    expect(await version()).not.toBe(first)
+  })
+  test('of a preview apply until the job ends, and not to a replacement', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
     const preview = (id: string) => ({ kind: 'playable' as const, preview: aSet(id, { prefix: `preview/${id}`, renditions: [] }) })
     await catalogue.jobs.apply(jobId, preview(jobId), undefined)
@@ -124,10 +121,10 @@ describe('reports', () => {
     await catalogue.jobs.apply(fourth.jobId, preview(fourth.jobId), undefined)
     expect(await playing(videoId)).toBe(third.jobId)
   })
-  test('of an unknown job are distinguished', async () => {
+  test('of an unknown job are reported as unknown', async () => {
     expect(await progress('999999999', 5, 1)).toBeUndefined()
   })
-  test('fifty at once end at the highest', async () => {
+  test('of fifty concurrent progress updates apply the highest', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await Promise.all(Array.from({ length: 50 }, (_, i) => progress(jobId, 10 + i, i)))
     expect(await shown(videoId)).toMatchObject({ progress: 59 })
@@ -135,7 +132,7 @@ describe('reports', () => {
 })
 
 describe('a replacement', () => {
-  test('plays the old set until it is complete, and keeps serving it to running players', async () => {
+  test('keeps the old set playable until it is complete, and then still serves it to running players', async () => {
     const { videoId, mediaId, jobId: first } = await catalogue.play()
     const version = (await catalogue.videos.find('1', videoId))?.deliveryVersion
     const { jobId: second, videoId: named, status } = await replace(mediaId)
@@ -158,7 +155,7 @@ describe('a replacement', () => {
     expect(await catalogue.jobs.wanted([first, second])).toEqual([second])
     expect((await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets).toHaveLength(1)
   })
-  test('that fails leaves the video as it was, and the reason in the job', async () => {
+  test('that fails leaves the video unchanged, and the job has the reason', async () => {
     const { videoId, mediaId, jobId: first } = await catalogue.play()
     const { jobId } = await replace(mediaId)
     await fail(jobId)
@@ -166,13 +163,13 @@ describe('a replacement', () => {
     expect(await playing(videoId)).toBe(first)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 4002, message: 'not a video', action: 'replace' })
   })
-  test('that is cancelled does so too', async () => {
+  test('that is cancelled leaves the video unchanged', async () => {
     const { videoId, mediaId } = await catalogue.play()
     const { jobId } = await replace(mediaId)
     expect(await catalogue.jobs.cancel('1', jobId)).toMatchObject({ state: 'cancelled', code: 4005, finishTime: expect.any(Date) })
     expect(await shown(videoId)).toMatchObject({ state: 'ok', code: 2000 })
   })
-  test('of a media that never played shows its failure', async () => {
+  test('of a media without a set shows its failure', async () => {
     const { videoId, mediaId, jobId: first } = await catalogue.upload()
     await fail(first)
     const { jobId } = await replace(mediaId)
@@ -180,7 +177,7 @@ describe('a replacement', () => {
     await fail(jobId)
     expect(await shown(videoId)).toMatchObject({ state: 'failed', code: 4002 })
   })
-  test('of two the last accepted wins, whatever comes in which order', async () => {
+  test('cancels an earlier one, whatever the order of their reports', async () => {
     const { videoId, mediaId } = await catalogue.play()
     await catalogue.db.query('truncate outbox')
     const one = await replace(mediaId)
@@ -192,7 +189,7 @@ describe('a replacement', () => {
     expect(await catalogue.jobs.find('1', one.jobId)).toMatchObject({ state: 'cancelled', message: 'replaced by a later request' })
     expect(await received()).toEqual([`job.created ${one.jobId}`, `job.cancelled ${one.jobId}`, `job.created ${two.jobId}`])
   })
-  test('of ten at once leaves one job standing, and that one plays', async () => {
+  test('cancels all but the last of ten concurrent ones', async () => {
     const { videoId, mediaId } = await catalogue.play()
     const all = await Promise.all(Array.from({ length: 10 }, () => replace(mediaId)))
     const published = await Promise.all(all.map(({ jobId }) => publish(jobId)))
@@ -206,14 +203,14 @@ describe('a replacement', () => {
 })
 
 describe('cancelling', () => {
-  test('fails a video that does not play yet, and notifies encoding', async () => {
+  test('fails a video that is not playable yet, and notifies encoding', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await catalogue.jobs.cancel('1', jobId)
     expect(await shown(videoId)).toMatchObject({ state: 'failed', progress: 5, code: 4005 })
     expect(await received()).toEqual([`job.created ${jobId}`, `job.cancelled ${jobId}`])
     expect(await progress(jobId, 50, 9)).toBe(false)
   })
-  test('is refused for a job that has ended, and for one of others', async () => {
+  test('is rejected for a job that has ended, and for a job of another organisation', async () => {
     const { jobId } = await catalogue.play()
     await expect(catalogue.jobs.cancel('1', jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_FINISHED' })
     await expect(catalogue.jobs.cancel('2', jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
@@ -221,9 +218,9 @@ describe('cancelling', () => {
   })
 })
 
-test('only jobs that stand, or whose set is used, are wanted', async () => {
-  const [standing, played, failed] = [await catalogue.upload(), await catalogue.play(), await catalogue.upload()]
+test('only active jobs, and jobs whose set is used, are wanted', async () => {
+  const [active, played, failed] = [await catalogue.upload(), await catalogue.play(), await catalogue.upload()]
   await fail(failed.jobId)
-  const requested = [standing.jobId, played.jobId, failed.jobId, '999999999']
-  expect(await catalogue.jobs.wanted(requested)).toEqual([standing.jobId, played.jobId])
+  const requested = [active.jobId, played.jobId, failed.jobId, '999999999']
+  expect(await catalogue.jobs.wanted(requested)).toEqual([active.jobId, played.jobId])
 })

@@ -14,7 +14,7 @@ afterAll(() => catalogue.close())
 const deletion = { userId: '7', callerId: '7', notes: 'no longer needed' }
 
 describe('a media', () => {
-  test('lists the files that play', async () => {
+  test('lists its playable files', async () => {
     const { mediaId } = await catalogue.upload()
     expect(await catalogue.media.find({ scope: '1', mediaId })).toMatchObject({ encodedFilenames: [], gifStatus: 0, tokenRequired: false })
     const played = await catalogue.play()
@@ -33,7 +33,7 @@ describe('a media', () => {
     await expect(catalogue.media.remove(key, deletion)).rejects.toMatchObject(refused)
     expect(await catalogue.media.find({ scope: '1', mediaId })).toBeDefined()
   })
-  test('changes what the mask names; a token that is switched on closes known addresses', async () => {
+  test('changes only the fields of the mask, and gets new URLs when a token is required', async () => {
     const { mediaId, videoId } = await catalogue.play()
     const version = (await catalogue.videos.find('1', videoId))?.deliveryVersion
     const input = { title: 'Landing', gifStatus: 1, originalFilename: 'x', tokenRequired: true }
@@ -44,7 +44,7 @@ describe('a media', () => {
     await catalogue.media.update(key, (now) => mergeMedia(now, input, ['token_required'], true))
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).not.toBe(version)
   })
-  test('shows its preview while its flag says so, and a set of an earlier release has none', async () => {
+  test('shows its preview only if the flag is set, and a set of an earlier release has none', async () => {
     const { mediaId, videoId, jobId } = await catalogue.upload()
     const preview = async () => (await catalogue.videos.find('1', videoId))?.renditions?.previewPath
     const show = (gifStatus: number) =>
@@ -58,17 +58,17 @@ describe('a media', () => {
     expect((await catalogue.videos.find('1', videoId))?.renditions).toMatchObject({ soundPath: '', hlsPath: 'hls/master.m3u8' })
   })
   test.each([
-    ['a user changes what is for system keys', ['original_filename'], false, 'SYSTEM_ONLY'],
+    ['a user changes a field for system keys', ['original_filename'], false, 'SYSTEM_ONLY'],
     ['a field does not exist', ['media_id'], true, 'INVALID_INPUT'],
-    ['a value is bad', ['title', 'gif_status'], true, 'INVALID_INPUT'],
-  ])('is refused when %s', async (_, mask, bySystem, reason) => {
+    ['a value is invalid', ['title', 'gif_status'], true, 'INVALID_INPUT'],
+  ])('rejects an update if %s', async (_, mask, bySystem, reason) => {
     const now = { title: 'Launch', gifStatus: 0, originalFilename: 'launch.mp4', tokenRequired: false }
     expect(() => mergeMedia(now, { ...now, title: '', gifStatus: 2 }, mask, bySystem)).toThrow(expect.objectContaining({ reason }))
   })
 })
 
-describe('one more publish', () => {
-  test('has the fields of the first, an id and a place of its own', async () => {
+describe('publishing a media again', () => {
+  test('creates a video with the same fields, and its own id and URLs', async () => {
     const { mediaId, videoId } = await catalogue.play({ title: 'Launch', tags: ['moon'], allowedIps: ['192.0.2.1'] })
     const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
     const [first, copy] = [await catalogue.videos.find('1', videoId), await catalogue.videos.find('1', second.videoId)]
@@ -82,14 +82,14 @@ describe('one more publish', () => {
     expect(copy?.deliveryVersion).toMatch(/^[a-z0-9]{16}$/)
     expect(copy?.deliveryVersion).not.toBe(first?.deliveryVersion)
   })
-  test('of a media that does not play yet gets its place with the first set', async () => {
+  test('before it is playable sets the URLs with the first set', async () => {
     const { mediaId, jobId } = await catalogue.upload()
     const { videoId } = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ deliveryVersion: '', status: { state: 'encoding' } })
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).toHaveLength(16)
   })
-  test('with an idempotency key is made once', async () => {
+  test('with an idempotency key creates one video', async () => {
     const { mediaId } = await catalogue.upload()
     const call = aCall({ key: 'c'.repeat(64), fingerprint: 'd'.repeat(64) })
     const first = await catalogue.media.publish({ scope: '1', mediaId }, '8', call)
@@ -98,29 +98,32 @@ describe('one more publish', () => {
 })
 
 describe('deleting a media', () => {
-  test.each(['before anything came', 'while it encodes', 'while a replacement encodes'])('%s takes all of it, for good', async (stage) => {
-    const { mediaId, videoId, jobId: first } = await (stage === 'while a replacement encodes' ? catalogue.play() : catalogue.upload())
-    let jobId = first
-    if (stage === 'while it encodes') await catalogue.jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
-    if (stage === 'while a replacement encodes') {
-      jobId = (
-        await catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://x/y', userId: '7', startsWaiting: false }, aCall())
-      ).jobId
-    }
-    await catalogue.media.remove({ scope: '1', mediaId }, deletion)
-    expect(await catalogue.videos.find('1', videoId)).toBeUndefined()
-    expect(await createPlaybackPolicyStore(catalogue.db).find(videoId)).toBeUndefined()
-    expect((await catalogue.messages()).at(-1)).toMatchObject({ topic: 'job.cancelled', payload: { jobId } })
-    expect(await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 9)).toBe(false)
-    expect(await catalogue.jobs.wanted([first, jobId])).toEqual([])
-    expect(await catalogue.media.find({ scope: null, mediaId })).toBeUndefined()
-    expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'cancelled', message: 'the media was deleted' })
-    await expect(catalogue.media.remove({ scope: '1', mediaId }, deletion)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    expect(await catalogue.db.query('select user_id, caller_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
-      { user_id: '7', caller_id: '7', notes: 'no longer needed' },
-    ])
-  })
-  test('that plays drops its set', async () => {
+  test.each(['before the first report', 'while it encodes', 'while a replacement encodes'])(
+    '%s removes the video, its jobs and its URLs',
+    async (stage) => {
+      const { mediaId, videoId, jobId: first } = await (stage === 'while a replacement encodes' ? catalogue.play() : catalogue.upload())
+      let jobId = first
+      if (stage === 'while it encodes') await catalogue.jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
+      if (stage === 'while a replacement encodes') {
+        jobId = (
+          await catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://x/y', userId: '7', startsWaiting: false }, aCall())
+        ).jobId
+      }
+      await catalogue.media.remove({ scope: '1', mediaId }, deletion)
+      expect(await catalogue.videos.find('1', videoId)).toBeUndefined()
+      expect(await createPlaybackPolicyStore(catalogue.db).find(videoId)).toBeUndefined()
+      expect((await catalogue.messages()).at(-1)).toMatchObject({ topic: 'job.cancelled', payload: { jobId } })
+      expect(await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 9)).toBe(false)
+      expect(await catalogue.jobs.wanted([first, jobId])).toEqual([])
+      expect(await catalogue.media.find({ scope: null, mediaId })).toBeUndefined()
+      expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'cancelled', message: 'the media was deleted' })
+      await expect(catalogue.media.remove({ scope: '1', mediaId }, deletion)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+      expect(await catalogue.db.query('select user_id, caller_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
+        { user_id: '7', caller_id: '7', notes: 'no longer needed' },
+      ])
+    },
+  )
+  test('that is playable removes its set', async () => {
     const { mediaId, jobId } = await catalogue.play()
     await catalogue.db.query('truncate outbox')
     await catalogue.media.remove({ scope: '1', mediaId }, deletion)

@@ -19,7 +19,7 @@ const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, j
 const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
-test('a video whose job failed is encoding again from the same source, and plays when the new job is done', async () => {
+test('retrying the failed job of a video encodes the same source again', async () => {
   const { jobId, videoId } = await catalogue.upload()
   await fail(jobId)
   const { jobId: again } = await retry(jobId)
@@ -32,7 +32,7 @@ test('a video whose job failed is encoding again from the same source, and plays
   expect(await shown(videoId)).toMatchObject({ state: 'ok' })
 })
 
-test('what gave way does so again', async () => {
+test('retrying a low-priority job keeps its priority', async () => {
   const { jobId } = await catalogue.upload({}, { lowPriority: true })
   await fail(jobId)
   await retry(jobId)
@@ -52,7 +52,7 @@ test('the success mail goes to the uploader, whichever user retried, and names a
   expect(mails).toEqual([{ user_id: '7', video_id: second.videoId }])
 })
 
-test('what plays goes on playing while its failed replacement is tried again', async () => {
+test('the current set stays playable while a failed replacement is retried', async () => {
   const { videoId, mediaId, jobId: first } = await catalogue.play()
   const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
   const { jobId } = await catalogue.media.replace({ scope: '1', mediaId }, source, aCall())
@@ -62,7 +62,7 @@ test('what plays goes on playing while its failed replacement is tried again', a
   expect((await catalogue.videos.find('1', videoId))?.renditions?.jobId).toBe(first)
 })
 
-test('a rendition whose job failed is tried again alone', async () => {
+test('retrying a failed rendition queues only this rendition', async () => {
   const { mediaId } = await catalogue.play()
   const formats = createEncodingFormatStore(catalogue.db, catalogue.enqueue)
   const { jobId } = await formats.addToMedia({ mediaId, profileId: 21, userId: '7' }, aCall())
@@ -72,8 +72,8 @@ test('a rendition whose job failed is tried again alone', async () => {
   await expect(retry(jobId)).rejects.toMatchObject({ reason: 'JOB_OVERTAKEN' })
 })
 
-test('only what failed or was cancelled is tried again, once, and by its own organisation', async () => {
-  const [standing, done, failed, deleted] = [
+test('only failed and cancelled jobs can be retried, once, and by their own organisation', async () => {
+  const [active, done, failed, deleted] = [
     await catalogue.upload(),
     await catalogue.play(),
     await catalogue.upload(),
@@ -82,13 +82,13 @@ test('only what failed or was cancelled is tried again, once, and by its own org
   await fail(failed.jobId)
   await fail(deleted.jobId)
   await catalogue.media.remove({ scope: '1', mediaId: deleted.mediaId }, { userId: '7', callerId: '7', notes: '' })
-  for (const { jobId } of [standing, done]) {
+  for (const { jobId } of [active, done]) {
     await expect(retry(jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_NOT_FAILED' })
   }
   await expect(retry(deleted.jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
   await expect(retry(failed.jobId, '2')).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
   const tries = await Promise.allSettled(Array.from({ length: 5 }, () => retry(failed.jobId)))
   expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  await catalogue.jobs.cancel('1', standing.jobId)
-  expect(await retry(standing.jobId)).toMatchObject({ mediaId: standing.mediaId, action: 'new_video' })
+  await catalogue.jobs.cancel('1', active.jobId)
+  expect(await retry(active.jobId)).toMatchObject({ mediaId: active.mediaId, action: 'new_video' })
 })

@@ -38,7 +38,7 @@ test.each([
   expect(() => admit(quota, { ...none, ...usage }, work)).toThrow(expect.objectContaining({ kind: 'exhausted', reason }))
 })
 
-test('a refusal says what is used, reserved and allowed', () => {
+test('the error message names the used, reserved and allowed amounts', () => {
   const full = { ...none, bytes: 600, reservedBytes: 400, ms: 90_000, reservedMs: 30_000 }
   expect(() => admit({ bytes: 1_000 }, full, source)).toThrow(/of 1000 bytes .* 600 are used and 400 reserved/)
   expect(() => admit({ minutesPerMonth: 2 }, full, source)).toThrow(/of 2 minutes .* 1.5 are used and 0.5 reserved/)

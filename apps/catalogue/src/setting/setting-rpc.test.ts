@@ -13,8 +13,8 @@ import { settingHandlers } from './setting-rpc.ts'
 import { createSettingStore } from './setting-store.ts'
 
 let catalogue: CatalogueDatabase
-let room: ReturnType<typeof settingHandlers>
-let roomWith: (digests: PasswordHasher) => typeof room
+let handlers: ReturnType<typeof settingHandlers>
+let handlersWith: (digests: PasswordHasher) => typeof handlers
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   const { db, videos, organisations: store } = catalogue
@@ -22,8 +22,8 @@ beforeAll(async () => {
   const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
-  roomWith = (digests) => settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests })
-  room = roomWith(createPasswordHasher())
+  handlersWith = (digests) => settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests })
+  handlers = handlersWith(createPasswordHasher())
 })
 afterAll(() => catalogue.close())
 
@@ -34,15 +34,15 @@ const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'syste
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 const create = (fields: Partial<Setting>, mask: string[], call = owner, organisationId = '1') =>
-  room.createSetting({ organisationId, setting: Setting.fromPartial(fields), mask, validateOnly: false }, call)
+  handlers.createSetting({ organisationId, setting: Setting.fromPartial(fields), mask, validateOnly: false }, call)
 const aChange = (settingId: string) => Setting.fromPartial({ settingId, password: sha1('b') })
 const protect = async (password: string) => (await create({ password: sha1(password) }, ['password'])).settingId
 const check = async (videoId: string, password: string, call = guest) =>
-  (await room.checkVideoPassword({ videoId, password }, call)).matches
+  (await handlers.checkVideoPassword({ videoId, password }, call)).matches
 
 test('a profile is created with defaults, in the own organisation or by the system in any existing one', async () => {
   const { settingId } = await create({ title: 'A', passwordProtected: true, password: sha1('a') }, ['title', 'password'])
-  const { setting } = await room.getSetting({ settingId }, owner)
+  const { setting } = await handlers.getSetting({ settingId }, owner)
   expect(setting).toMatchObject({ title: 'A', highestQualityVersion: 1200, showControls: true, gaLibrary: 'legacy', embedWmode: 'direct' })
   expect(setting).toMatchObject({ password: '', passwordProtected: true, createdByUserId: '71', organisationId: '1' })
   await expect(create({}, [], owner, '2')).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
@@ -56,18 +56,18 @@ test('a profile is created with defaults, in the own organisation or by the syst
 test('a profile of another organisation gives the same error as a missing one, for every call', async () => {
   const { settingId } = await create({ title: 'A' }, ['title'])
   const calls = (id: string) => [
-    () => room.getSetting({ settingId: id }, stranger),
+    () => handlers.getSetting({ settingId: id }, stranger),
     () =>
-      room.updateSetting(
+      handlers.updateSetting(
         { setting: Setting.fromPartial({ settingId: id, title: 'B' }), updateMask: ['title'], validateOnly: false },
         stranger,
       ),
-    () => room.deleteSetting({ settingId: id }, stranger),
+    () => handlers.deleteSetting({ settingId: id }, stranger),
   ]
   for (const id of [settingId, '999999', '0', '-1', '1.5', `1'--`, '９', '9223372036854775808', '']) {
     for (const run of calls(id)) await expect(run()).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND', message: `no setting ${id}` })
   }
-  expect((await room.getSetting({ settingId }, system)).setting?.title).toBe('A')
+  expect((await handlers.getSetting({ settingId }, system)).setting?.title).toBe('A')
 })
 
 describe('the password of a video', () => {
@@ -107,7 +107,7 @@ describe('the password of a video', () => {
     const elsewhere = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
     const other = await catalogue.upload({ settingId: elsewhere }, { organisationId: '2' })
     const groups: string[] = []
-    const noted = roomWith({
+    const noted = handlersWith({
       async make(_, group) {
         groups.push(group)
         return 'made'
@@ -127,7 +127,7 @@ describe('the password of a video', () => {
     const none = async () => {
       throw new Error('derived for nothing')
     }
-    const idle = roomWith({ make: none, matches: none })
+    const idle = handlersWith({ make: none, matches: none })
     const update = (id: string, updateMask: string[], call: Call) =>
       idle.updateSetting({ setting: { ...aChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
     await expect(update(settingId, ['password'], stranger)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
@@ -140,25 +140,25 @@ describe('the password of a video', () => {
 test('the profile of a video is returned without its password to every caller that may see the video', async () => {
   const settingId = await protect('c')
   const { videoId } = await catalogue.upload({ settingId })
-  const { setting } = await room.findVideoSetting({ videoId }, guest)
+  const { setting } = await handlers.findVideoSetting({ videoId }, guest)
   expect(setting).toMatchObject({ settingId, passwordProtected: true, password: '' })
   expect(JSON.stringify(setting)).not.toMatch(/argon2|[0-9a-f]{40}/)
   const hidden = await catalogue.upload({ settingId, enabled: false })
-  await expect(room.findVideoSetting(hidden, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-  expect((await room.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).setting).toBeUndefined()
+  await expect(handlers.findVideoSetting(hidden, stranger)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+  expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).setting).toBeUndefined()
 })
 
 test('the profile of a video is returned with the theme of the video', async () => {
   const fields = { ...DEFAULT_THEME, iconColour: '#112233' }
   const { themeId } = await createThemeStore(catalogue.db).create({ organisationId: '1', userId: '7', fields }, guest)
   const { videoId } = await catalogue.upload({ themeId })
-  expect((await room.findVideoSetting({ videoId }, guest)).theme).toMatchObject({ themeId, iconColour: '#112233' })
-  expect((await room.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
+  expect((await handlers.findVideoSetting({ videoId }, guest)).theme).toMatchObject({ themeId, iconColour: '#112233' })
+  expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
 })
 
 test('lists are limited to the own organisation', async () => {
   const list = (organisationId: string, call: Call, more = {}) =>
-    room.listSettings({ organisationId, pageSize: 0, pageToken: '', skip: 0, ...more }, call)
+    handlers.listSettings({ organisationId, pageSize: 0, pageToken: '', skip: 0, ...more }, call)
   expect((await list('', stranger)).settings.every((setting) => setting.organisationId === '2')).toBe(true)
   await expect(list('1', stranger)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
   await expect(list('1', stranger, { skip: -1 })).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })

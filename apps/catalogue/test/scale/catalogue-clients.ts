@@ -24,7 +24,7 @@ import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_
 import { WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 
 /** All gRPC services of the catalogue; `scale.test.ts` compares them with the protos. */
-export const rooms = {
+export const services = {
   captions: CaptionServiceService,
   contactForms: ContactFormServiceService,
   policies: PlaybackPolicyServiceService,
@@ -50,10 +50,10 @@ export const rooms = {
   webhooks: WebhookServiceService,
 }
 
-export type Rooms = { [K in keyof typeof rooms]: Client<(typeof rooms)[K]> }
+export type CatalogueClients = { [K in keyof typeof services]: Client<(typeof services)[K]> }
 
 /** Creates clients of all services. `called` collects the paths of the calls made through them. */
-export function openRooms(channel: Channel): { ask: Rooms; called: Set<string> } {
+export function openClients(channel: Channel): { clients: CatalogueClients; called: Set<string> } {
   const called = new Set<string>()
   const watched = (definition: ServiceDefinition) => {
     const client = channel.client(definition) as Record<string, (...input: unknown[]) => unknown>
@@ -67,11 +67,11 @@ export function openRooms(channel: Channel): { ask: Rooms; called: Set<string> }
       ]),
     )
   }
-  const call = Object.fromEntries(Object.entries(rooms).map(([name, definition]) => [name, watched(definition)]))
+  const call = Object.fromEntries(Object.entries(services).map(([name, definition]) => [name, watched(definition)]))
   // Each name has the client of its own definition.
-  return { ask: call as unknown as Rooms, called }
+  return { clients: call as unknown as CatalogueClients, called }
 }
 
 export function allPaths(): string[] {
-  return Object.values(rooms).flatMap((definition) => Object.values(definition as ServiceDefinition).map(({ path }) => path))
+  return Object.values(services).flatMap((definition) => Object.values(definition as ServiceDefinition).map(({ path }) => path))
 }

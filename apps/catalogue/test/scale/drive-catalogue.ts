@@ -13,7 +13,7 @@ import { CreateThemeRequest, UpdateThemeRequest } from '@vitascope/proto/catalog
 import { ListVideosRequest, UpdateVideoRequest, UploadVideoRequest, VideoOrder, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { aSet } from '../builders.ts'
 import { FOLDERS, mediaIdOf, playlistIdOf, presentationIdOf, type SeedSize, videoIdOf } from '../seed/seed-catalogue.ts'
-import type { Rooms } from './catalogue-clients.ts'
+import type { CatalogueClients } from './catalogue-clients.ts'
 
 const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const userOf = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
@@ -29,7 +29,7 @@ const DEEP = 9_999
  * Makes every call that a route makes, with parameters that reach every statement. Videos whose
  * index is a multiple of `size.organisations` belong to organisation 1.
  */
-export async function driveCatalogue(send: Rooms, size: SeedSize): Promise<void> {
+export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Promise<void> {
   const own = (nth: number) => nth * size.organisations
   const [videoId, mediaId] = [videoIdOf(own(3)), mediaIdOf(own(3))]
   await driveVideoLists(send)
@@ -78,7 +78,7 @@ export async function driveCatalogue(send: Rooms, size: SeedSize): Promise<void>
 }
 
 /** No server listens at this URL. Later changes of videos of organisation 1 queue events for it. */
-async function driveWebhooks({ webhooks, events }: Rooms): Promise<void> {
+async function driveWebhooks({ webhooks, events }: CatalogueClients): Promise<void> {
   const url = 'http://127.0.0.1:65000/hook'
   const made = await webhooks.createWebhook({ organisationId: '', url, events: ['video.created', 'key.expiring'], enabled: true }, owner)
   const webhook = made.webhook ?? raise('no webhook')
@@ -98,7 +98,7 @@ async function driveWebhooks({ webhooks, events }: Rooms): Promise<void> {
   await webhooks.deleteWebhook({ webhookId: second.webhook?.webhookId ?? '' }, owner)
 }
 
-async function driveEncodingFormats({ encodingFormats }: Rooms, mediaId: string): Promise<void> {
+async function driveEncodingFormats({ encodingFormats }: CatalogueClients, mediaId: string): Promise<void> {
   const organisationId = '1'
   await encodingFormats.listProfiles({}, system)
   await encodingFormats.addMediaFormat({ mediaId, profileId: 21 }, system)
@@ -115,13 +115,13 @@ function raise(message: string): never {
 
 /** Reads the first page, the next one, and the one at the maximum of `start`. */
 async function pages(send: (place: { pageToken: string; skip: number }) => Promise<{ nextPageToken: string }>): Promise<void> {
-  const { nextPageToken } = await patiently(() => send({ pageToken: '', skip: 0 }))
-  if (nextPageToken !== '') await patiently(() => send({ pageToken: nextPageToken, skip: 0 }))
-  await patiently(() => send({ pageToken: '', skip: DEEP }))
+  const { nextPageToken } = await waitLong(() => send({ pageToken: '', skip: 0 }))
+  if (nextPageToken !== '') await waitLong(() => send({ pageToken: nextPageToken, skip: 0 }))
+  await waitLong(() => send({ pageToken: '', skip: DEEP }))
 }
 
 /** Retries a read up to twice. It can time out while caches are cold or the machine is busy. */
-async function patiently<T>(read: () => Promise<T>): Promise<T> {
+async function waitLong<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await read()
@@ -131,7 +131,7 @@ async function patiently<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function driveVideoLists(send: Rooms): Promise<void> {
+async function driveVideoLists(send: CatalogueClients): Promise<void> {
   const narrowings: Partial<ListVideosRequest>[] = [
     {},
     { tag: 'featured' },
@@ -162,10 +162,10 @@ async function driveVideoLists(send: Rooms): Promise<void> {
       }
     }
   }
-  await patiently(() => send.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system))
+  await waitLong(() => send.videos.listVideos(ListVideosRequest.fromPartial({ organisationId: '2', pageSize: 1_000 }), system))
 }
 
-async function driveVideos(send: Rooms, index: number): Promise<void> {
+async function driveVideos(send: CatalogueClients, index: number): Promise<void> {
   const [videoId, mediaId] = [videoIdOf(index), mediaIdOf(index)]
   for (const call of [owner, system]) await send.videos.getVideo({ videoId }, call)
   await send.videos.findPublicVideo({ videoId }, guest)
@@ -200,7 +200,7 @@ async function driveVideos(send: Rooms, index: number): Promise<void> {
   await send.media.deleteMedia({ mediaId: upload.mediaId, userId: '', notes: '' }, owner)
 }
 
-async function driveCaptions(send: Rooms, mediaId: string): Promise<void> {
+async function driveCaptions(send: CatalogueClients, mediaId: string): Promise<void> {
   const format = CaptionFileFormat.CAPTION_FILE_FORMAT_SRT
   const content = '1\n00:00:01,000 --> 00:00:02,000\nHello\n'
   const { captionId } = await send.captions.createCaption(
@@ -216,7 +216,7 @@ async function driveCaptions(send: Rooms, mediaId: string): Promise<void> {
   await send.captions.deleteCaption({ captionId }, owner)
 }
 
-async function driveContactForms(send: Rooms, videoId: string): Promise<void> {
+async function driveContactForms(send: CatalogueClients, videoId: string): Promise<void> {
   await pages((place) => send.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...place }, owner))
   const contactForm = ContactForm.fromPartial({ organisationId: '1', primaryText: 'Hello', captureNames: true })
   const { contactForm: made } = await send.contactForms.createContactForm({ contactForm }, owner)
@@ -232,7 +232,7 @@ async function driveContactForms(send: Rooms, videoId: string): Promise<void> {
   await send.contactForms.deleteContactForm({ contactFormId }, owner)
 }
 
-async function driveFolders(send: Rooms, videoId: string): Promise<void> {
+async function driveFolders(send: CatalogueClients, videoId: string): Promise<void> {
   await pages((place) => send.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...place }, owner))
   const { folder: made } = await send.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
   const folderId = made?.folderId ?? ''
@@ -245,13 +245,13 @@ async function driveFolders(send: Rooms, videoId: string): Promise<void> {
   await send.folders.deleteFolder({ folderId, organisationId: '1' }, owner)
 }
 
-async function driveMetadata(send: Rooms, videoId: string): Promise<void> {
+async function driveMetadata(send: CatalogueClients, videoId: string): Promise<void> {
   await send.metadata.createMetadata({ videoId, entries: [{ name: 'colour', value: 'red', private: false, readOnly: false }] }, owner)
   await send.metadata.updateMetadata({ videoId, changes: [{ name: 'colour', value: 'blue' }] }, owner)
   await send.metadata.deleteMetadata({ videoId, names: ['colour'] }, owner)
 }
 
-async function driveOverlays(send: Rooms, mediaId: string): Promise<void> {
+async function driveOverlays(send: CatalogueClients, mediaId: string): Promise<void> {
   await pages((place) => send.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...place }, owner))
   const overlay = { organisationId: '1', mediaId, shown: { title: 'Tickets' } }
   const { overlay: made } = await send.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
@@ -262,7 +262,7 @@ async function driveOverlays(send: Rooms, mediaId: string): Promise<void> {
   await send.overlays.deleteOverlay({ overlayId }, owner)
 }
 
-async function drivePlaylists(send: Rooms, videoId: string): Promise<void> {
+async function drivePlaylists(send: CatalogueClients, videoId: string): Promise<void> {
   const playlistId = playlistIdOf(0)
   for (const call of [owner, system]) await send.playlists.getPlaylist({ playlistId, skip: 0 }, call)
   await send.playlists.findPublicPlaylist({ playlistId, skip: 0 }, guest)
@@ -274,7 +274,7 @@ async function drivePlaylists(send: Rooms, videoId: string): Promise<void> {
   await send.playlists.removeVideoFromPlaylist({ playlistId: own, videoId, position: 0 }, owner)
 }
 
-async function drivePresentations(send: Rooms, videoId: string): Promise<void> {
+async function drivePresentations(send: CatalogueClients, videoId: string): Promise<void> {
   const request = { organisationId: '1', userId: '7', title: 'New', description: '', videoId }
   const { presentation: made } = await send.presentations.createPresentation(request, system)
   const presentationId = made?.presentationId ?? ''
@@ -288,7 +288,7 @@ async function drivePresentations(send: Rooms, videoId: string): Promise<void> {
   await send.presentations.deletePresentation({ presentationId }, system)
 }
 
-async function driveSettings(send: Rooms, videoId: string): Promise<void> {
+async function driveSettings(send: CatalogueClients, videoId: string): Promise<void> {
   const request = { organisationId: '1', setting: { title: 'New' }, mask: ['title'] }
   const { settingId } = await send.settings.createSetting(CreateSettingRequest.fromPartial(request), owner)
   for (const call of [owner, system]) await send.settings.getSetting({ settingId }, call)
@@ -309,7 +309,7 @@ async function driveSettings(send: Rooms, videoId: string): Promise<void> {
   await send.settings.deleteSetting({ settingId }, owner)
 }
 
-async function driveTags(send: Rooms, videoId: string): Promise<void> {
+async function driveTags(send: CatalogueClients, videoId: string): Promise<void> {
   await pages((place) => send.tags.listTags({ organisationId: '1', pageSize: 1_000, ...place }, owner))
   for (const organisationId of ['1', '2']) {
     for (const [tags, any] of [
@@ -325,7 +325,7 @@ async function driveTags(send: Rooms, videoId: string): Promise<void> {
   await send.tags.deleteTags({ videoId, tags: ['quite-new'] }, owner)
 }
 
-async function driveThemes(send: Rooms): Promise<void> {
+async function driveThemes(send: CatalogueClients): Promise<void> {
   await pages((place) => send.themes.listThemes({ organisationId: '1', pageSize: 100, ...place }, owner))
   const { theme: made } = await send.themes.createTheme(
     CreateThemeRequest.fromPartial({ organisationId: '1', theme: { title: 'New' } }),

@@ -4,13 +4,13 @@ import { freePort, masterKeyFile, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { startCatalogue } from '../../src/service.ts'
 import { authStandIn, encodingStandIn } from '../stand-ins.ts'
-import { openRooms } from './catalogue-clients.ts'
+import { openClients } from './catalogue-clients.ts'
 
 /** Starts the catalogue on a filled database, with its clients. */
 export async function startScaleCatalogue(databaseUrl: string) {
   const auth = await authStandIn()
   const encoding = encodingStandIn(`127.0.0.1:${await freePort()}`)
-  await encoding.come()
+  await encoding.start()
   const service = await startCatalogue(
     {
       listen: '127.0.0.1:0',
@@ -31,12 +31,12 @@ export async function startScaleCatalogue(databaseUrl: string) {
   )
   const channel = openChannel(service.address, { service: 'catalogue', principals: testPrincipals() })
   return {
-    ...openRooms(channel),
+    ...openClients(channel),
     async stop() {
       channel.close()
       await service.stop()
-      await encoding.leave()
-      await auth.leave()
+      await encoding.stop()
+      await auth.stop()
     },
   }
 }

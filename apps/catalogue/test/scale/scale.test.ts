@@ -33,9 +33,9 @@ beforeAll(async () => {
   const catalogue = await startScaleCatalogue(database.url)
   const probe = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   try {
-    await driveCatalogue(catalogue.ask, size)
+    await driveCatalogue(catalogue.clients, size)
     const request = { query: 'quar', order: VideoOrder.VIDEO_ORDER_RELEVANCE, pageSize: 10 }
-    started = await catalogue.ask.videos.listVideos(ListVideosRequest.fromPartial(request), owner)
+    started = await catalogue.clients.videos.listVideos(ListVideosRequest.fromPartial(request), owner)
     statements = watched.statements.splice(0)
     called = catalogue.called
     await probe.query(`select video_id from video where description = 'nowhere'`)

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 /** A mail server that records accepted mails. `refuse` returns the SMTP status for a recipient. */
 async function smtp(refuse: (address: string) => number | undefined = () => undefined) {
-  const taken: { to: string[]; raw: string }[] = []
+  const received: { to: string[]; raw: string }[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -44,14 +44,14 @@ async function smtp(refuse: (address: string) => number | undefined = () => unde
     },
     onData(stream, { envelope }, done) {
       text(stream).then((raw) => {
-        taken.push({ to: envelope.rcptTo.map(({ address }) => address), raw })
+        received.push({ to: envelope.rcptTo.map(({ address }) => address), raw })
         done()
       }, done)
     },
   })
   servers.push(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, taken }
+  return { url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, received }
 }
 
 const uploader: FindRecipient = async (userId) => (userId === '7' ? { email: 'uma@uploads.example', name: 'Uma Upton' } : undefined)
@@ -72,7 +72,7 @@ test('the success message is sent to the mail server', async () => {
   const server = await smtp()
   const { videoId } = await catalogue.play({ title: 'Über <b>Äpfel</b> & "Birnen"' })
   await run({ smtpUrl: server.url })
-  const [letter, ...more] = server.taken
+  const [letter, ...more] = server.received
   expect([letter?.to, more]).toEqual([['uma@uploads.example'], []])
   const mail = await PostalMime.parse(letter?.raw ?? '')
   expect(mail).toMatchObject({
@@ -98,8 +98,8 @@ test.each([
   const server = await smtp()
   await catalogue.play(fields)
   await run({ smtpUrl: server.url }, async () => ({ email: 'uma@uploads.example', name }))
-  expect(server.taken.map(({ to }) => to)).toEqual([['uma@uploads.example']])
-  const mail = await PostalMime.parse(server.taken[0]?.raw ?? '')
+  expect(server.received.map(({ to }) => to)).toEqual([['uma@uploads.example']])
+  const mail = await PostalMime.parse(server.received[0]?.raw ?? '')
   expect([mail.bcc, mail.cc, mail.to?.length]).toEqual([undefined, undefined, 1])
   expect(mail.headers.map(({ key }) => key).toSorted()).toEqual(
     ['from', 'to', 'message-id', 'auto-submitted', 'subject', 'date', 'mime-version', 'content-type'].toSorted(),
@@ -113,7 +113,7 @@ test.each(['uma@uploads.example, eve@evil.example', 'uma@uploads.example\r\nRCPT
     const server = await smtp()
     await catalogue.play()
     await run({ smtpUrl: server.url }, async () => ({ email, name: '' }))
-    expect([server.taken, (await rows()).map(({ state }) => state)]).toEqual([[], ['dropped']])
+    expect([server.received, (await rows()).map(({ state }) => state)]).toEqual([[], ['dropped']])
   },
 )
 
@@ -148,7 +148,7 @@ test('sends no mail for a deleted video or user', async () => {
   await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
   await catalogue.play({}, { userId: '8' })
   await run({ smtpUrl: server.url })
-  expect([server.taken, (await rows()).map(({ state }) => state)]).toEqual([[], ['dropped', 'dropped']])
+  expect([server.received, (await rows()).map(({ state }) => state)]).toEqual([[], ['dropped', 'dropped']])
 })
 
 test('retries an unavailable server for a day with the same Message-ID', async () => {
@@ -166,7 +166,7 @@ test('retries an unavailable server for a day with the same Message-ID', async (
   const server = await smtp()
   const [first] = await catalogue.db.query<{ message_id: string }>('select message_id from mail')
   await run({ smtpUrl: server.url })
-  expect(server.taken[0]?.raw).toContain(`<${first?.message_id}@videos.example>`)
+  expect(server.received[0]?.raw).toContain(`<${first?.message_id}@videos.example>`)
 
   await catalogue.play()
   await catalogue.db.query(`update mail set create_time = now() - interval '25 hours' where state = 'waiting'`)

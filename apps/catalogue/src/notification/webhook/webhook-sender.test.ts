@@ -91,10 +91,10 @@ test('an unreliable receiver receives every event, in order per video', async ()
   expect(receiver.bad).toEqual([])
   for (const { videoId, types } of lives) {
     // Delivery is at least once. Of duplicates, the first counts.
-    const seen = receiver.taken.filter(({ data }) => data['video_id'] === videoId)
+    const seen = receiver.received.filter(({ data }) => data['video_id'] === videoId)
     expect([...new Set(seen.map(({ type }) => type))]).toEqual(types)
   }
-  expect(new Set(receiver.taken.map(({ id }) => id)).size).toBe(48)
+  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(48)
 }, 120_000)
 
 test('a forbidden address is never contacted', async () => {
@@ -137,10 +137,10 @@ test('a slow receiver delays no other receiver, and has at most four calls at on
   aSender()
   await waitFor(() => slow.state.now === 4)
   for (let count = 0; count < 20; count++) await catalogue.upload({}, { organisationId: '2' })
-  await waitFor(() => quick.taken.length === 20)
-  expect([slow.state.max, slow.taken.length]).toEqual([4, 0])
+  await waitFor(() => quick.received.length === 20)
+  expect([slow.state.max, slow.received.length]).toEqual([4, 0])
   held.resolve()
-  await waitFor(() => slow.taken.length === 20)
+  await waitFor(() => slow.received.length === 20)
   expect(slow.state.max).toBe(4)
 }, 60_000)
 
@@ -154,7 +154,7 @@ test('unfinished deliveries of a stopped sender are due immediately', async () =
   await sender.stop()
   isStuck = false
   aSender()
-  await waitFor(() => receiver.taken.length === 1)
+  await waitFor(() => receiver.received.length === 1)
 })
 
 test('webhooks are busy at 4 calls, and organisations at 16', () => {

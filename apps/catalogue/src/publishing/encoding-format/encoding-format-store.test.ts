@@ -52,7 +52,7 @@ const jobsOf = (mediaId: string) =>
     [mediaId],
   )
 
-test('a rendition is queued alone, and added to what plays without touching anything of it', async () => {
+test('a rendition is queued on its own, and added to the current set without other changes', async () => {
   const { videoId, mediaId, jobId: setJobId } = await play()
   const before = await video(videoId)
   const { jobId, ...applied } = await apply(mediaId)
@@ -79,7 +79,7 @@ test('a rendition is queued alone, and added to what plays without touching anyt
   expect((await apply(mediaId)).jobId).toBe('')
 })
 
-test('asked for twice it is made once, and several are made side by side; a failure harms nothing and can be tried again', async () => {
+test('repeated requests for a rendition create one job, several renditions can be queued, and a failed one can be requested again', async () => {
   const { videoId, mediaId } = await play()
   const [first, again] = [await apply(mediaId), await apply(mediaId)]
   expect(again.jobId).toBe(first.jobId)
@@ -97,7 +97,7 @@ test('asked for twice it is made once, and several are made side by side; a fail
   ])
 })
 
-test('a replacement wins: what is made for the set of before comes too late, and is made of the new one', async () => {
+test('publishing a replacement cancels the renditions for the previous set, and queues them for the new set', async () => {
   const { videoId, mediaId, jobId: setJobId } = await play()
   const done = await apply(mediaId, HEVC)
   await publish(done.jobId, made('hevc_300'))
@@ -109,19 +109,19 @@ test('a replacement wins: what is made for the set of before comes too late, and
   expect(await state(late.jobId)).toBe('cancelled')
   expect(await publish(late.jobId, made('av1_250'))).toBe(false)
   expect(await files(videoId)).toEqual(['h264_100 mp4/h264_100.mp4'])
-  const anew = (await jobsOf(mediaId)).filter((job) => job.state === 'queued')
-  expect(anew).toHaveLength(2)
+  const queued = (await jobsOf(mediaId)).filter((job) => job.state === 'queued')
+  expect(queued).toHaveLength(2)
   expect(await usage()).toMatchObject({ bytes: 5_000, jobs: 2 })
   // The previous set is served for an hour, including its added renditions.
   expect(await catalogue.jobs.wanted([setJobId, done.jobId, late.jobId])).toEqual([setJobId, done.jobId])
   expect(await addedTo(videoId)).toMatchObject([{ jobId: done.jobId, setPrefix: `renditions/${setJobId}` }])
-  for (const { job_id: jobId } of anew) await publish(jobId, made(jobId === anew[0]?.job_id ? 'hevc_300' : 'av1_250'))
+  for (const { job_id: jobId } of queued) await publish(jobId, made(jobId === queued[0]?.job_id ? 'hevc_300' : 'av1_250'))
   expect(await files(videoId)).toHaveLength(3)
   expect(await usage()).toMatchObject({ bytes: 8_000, jobs: 0 })
   expect(await createUsageCheck(catalogue.db, testLog).differences(organisationId)).toEqual([])
 })
 
-test('what comes between an accepted replacement and its set is dropped when it is for another set', async () => {
+test('a rendition for another set than the current one is dropped', async () => {
   const { mediaId, videoId } = await play()
   const { jobId } = await apply(mediaId)
   await catalogue.db.query('update job set set_job_id = 1 where job_id = $1', [jobId])
@@ -130,7 +130,7 @@ test('what comes between an accepted replacement and its set is dropped when it 
   expect(await files(videoId)).toEqual(['h264_100 mp4/h264_100.mp4'])
 })
 
-test('an upload of an organisation with formats gets them once it plays; one before stays as it is', async () => {
+test('uploads after an organisation gets a format are encoded to it once they are published, earlier ones are not', async () => {
   const before = await catalogue.upload({}, { organisationId })
   const [format] = await formats().addToOrganisation(organisationId, HEVC, signal)
   expect(await formats().addToOrganisation(organisationId, HEVC, signal)).toEqual([format])
@@ -143,7 +143,7 @@ test('an upload of an organisation with formats gets them once it plays; one bef
   expect((await formats().ofMedia(after.mediaId, signal))?.profileIds).toEqual([HEVC])
 })
 
-test('what is added to an upload that gave way gives way, and again when it failed', async () => {
+test('renditions of a low-priority upload have low priority, also after a retry or a repeated request', async () => {
   const { jobId, mediaId } = await catalogue.upload({}, { organisationId, lowPriority: true })
   await apply(mediaId)
   await publish(jobId)
@@ -153,10 +153,10 @@ test('what is added to an upload that gave way gives way, and again when it fail
   const again = await retryJob({ scope: organisationId, jobId: first?.job_id ?? '' }, aCall())
   const other = await apply(mediaId, HEVC)
   await catalogue.db.query(`delete from outbox where payload ->> 'jobId' = $1`, [other.jobId])
-  const quiet = createStaleJobs(catalogue.db, catalogue.enqueue)
-  const claimed = (await quiet.claim(0)).find((job) => job.jobId === other.jobId)
+  const staleJobs = createStaleJobs(catalogue.db, catalogue.enqueue)
+  const claimed = (await staleJobs.claim(0)).find((job) => job.jobId === other.jobId)
   if (!claimed) throw new Error('the job is active, so it is polled')
-  await quiet.sendAgain(claimed)
+  await staleJobs.sendAgain(claimed)
   const received = (await catalogue.messages()).map(({ payload }) => payload as unknown as JobRequest)
   for (const id of [first?.job_id, again.jobId, other.jobId]) {
     const request = received.find((payload) => payload.jobId === id)
@@ -165,7 +165,7 @@ test('what is added to an upload that gave way gives way, and again when it fail
   }
 })
 
-test('applied before anything plays it is queued then, and never for sound alone', async () => {
+test('a format of an unpublished media is queued when its set is published, and never for audio only', async () => {
   const [picture, sound] = [await catalogue.upload({}, { organisationId }), await catalogue.upload({}, { organisationId })]
   for (const { mediaId } of [picture, sound]) expect((await apply(mediaId)).jobId).toBe('')
   await publish(picture.jobId)
@@ -175,7 +175,7 @@ test('applied before anything plays it is queued then, and never for sound alone
   await expect(apply('7')).rejects.toMatchObject({ kind: 'not_found' })
 })
 
-test('a quota refuses it when it is asked for; by itself it is a failed job, and what plays is published all the same', async () => {
+test('a quota rejects a requested rendition; an automatic one becomes a failed job, and the set is still published', async () => {
   await formats().addToOrganisation(organisationId, AV1, signal)
   const { jobId, mediaId, videoId } = await catalogue.upload({}, { organisationId })
   await limit({ bytes: 10 })
@@ -191,16 +191,16 @@ test('a quota refuses it when it is asked for; by itself it is a failed job, and
   expect(await publish(third.jobId, { ...made('av1_250'), bytes: 2_000 })).toBe(true)
 })
 
-test('the deletion of the media ends it and gives everything back; a lost handover is repeated as it was', async () => {
+test('deleting the media cancels the rendition and releases its quota; a lost job request is sent again unchanged', async () => {
   const { mediaId } = await play()
   const done = await apply(mediaId, HEVC)
   await publish(done.jobId, made('hevc_300'))
   const { jobId } = await apply(mediaId)
   await catalogue.db.query('delete from outbox')
-  const quiet = createStaleJobs(catalogue.db, catalogue.enqueue)
-  const claimed = (await quiet.claim(0)).find((job) => job.jobId === jobId)
+  const staleJobs = createStaleJobs(catalogue.db, catalogue.enqueue)
+  const claimed = (await staleJobs.claim(0)).find((job) => job.jobId === jobId)
   if (!claimed) throw new Error('the job is active, so it is polled')
-  await quiet.sendAgain(claimed)
+  await staleJobs.sendAgain(claimed)
   expect((await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)?.payload).toMatchObject({
     rendition: { profileId: AV1 },
   })

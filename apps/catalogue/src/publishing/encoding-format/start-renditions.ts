@@ -24,11 +24,11 @@ export async function startRendition(
   { profileId, userId }: { profileId: number; userId: string },
 ): Promise<string | undefined> {
   if (!isMissing(media, profileId)) return undefined
-  const [standing] = await tx.query<{ job_id: string }>(
+  const [active] = await tx.query<{ job_id: string }>(
     `select job_id from job where media_id = $1 and profile_id = $2 and state in ('queued', 'running') and action = 'add_rendition'`,
     [media.mediaId, profileId],
   )
-  if (standing) return standing.job_id
+  if (active) return active.job_id
   return queue(tx, enqueue, media, { profileId, userId, reserved: await reserve(tx, media.organisationId, work) })
 }
 

@@ -9,7 +9,7 @@ import { createStaleJobs } from './stale-jobs-store.ts'
 
 let catalogue: CatalogueDatabase
 /** The state that encoding returns for a job. */
-let says: (jobId: string) => Partial<EncodingJob> | Error
+let stateOf: (jobId: string) => Partial<EncodingJob> | Error
 let repeated: string[]
 let afterFailover: (signal: AbortSignal) => Promise<void>
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   repeated = []
   const encoding = {
     getJob: async ({ jobId = '' }) => {
-      const answer = says(jobId)
+      const answer = stateOf(jobId)
       if (answer instanceof Error) throw answer
       return { job: EncodingJob.fromPartial(answer) }
     },
@@ -48,36 +48,36 @@ async function uploads(count: number): Promise<string[]> {
 }
 const run = () => afterFailover(new AbortController().signal)
 const open = async () => (await catalogue.db.query('select from failover where settle_time is null')).length
-const handedOver = async () => (await catalogue.messages()).map(({ payload }) => payload.jobId)
+const sentAgain = async () => (await catalogue.messages()).map(({ payload }) => payload.jobId)
 
-test('every active job is checked at once: sent again where it is unknown, reported again where it has ended', async () => {
+test('after a failover, every active job is checked: unknown ones are sent again, and ended ones report again', async () => {
   // More than one round claims.
   const jobs = await uploads(120)
   const [ended = '', failed = '', working = ''] = jobs
-  says = (jobId) => {
+  stateOf = (jobId) => {
     if (jobId === ended) return { state: JobState.JOB_STATE_OK }
     if (jobId === failed) return { state: JobState.JOB_STATE_FAILED, code: 4002 }
     return jobId === working ? { state: JobState.JOB_STATE_ENCODING } : notFound('job', jobId)
   }
   await run()
   expect(repeated.sort()).toEqual([ended, failed].sort())
-  expect((await handedOver()).sort()).toEqual(jobs.slice(3).sort())
+  expect((await sentAgain()).sort()).toEqual(jobs.slice(3).sort())
   expect(await open()).toBe(0)
   await run()
-  expect(await handedOver()).toHaveLength(117)
+  expect(await sentAgain()).toHaveLength(117)
 })
 
-test('it is not settled while encoding is away, and jobs that come meanwhile are let be', async () => {
+test('the checks continue after an outage of encoding, and exclude jobs that were created since', async () => {
   const [jobId] = await uploads(1)
-  says = () => new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+  stateOf = () => new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
   await run()
   expect(await open()).toBe(1)
   const { jobId: later } = await catalogue.upload()
   await catalogue.db.query('truncate outbox')
-  says = (id) => notFound('job', id)
+  stateOf = (id) => notFound('job', id)
   await catalogue.db.query(`update job set check_time = now() - interval '1 second' where job_id = $1`, [jobId])
   await catalogue.db.query(`update failover set notice_time = now() - interval '500 milliseconds'`)
   await catalogue.db.query('update job set check_time = now() where job_id = $1', [later])
   await run()
-  expect([await handedOver(), await open()]).toEqual([[jobId], 0])
+  expect([await sentAgain(), await open()]).toEqual([[jobId], 0])
 })

@@ -9,58 +9,58 @@ const fresh: MediaState = { status: accepted(false), renditions: undefined, prev
 const replaced: MediaState = { status: accepted(false), renditions: aSet('1'), preview: undefined }
 const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
 
-test('an accepted job shows encoding at once, one that waits for its turn waiting', () => {
+test('an accepted job has the state encoding at once, or waiting if it waits for its turn', () => {
   expect(accepted(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
   expect(accepted(true)).toEqual({ state: 'waiting', progress: 0, code: 1, message: '' })
 })
 
 describe('progress', () => {
   test.each([
-    ['moves on', 5, 40, 40],
-    ['never goes back', 40, 20, 40],
-    ['begins at 5', 0, 1, 5],
-    ['ends at 99 while work goes on', 98, 100, 99],
-    ['counts whole percents', 5, 33.9, 33],
+    ['increases', 5, 40, 40],
+    ['never decreases', 40, 20, 40],
+    ['starts at 5', 0, 1, 5],
+    ['is at most 99 before the end', 98, 100, 99],
+    ['is rounded down', 5, 33.9, 33],
   ])('%s', (_, now, percent, shown) => {
     const { media, job } = applyUpdate({ ...queued, progress: now }, { ...fresh, status: working(now) }, { kind: 'progress', percent })
     expect(media.status).toEqual(working(shown))
     expect(job).toMatchObject({ state: 'running', progress: shown })
   })
-  test('ends the waiting', () => {
+  test('ends the state waiting', () => {
     expect(applyUpdate(queued, { ...fresh, status: accepted(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(working(5))
   })
 })
 
-test('a published set plays', () => {
+test('a published set makes the media playable', () => {
   const after = applyUpdate(queued, fresh, { kind: 'published', renditions: aSet('9') })
   expect(after.job).toEqual({ state: 'ok', progress: 100, code: 0, message: '' })
   expect(after.media).toEqual({ status: playable(), renditions: aSet('9') })
 })
 
 describe('a failure', () => {
-  const failed: JobUpdate = { kind: 'failed', code: 4001, message: 'the source is not to be reached' }
-  test('of a first encode shows, with the progress as reached', () => {
+  const failed: JobUpdate = { kind: 'failed', code: 4001, message: 'the source is unavailable' }
+  test('of a first encode is shown with the last progress', () => {
     const { media } = applyUpdate({ ...queued, progress: 42 }, { ...fresh, status: working(42) }, failed)
-    expect(media.status).toEqual({ state: 'failed', progress: 42, code: 4001, message: 'the source is not to be reached' })
+    expect(media.status).toEqual({ state: 'failed', progress: 42, code: 4001, message: 'the source is unavailable' })
   })
-  test('of a replacement leaves what played, and the reason in the job', () => {
+  test('of a replacement keeps the current set, and the job has the reason', () => {
     const after = applyUpdate(queued, replaced, failed)
     expect(after.media).toEqual({ status: playable(), renditions: aSet('1'), preview: undefined })
-    expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is not to be reached' })
+    expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is unavailable' })
   })
-  test('under a code that is none is a fault of ours', () => {
+  test('with an unknown code is recorded as a platform fault', () => {
     expect(applyUpdate(queued, fresh, { ...failed, code: 17 }).job.code).toBe(5000)
   })
-  test('by a caller has its own code', () => {
+  test('by a cancellation has its own code', () => {
     const { job, media } = applyUpdate(queued, fresh, { kind: 'cancelled', message: 'cancelled on request' })
     expect(job).toMatchObject({ state: 'cancelled', code: 4005 })
     expect(media.status).toMatchObject({ state: 'failed', code: 4005 })
   })
 })
 
-describe('that it can be watched', () => {
+describe('a preview', () => {
   const preview = aSet('1', { renditions: [] })
-  test('plays while the status goes on, and ends with the job', () => {
+  test('is playable without changing the status, and ends with the job', () => {
     const after = applyUpdate(queued, fresh, { kind: 'playable', preview })
     expect([after.job.state, after.media]).toEqual(['running', { ...fresh, preview }])
     const { media } = applyUpdate(after.job, after.media, { kind: 'progress', percent: 40 })
@@ -71,12 +71,12 @@ describe('that it can be watched', () => {
       renditions: aSet('1'),
     })
   })
-  test('of a replacement leaves what plays', () => {
+  test('of a replacement is ignored', () => {
     expect(applyUpdate(queued, replaced, { kind: 'playable', preview }).media).toEqual(replaced)
   })
 })
 
-test('whatever comes, what is shown is one of the states with its own numbers, and progress grows within a job', () => {
+test('for any updates, the status is valid and the progress of a job never decreases', () => {
   const update = fc.oneof(
     fc.record({ kind: fc.constant('progress' as const), percent: fc.integer() }),
     fc.record({ kind: fc.constant('failed' as const), code: fc.integer(), message: fc.string() }),

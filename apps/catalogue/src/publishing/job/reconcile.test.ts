@@ -19,13 +19,13 @@ beforeEach(async () => {
 })
 afterAll(() => catalogue.close())
 
-/** Runs one round one minute later. `says` is what encoding returns for every job. */
-async function aMinuteLater(says: Partial<EncodingJob> | Error, times = { staleSeconds: 30, resultSeconds: 600 }) {
+/** Runs one round one minute later. `answer` is what encoding returns for every job. */
+async function reconcileLater(answer: Partial<EncodingJob> | Error, times = { staleSeconds: 30, resultSeconds: 600 }) {
   await catalogue.db.query(`update job set check_time = check_time - interval '1 minute', ended_since = ended_since - interval '1 minute'`)
   const encoding = {
     getJob: async () => {
-      if (says instanceof Error) throw says
-      return { job: EncodingJob.fromPartial(says) }
+      if (answer instanceof Error) throw answer
+      return { job: EncodingJob.fromPartial(answer) }
     },
     repeatReport: async ({ jobId = '' }) => {
       repeated.push(jobId)
@@ -40,22 +40,22 @@ const unknown = notFound('job', '1')
 const away = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
 
 describe('a job that encoding does not know', () => {
-  test('is handed over again, but not while that is under way', async () => {
+  test('is sent again, unless a message is pending', async () => {
     await catalogue.upload()
-    await aMinuteLater(unknown)
+    await reconcileLater(unknown)
     expect(await received()).toEqual(['job.created'])
     await catalogue.db.query('truncate outbox')
-    await aMinuteLater(unknown)
+    await reconcileLater(unknown)
     expect(await received()).toEqual(['job.created'])
   })
-  test('is handed over five times more, and fails then', async () => {
+  test('is sent again five times, and then fails', async () => {
     // Several uploads, because the result must not depend on the fraction of a millisecond at which
     // a round runs.
     const uploads = await Promise.all(Array.from({ length: 12 }, () => catalogue.upload()))
     for (let round = 1; round <= 6; round++) {
       for (const { jobId } of uploads) expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
       await catalogue.db.query('truncate outbox')
-      await aMinuteLater(unknown)
+      await reconcileLater(unknown)
       expect(await received()).toEqual(round <= 5 ? uploads.map(() => 'job.created') : [])
     }
     for (const { videoId, jobId } of uploads) {
@@ -69,38 +69,38 @@ describe('a job that ended in encoding without a report', () => {
   test.each([
     ['failed', { state: JobState.JOB_STATE_FAILED, code: 4002, message: 'not a video' }, { code: 4002, message: 'not a video' }],
     ['cancelled', { state: JobState.JOB_STATE_CANCELLED }, { code: 4005 }],
-  ])('%s: ends here too, once the report is late', async (_, says, outcome) => {
+  ])('%s: ends here too, once the report is late', async (_, answer, outcome) => {
     const { jobId } = await catalogue.upload()
-    await aMinuteLater(says)
+    await reconcileLater(answer)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
     expect(repeated).toEqual([jobId])
-    await aMinuteLater(says)
+    await reconcileLater(answer)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', ...outcome })
   })
-  test('successfully: its report is asked for again, its set waited for longer, and then given up', async () => {
+  test('successfully: is requested to report again, and fails after a longer time without its set', async () => {
     const { jobId } = await catalogue.upload()
-    const says = { state: JobState.JOB_STATE_OK }
-    await aMinuteLater(says)
-    await aMinuteLater(says)
+    const answer = { state: JobState.JOB_STATE_OK }
+    await reconcileLater(answer)
+    await reconcileLater(answer)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
     expect(repeated).toEqual([jobId, jobId])
-    await aMinuteLater(says, { staleSeconds: 30, resultSeconds: 60 })
+    await reconcileLater(answer, { staleSeconds: 30, resultSeconds: 60 })
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 5002 })
   })
 })
 
 test.each([
-  ['works on it', { state: JobState.JOB_STATE_ENCODING }],
-  ['is away', away],
-])('nothing happens to a job when encoding %s', async (_, says) => {
+  ['runs it', { state: JobState.JOB_STATE_ENCODING }],
+  ['is unavailable', away],
+])('a job is unchanged when encoding %s', async (_, answer) => {
   const { jobId } = await catalogue.upload()
   await catalogue.db.query('truncate outbox')
-  for (let round = 0; round < 8; round++) await aMinuteLater(says)
+  for (let round = 0; round < 8; round++) await reconcileLater(answer)
   expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
   expect(await received()).toEqual([])
 })
 
-test('jobs that were heard of lately, and those that have ended, are not asked after', async () => {
+test('jobs with a recent report, and ended jobs, are not claimed', async () => {
   await catalogue.play()
   await catalogue.db.query(`update job set check_time = now() - interval '1 day'`)
   await catalogue.upload()

@@ -11,7 +11,7 @@ test.each([
   ['https://example.org/%20', 'video'],
   ['https://example.org/..%2f..%2fetc%2fpasswd', 'passwd'],
   [`https://example.org/${'x'.repeat(400)}`, 'x'.repeat(255)],
-])('%s is shown as %s', (url, name) => {
+])('the name of %s is %s', (url, name) => {
   expect(sourceName(url)).toBe(name)
 })
 
@@ -23,6 +23,6 @@ test.each([
   'javascript:alert(1)',
   `https://x/${'y'.repeat(5_000)}`,
   'http://x/\0',
-])('%j is no address of a source', (url) => {
+])('rejects the source URL %j', (url) => {
   expect(checkSourceUrl('url', url)).toHaveLength(1)
 })
