@@ -96,7 +96,7 @@ const addVideo = (policy: Partial<GetPlaybackPolicyResponse> = { captions: [trac
 const FILES = () => ['hls/master.m3u8', `hls/captions/${caption}.m3u8`, `hls/captions/${caption}.vtt`]
 
 describe('captions of a public video', () => {
-  test('are in the master playlist of the current and the earlier version, which leads to their text', async () => {
+  test('are in the master playlist of the current and the earlier version, which references their text', async () => {
     addVideo()
     for (const version of ['v1', 'v0']) {
       const master = await get(`${version}/hls/master.m3u8`)

@@ -226,7 +226,7 @@ describe('events', () => {
     await alone.stop()
   })
 
-  test('have a budget of their own', async () => {
+  test('have a separate budget', async () => {
     const sendOne = () => send(JSON.stringify([event]), {}, limited)
     const statuses = []
     for (let i = 0; i < 4; i++) statuses.push((await sendOne()).status)

@@ -125,7 +125,7 @@ withRedis('budgets that two gateways share', () => {
     expect(await call(1, name)).toBe(false)
   })
 
-  test('the remaining points are the minimum of the shared and the own count', async () => {
+  test('the remaining points are the minimum of the shared and the local count', async () => {
     const { found } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, 4)
       await budgets[1]?.consume(fresh, 3)

@@ -125,7 +125,7 @@ test('a contact form accepts 20 submissions per minute of a /48, and 1,000 in al
   expect(await countAdmitted(1, () => limiter.takeSubmission('192.0.2.1', '8'))).toBe(1)
 })
 
-test('failed keys have their own budget, which limits the look-ups when it is used up', async () => {
+test('failed keys have a separate budget, which limits the look-ups when it is used up', async () => {
   const limiter = createLimiter(limits)
   const lookUp = () => limiter.takeKeyLookUp('203.0.113.1')
   expect(await countAdmitted(100, lookUp)).toBe(100)

@@ -133,7 +133,7 @@ describe('ids', () => {
     },
   )
 
-  test('the error for an unsafe JSON number says to send a string', () => {
+  test('the error for an unsafe JSON number recommends a string', () => {
     for (const number of [2 ** 53, 1.5]) expect(read(fields.idField('media'), number)).toBe('rejected: must be an id; send ids as strings')
   })
 

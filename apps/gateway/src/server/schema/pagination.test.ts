@@ -38,7 +38,7 @@ test('a cursor takes precedence over the start', async () => {
   expect(requests).toEqual([{ pageSize: 3, pageToken: '6', skip: 0 }])
 })
 
-test('the error for a start above 10,000 says to use the cursor', async () => {
+test('the error for a start above 10,000 recommends the cursor', async () => {
   const requests: PageRequest[] = []
   await expect(collectRows({ start: 10_001, limit: 3, part: 5 }, listOf(10, requests))).rejects.toMatchObject({
     kind: 'invalid',
