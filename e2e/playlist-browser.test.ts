@@ -183,7 +183,7 @@ inBrowser('a playlist in a browser', () => {
   test('shows a message if it is empty or does not exist', async () => {
     await change({ videos: [] })
     await page.goto(`${platform.url}/player/${playlistId}`)
-    await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
+    await page.getByText('This playlist has no videos.').waitFor({ timeout: 20_000 })
     await page.goto(`${platform.url}/player/4611686018427387905`)
     await page.getByText('This video is not available').waitFor({ timeout: 20_000 })
   }, 60_000)

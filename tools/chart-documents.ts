@@ -113,7 +113,7 @@ function typeOf(value: unknown, name: string): string {
   if (Array.isArray(value)) return 'array'
   if (Number.isInteger(value)) return 'integer'
   if (['string', 'boolean', 'object'].includes(typeof value) && value !== null) return typeof value
-  throw new Error(`values.yaml: ${name} has no default, of which its type could be told`)
+  throw new Error(`values.yaml: ${name} has no default from which its type follows`)
 }
 
 function tableOf(settings: readonly ChartSetting[]): string {

@@ -46,7 +46,7 @@ export const lintChecks: Check[] = [
 
 /** Returns a check that requires the list of files of git. */
 function inCheckout(findProblems: () => string[]): Check['run'] {
-  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { nothing: 'this is no git checkout' })
+  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { nothing: 'this is not a git checkout' })
 }
 
 function problemOfLines(problems: readonly string[]): { problem?: string } {
@@ -93,7 +93,7 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]
 
 /** Checks that the protos remain compatible with those of the main branch. */
 async function breakingProtos(): Promise<{ problem?: string; nothing?: string }> {
-  if (!existsSync(join(root, '.git'))) return { nothing: 'this is no git checkout' }
+  if (!existsSync(join(root, '.git'))) return { nothing: 'this is not a git checkout' }
   const main = await firstRevision(['refs/heads/main', 'refs/remotes/origin/main'])
   if (main === undefined) return { nothing: 'no commit of the main branch is here to compare with' }
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-proto-'))

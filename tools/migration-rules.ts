@@ -6,7 +6,7 @@
 const RULES: readonly [RegExp, string][] = [
   [/\bdrop (table|column|view|function|type)\b/i, 'drops what services of the version before may use'],
   [/\brename\b/i, 'renames what services of the version before may use'],
-  [/\balter column \S+ (set data )?type\b/i, 'gives a column another type, which writes the table anew'],
+  [/\balter column \S+ (set data )?type\b/i, 'gives a column another type, which rewrites the table'],
   [/\bset not null\b/i, 'sets a column not null, which the version before may leave empty'],
   [
     /\badd column\b(?=.*\bnot null\b)(?!.*\bdefault\b)/i,

@@ -107,8 +107,8 @@ function report(figures: Figures, asked: { rate: number; seconds: number }, arou
   const base = (around[0].reads.fromDue.p99 + around[1].reads.fromDue.p99) / 2
   const writes = Object.entries(figures.counts).flatMap(([what, n]) => (what.startsWith('write ') ? [n] : []))
   const met = {
-    'goodput of the capacity for what was let in': [good / goodput(same), '>=', goals.goodput],
-    'p99 of reads let in, from when they were due, to that at capacity': [figures.reads.fromDue.p99 / base, '<=', goals.p99],
+    'goodput of the capacity for admitted requests': [good / goodput(same), '>=', goals.goodput],
+    'p99 of admitted reads, from when they were due, to that at capacity': [figures.reads.fromDue.p99 / base, '<=', goals.p99],
     'writes done': [count(figures, 'write', 200) / writes.reduce((sum, n) => sum + n, 0), '>=', goals.writes],
     'rejections with Retry-After': [figures.refusals === 0 ? 1 : figures.refusalsWithRetryAfter / figures.refusals, '>=', goals.retryAfter],
   } as const

@@ -29,7 +29,7 @@ export const videoPasswordRows: NounRows = {
         const open = await fixture.video()
         expect((await attempt(fixture, open.video_id, secret)).body).toEqual([false])
 
-        // Six attempts were made before. Four more are allowed, and then all are rejected, even the
+        // Six attempts were made earlier. Four more are allowed, and then all are rejected, even the
         // correct one.
         for (let i = 0; i < 4; i++) expect((await attempt(fixture, id, `guess ${i}`)).status).toBe(200)
         const refused = await attempt(fixture, id, secret)

@@ -123,7 +123,7 @@ async function slidesMade(platform: TestPlatform, id: string, timeout: number): 
   await waitFor(look, { timeout, describe: () => `the slides of presentation ${id}, which is ${JSON.stringify(seen)}` })
 }
 
-/** Uploads each file once more without faults. The frames must be the same. */
+/** Uploads each file again without faults. The frames must be the same. */
 async function checkFrames(
   platform: TestPlatform,
   uploader: Uploader,

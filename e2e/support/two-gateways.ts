@@ -35,7 +35,7 @@ export async function startTwoGateways(env: Record<string, string>, main = GATEW
     PATH: `${process.env['PATH']}`,
     VITASCOPE_PORT: String(port),
     VITASCOPE_PUBLIC_URL: platform.url,
-    // Media requests of the second gateway go on to the first one.
+    // Media requests of the second gateway are sent to the first one.
     VITASCOPE_DELIVERY_URL: platform.url,
     VITASCOPE_SIGNING_KEY_FILE: join(platform.dataDir, 'secrets', 'signing-keys', 'gateway.key'),
     VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE: join(platform.dataDir, 'secrets', 'idempotency-hash-key'),

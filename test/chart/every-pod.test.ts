@@ -95,7 +95,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
   })
 
-  test('secrets are files, and their values appear nowhere else', () => {
+  test('secrets are files, and no other place contains their values', () => {
     for (const { pod } of workloads(manifests())) {
       for (const { env = [] } of containersOf(pod)) {
         expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([])

@@ -46,7 +46,7 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
       await target.finish()
       const problems = values.verify ? await verify(manifest, folder, target) : []
       for (const problem of problems) say(`wrong: ${problem}`)
-      if (problems.length > 0) throw new BackupRefused(`${problems.length} things are not as they should be: they are listed above`)
+      if (problems.length > 0) throw new BackupRefused(`the check found ${problems.length} problems, which are listed above`)
       say(`the backup of ${manifest.takenAt} is restored${values.verify ? ' and verified' : ''}: start the platform`)
       return 0
     } finally {

@@ -42,8 +42,7 @@ export async function restore(manifest: Manifest, folder: string, target: Restor
   const wanted = readLines<BackedObject>(paths.list(folder, manifest.run))
   for await (const { name, bytes, sha256 } of copyObjects(listed, from, target.storage)) {
     const { value } = await wanted.next()
-    if (value?.name !== name || value.sha256 !== sha256)
-      throw new BackupRefused(`${name} is not as it was backed up: its bytes have changed`)
+    if (value?.name !== name || value.sha256 !== sha256) throw new BackupRefused(`${name} differs from the backup: its bytes have changed`)
     sums.count++
     sums.bytes += bytes
   }
@@ -107,8 +106,7 @@ async function* readTable({ run }: Manifest, folder: string, table: DumpedTable 
     hash.update(part)
     yield part
   }
-  if (hash.digest('hex') !== table.sha256)
-    throw new BackupRefused(`the rows of ${table.schema}.${table.table} are not as they were backed up`)
+  if (hash.digest('hex') !== table.sha256) throw new BackupRefused(`the rows of ${table.schema}.${table.table} differ from the backup`)
 }
 
 function urlOf({ urls }: Pick<RestoreTarget, 'urls'>, schema: string): string {

@@ -31,7 +31,7 @@ async function run(): Promise<number> {
         { skip },
       )
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
-      const left = skipped > 0 ? `, ${skipped} of them passed over` : ''
+      const left = skipped > 0 ? `, ${skipped} of them skipped` : ''
       process.stdout.write(`${postcodes} postcodes of ${countries.join(', ')} from ${lines} lines${left}, in ${seconds} s\n`)
       return 0
     } finally {

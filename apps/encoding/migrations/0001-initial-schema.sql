@@ -84,7 +84,7 @@ create table segment (
   path    text not null,
   bytes   bigint not null,
   sha256  text not null,
-  -- Duration in the playlist; 0 for a file that is no segment. Playlists of unfinished videos are made from these rows.
+  -- Duration in the playlist; 0 for a file that is not a segment. Playlists of unfinished videos are made from these rows.
   seconds double precision not null default 0,
   primary key (job_id, chunk, path),
   foreign key (job_id, chunk) references chunk

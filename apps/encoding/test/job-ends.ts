@@ -28,7 +28,7 @@ export async function checkEnds(around: Surroundings, jobs: number): Promise<Rec
   expect(ended).toHaveLength(jobs)
   for (const row of ended) await checkEnd(around, row)
   await waitFor(async () => (await around.objects('work')).length === 0, { timeout: 60_000, describe: 'work to be empty' })
-  // A source is kept next to its set, and nowhere else.
+  // A source is stored only next to its set.
   const sets = ended.filter(({ state }) => state === 'ok').length
   await waitFor(async () => (await around.objects('source')).length === sets, { timeout: 60_000, describe: `${sets} remaining sources` })
   return { ok: sets, failed: jobs - sets }

@@ -21,7 +21,7 @@ export async function main(began = Date.now()): Promise<void> {
     if (stopping && performance.now() - stoppedAt < SAME_SIGNAL_MS) return
     if (stopping) process.exit(1)
     stoppedAt = performance.now()
-    print.own('info', `${signal}: stopping (once more to end at once)`)
+    print.own('info', `${signal}: stopping (repeat to end immediately)`)
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref()
     stopping = (platform?.stop() ?? Promise.resolve()).then(() => process.exit(0))
   }

@@ -21,7 +21,7 @@ import { planServices, type ServicePlan } from '../src/services.ts'
 
 const IS_LONG = process.env['VITASCOPE_LONG_TESTS'] === '1'
 const ORDERS = IS_LONG ? 20 : 2
-/** How late the database is, and for how long it is away later. */
+/** How late the database is, and for how long it is unavailable later. */
 const LATE_MS = IS_LONG ? 20_000 : 3_000
 const AWAY_MS = IS_LONG ? 300_000 : 12_000
 /** From the first answer of the database to the readiness of everything, and from a change to what probes say of it. */

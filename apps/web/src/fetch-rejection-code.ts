@@ -14,7 +14,7 @@ export async function fetchRejectionCode(address: string, signal: AbortSignal): 
     const problem: unknown = await response.json().catch(() => ({}))
     return asText(asObject(problem)['code']) || 'token_required'
   } catch {
-    // A failed request is no rejection. The next request for the file detects the outage.
+    // A failed request is not a rejection. The next request for the file detects the outage.
     return ''
   }
 }

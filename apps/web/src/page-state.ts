@@ -17,7 +17,7 @@ export type PageState =
   | Message
 
 export function pageState(answer: VideoAnswer, hasToken: boolean): PageState {
-  if ('unreachable' in answer) return message('No connection', 'The server cannot be reached just now. Trying again …', true)
+  if ('unreachable' in answer) return message('No connection', 'The server cannot be reached. Trying again …', true)
   if ('status' in answer) return refused(answer)
 
   const { record } = answer
@@ -46,7 +46,7 @@ const wrongAddress: Message = message(
 /** Message for a viewer without a valid token. */
 export const needsPersonalLink: Message = message(
   'This video is protected',
-  'It opens with a personal link. Ask whoever sent you here for one that is still valid.',
+  'It opens with a personal link. Ask its sender for a valid one.',
   false,
 )
 

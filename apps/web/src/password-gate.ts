@@ -6,7 +6,7 @@ import type { PlayerShell } from './player-shell.ts'
 type Answer = 'right' | 'wrong' | 'too often' | 'no answer'
 
 /**
- * Asks for the password of a video until it is correct. Resolves with `open` if the last correct
+ * Shows a password form until the password of the video is correct. Resolves with `open` if the last correct
  * password fits this video, too, and with undefined if the signal aborts first.
  */
 export async function askPassword(
@@ -51,10 +51,10 @@ const texts = {
   first: 'This video opens with a password.',
   wrong: 'That is not its password. Try again.',
   'too often': 'That was tried too often. Wait a minute, then try again.',
-  'no answer': 'The server cannot be reached just now. Try again.',
+  'no answer': 'The server cannot be reached. Try again.',
 } as const
 
-/** This is no `<form>`: a sandboxed frame without `allow-forms` must still be able to submit. */
+/** This is not a `<form>`: a sandboxed frame without `allow-forms` must still be able to submit. */
 function passwordField() {
   const row = document.createElement('div')
   row.className = 'password'

@@ -117,7 +117,7 @@ function wireListButton(root: ShadowRoot, isOpen: boolean): void {
 function showEmpty(root: ShadowRoot): void {
   const place = document.createElement('div')
   part(root, '.screen', HTMLElement).append(place)
-  buildShell(place.attachShadow({ mode: 'open' })).notice('Nothing to play', 'There are no videos in it just now.')
+  buildShell(place.attachShadow({ mode: 'open' })).notice('Nothing to play', 'This playlist has no videos.')
   for (const button of root.querySelectorAll('.bar button')) button.remove()
 }
 

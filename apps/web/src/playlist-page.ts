@@ -11,7 +11,7 @@ export async function showPlaylist(playlistId: string, place: Element, wishes: P
     // If the replaced element is the player, it has its own shadow root.
     if (!shell && place.shadowRoot) return
     shell ??= emptyShell(place)
-    shell.notice('No connection', 'The server cannot be reached just now. Trying again …', { retry })
+    shell.notice('No connection', 'The server cannot be reached. Trying again …', { retry })
   })
   if (!record) return false
   place.replaceWith(new VitascopePlaylist(record, wishes))

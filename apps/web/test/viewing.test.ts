@@ -267,7 +267,7 @@ inBrowser('viewing', () => {
     platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
     platform.setRecord('list', { title: 'All', videos: [] })
     await page.goto(`${platform.url}/player/list`)
-    await page.getByText('There are no videos in it just now.').waitFor({ timeout: 20_000 })
+    await page.getByText('This playlist has no videos.').waitFor({ timeout: 20_000 })
     await takeScreenshot('empty-list')
     expect(platform.requestedPaths.filter((path) => path.startsWith('/v2'))).toEqual(['/v2/playlist/list'])
     platform.requestedPaths.length = 0

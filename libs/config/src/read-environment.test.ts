@@ -94,7 +94,7 @@ test('a secret is read from its value or its file, not from both, and is never s
     'redis://a',
     'redis://:s3cret@redis:6379',
   ])
-  expect(problems({ S: 'redis://a', S_FILE: join(folder, 'url') })).toEqual(['S and S_FILE are both set: one of them is to go'])
+  expect(problems({ S: 'redis://a', S_FILE: join(folder, 'url') })).toEqual(['S and S_FILE are both set: remove one of them'])
   expect(problems({ S_FILE: join(folder, 'nowhere') })).toEqual(['S_FILE: the file cannot be read (ENOENT)'])
   expect(problems({ S_FILE: join(folder, 'empty') })).toEqual(['S_FILE: the file is empty'])
   expect(problems({ S_FILE: join(folder, 'other') })).toEqual(['S must be a URL beginning with redis://'])

@@ -91,7 +91,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
   }
   const secret = (name: string): string | undefined => {
     const [value, file] = [raw(name), raw(`${name}_FILE`)]
-    if (value !== undefined && file !== undefined) refuse(`${name} and ${name}_FILE are both set: one of them is to go`)
+    if (value !== undefined && file !== undefined) refuse(`${name} and ${name}_FILE are both set: remove one of them`)
     return value ?? (file === undefined ? undefined : content(`${name}_FILE`, file))
   }
   const checkUrl = (name: string, value: string | undefined, protocols: readonly string[]) => {

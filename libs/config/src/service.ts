@@ -17,12 +17,12 @@ const HEALTH_LISTEN = {
 export function readTls(read: Reader): { folder: string; callers: readonly string[] } | undefined {
   const folder = read.optional('VITASCOPE_TLS_DIR', TLS_DIR)
   const callers = read.list('VITASCOPE_TLS_CALLERS', {
-    check: (name) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? undefined : 'is no DNS name in small letters'),
+    check: (name) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? undefined : 'is not a DNS name in lower case'),
     shownDefault: 'each holder of a certificate of `ca.crt`',
     description: 'Names of the services that may call this one, such as `gateway,encoding`. Requires `VITASCOPE_TLS_DIR`.',
   })
   if (folder === undefined && callers.length > 0)
-    read.refuse('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR: in plain text nobody has a name')
+    read.refuse('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR: callers in plain text have no name')
   return folder === undefined ? undefined : { folder, callers }
 }
 

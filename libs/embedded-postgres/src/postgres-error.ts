@@ -49,5 +49,5 @@ export function explainFailure(lines: readonly string[], { dir, port }: { dir: s
 }
 
 function lastWords(lines: readonly string[]): string {
-  return lines.length === 0 ? 'it said nothing' : lines.slice(-8).join(' | ')
+  return lines.length === 0 ? 'it has no output' : lines.slice(-8).join(' | ')
 }

@@ -58,7 +58,7 @@ async function followRedirects(url: string, request: GuardedRequest, signal: Abo
     answer.destroy()
     const { location } = answer.headers
     if (location === undefined || !URL.canParse(location, finalUrl)) {
-      throw new SourceError(4001, 'the source redirects to nowhere', { status: answer.statusCode ?? 0 })
+      throw new SourceError(4001, 'the source redirects without an address', { status: answer.statusCode ?? 0 })
     }
     finalUrl = new URL(location, finalUrl).href
   }

@@ -21,7 +21,7 @@ export interface CopyQuestion {
 /** Profiles of 8-bit H.264 that every browser supports. */
 const profiles = ['Constrained Baseline', 'Main', 'High']
 /** Aborts the reading: most unsuitable sources are detected in their first seconds. */
-const doesNotFit = new Error('the picture is no rendition as it is stored')
+const doesNotFit = new Error('the stored picture does not have the form of a rendition')
 /** Maximum bit rate of sound and everything else in the file. */
 const otherBits = 1_000_000
 

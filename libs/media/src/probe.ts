@@ -123,7 +123,7 @@ function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedS
 function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): SourceRefused {
   const name = /^[a-z0-9_]{1,32}$/.test(stream.codec) ? stream.codec : 'unknown'
   const what = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
-  return new SourceRefused(4002, `${what} is in a format that is not taken (${name})`, cause)
+  return new SourceRefused(4002, `${what} has an unsupported format (${name})`, cause)
 }
 
 function pictureTooLarge(cause?: unknown): SourceRefused {

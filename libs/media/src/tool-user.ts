@@ -43,7 +43,7 @@ export async function makeFoldersFor(
 /** Throws for a link in place of a folder, which only a compromised tool can have created. */
 async function ownerOf(folder: string): Promise<number> {
   const there = await lstat(folder)
-  if (!there.isDirectory()) throw new EncodeFailed('incomplete', 'a link stands where a folder should be')
+  if (!there.isDirectory()) throw new EncodeFailed('incomplete', 'a symbolic link is in place of a folder')
   return there.uid
 }
 

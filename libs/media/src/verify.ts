@@ -116,7 +116,7 @@ function checkStreams(plan: EncodePlan, rendition: PlannedTracks, probed: Probed
   checkDuration(path, probed.durationSeconds, plan.durationSeconds)
   if (rendition.video && plan.video) {
     const { width, height, codec = 'h264' } = rendition.video
-    if (picture?.codec !== probedPictures[codec]) throw incomplete(path, `its picture is no ${codec}`)
+    if (picture?.codec !== probedPictures[codec]) throw incomplete(path, `its picture is not ${codec}`)
     if (picture.width !== width || picture.height !== height) throw incomplete(path, `its picture is ${picture.width}x${picture.height}`)
     checkDuration(path, picture.durationSeconds, plan.video.frames / toNumber(plan.video.frameRate))
   }

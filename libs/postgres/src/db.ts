@@ -239,7 +239,7 @@ async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('commit').catch((error: unknown) => {
     throw asRefusal(error)
   })
-  if (command !== 'COMMIT') throw new Error('a transaction was rolled back: one of its statements failed, and nobody said so')
+  if (command !== 'COMMIT') throw new Error('a transaction was rolled back, because the error of one of its statements was ignored')
 }
 
 /**

@@ -108,7 +108,7 @@ function isBehind(sight: Sight, before: Memory | undefined): boolean {
   return BigInt(sight.position) < BigInt(before.position) && BigInt(sight.known ?? 0) <= BigInt(before.known ?? 0)
 }
 
-/** Returns whether a newer response arrived during this request, so that this older state is no failover. */
+/** Returns whether a newer response arrived during this request, so that this older state is not a failover. */
 function isOvertaken(sight: Sight, before: Memory | undefined, memory: Memory | undefined): boolean {
   return memory !== before && isBehind(sight, memory)
 }

@@ -124,7 +124,7 @@ function sendOne({ db, handlers, log, maxErrors }: Required<OutboxOptions>, sign
       const dead = !absent && faults >= (known ? REFUSALS : maxErrors)
       // When the platform starts, a receiver may start a moment later than its sender.
       const level = dead ? 'error' : attempts <= SILENT_ATTEMPTS && absent ? 'debug' : 'warn'
-      log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was not taken')
+      log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was rejected')
       await tx.query(
         `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,
            next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'

@@ -102,7 +102,7 @@ async function follow(client: pg.Client, exported: string, schema: string): Prom
     await client.query(`set transaction snapshot ${pg.escapeLiteral(exported)}`)
   } catch (error) {
     throw new SnapshotRefused(
-      `the schema ${schema} lies in another database than the first: each database is to be backed up by its own means, at one moment`,
+      `the schema ${schema} is in a different database than the first. Back up such databases with their own tools, all at the same moment`,
       { cause: error },
     )
   }

@@ -22,8 +22,8 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
     log.fatal({ err: error }, what)
     process.exit(1)
   }
-  process.on('uncaughtException', fail('a fault that nobody caught'))
-  process.on('unhandledRejection', fail('a rejection that nobody caught'))
+  process.on('uncaughtException', fail('uncaught exception'))
+  process.on('unhandledRejection', fail('unhandled rejection'))
 
   let running: RunningService | undefined
   let drainMs: number | undefined

@@ -102,7 +102,7 @@ export function createTransferLimiter(
     begin(transfer) {
       const own = clients.get(transfer.client) ?? new Set()
       if (own.size >= bounds.maxPerClient && !displaceSlowest(own)) {
-        const sentence = `your address has ${own.size} transfers under way, and more at once are not accepted: wait until one has ended`
+        const sentence = `your address has ${own.size} active transfers, and more are rejected: wait until one has ended`
         throw new DomainError('exhausted', 'TOO_MANY_AT_ONCE', sentence, { retryAfter: 1 })
       }
       if (all.size >= bounds.maxTotal && !displaceSlowest(all)) {

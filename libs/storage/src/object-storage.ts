@@ -96,7 +96,7 @@ export class UnsatisfiableRange extends DomainError {
   readonly bytes: number
 
   constructor(bytes: number) {
-    super('invalid', 'RANGE_NOT_SATISFIABLE', 'the range lies outside of the object')
+    super('invalid', 'RANGE_NOT_SATISFIABLE', 'the range is outside of the object')
     this.name = 'UnsatisfiableRange'
     this.bytes = bytes
   }

@@ -154,7 +154,7 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
     test.each<[string, RangeRequest]>([
       ['begins after the end', { start: 10 }],
       ['is turned round', { start: 5, end: 4 }],
-      ['asks for no last byte', { last: 0 }],
+      ['has no last byte', { last: 0 }],
       ['is not of whole numbers', { start: 0.5 }],
       ['is negative', { start: -1 }],
     ])('a range that %s is rejected with the size of the object', async (_, range) => {

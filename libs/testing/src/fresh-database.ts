@@ -22,7 +22,7 @@ const templateLock = 7_246_001
 
 /**
  * Creates a database with the migrations of a folder. It is a copy of a template, which the first caller creates.
- * Requires the cluster that `tools/jest-setup.mjs` starts for the whole run.
+ * Requires the cluster that `tools/jest-setup.mjs` starts for all tests.
  */
 export async function freshDatabase({ migrations, schema }: { migrations: string; schema: string }): Promise<FreshDatabase> {
   const cluster = clusterUrl()

@@ -20,7 +20,7 @@ jest.setTimeout(3_600_000)
 const MINUTES = 2
 /** One round is a functional check. Three rounds and their medians are a measurement. */
 const ROUNDS = Number(process.env['VITASCOPE_SPEED_ROUNDS'] ?? 1)
-/** Number of frames up to the second key frame. Our encoder starts anew after the first chunk. */
+/** Number of frames up to the second key frame. Our encoder starts again after the first chunk. */
 const FIRST_FRAMES = 60
 const FILM = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=3600,noise=alls=4:allf=t'
 /**

@@ -9,7 +9,7 @@ const remembered = new Map<string, string>()
 /**
  * Returns the language under which an event counts. A language of the video is returned as the
  * video spells it. Otherwise returns the primary subtag in its shortest ISO 639 form (`pt` for
- * `pt-BR`, `de` for `deu`), or `""` if it is no language. So reports of a video list its own
+ * `pt-BR`, `de` for `deu`), or `""` if it is not a language. So reports of a video list its own
  * languages and at most about 700 others, regardless of what players send.
  */
 export function countedLanguage(sent: string, own: readonly string[]): string {

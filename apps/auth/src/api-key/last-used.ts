@@ -6,7 +6,7 @@ import type { Logger } from '@vitascope/telemetry'
  * key costs at most one write per minute, regardless of the number of replicas. A crash loses up to
  * the last flush interval.
  *
- * This is no batcher of libs/concurrency: calls do not wait for the write, uses of one key replace
+ * This is not a batcher of libs/concurrency: calls do not wait for the write, uses of one key replace
  * each other, and the interval bounds the number of writes.
  */
 export interface LastUsed {

@@ -135,7 +135,7 @@ describe('the command', () => {
     expect(await command(path)).toMatchObject({ code: 1, out: '', err: 'line 2 has 1 columns, not 12\nnothing was imported\n' })
     const done = await command('--skip-bad', path)
     expect([done.code, done.err]).toEqual([0, 'line 2 has 1 columns, not 12\n'])
-    expect(done.out).toMatch(/^1 postcodes of NL from 2 lines, 1 of them passed over, in \d+\.\d s\n$/)
+    expect(done.out).toMatch(/^1 postcodes of NL from 2 lines, 1 of them skipped, in \d+\.\d s\n$/)
     expect((await rows('NL')).map(({ postcode }) => postcode)).toEqual(['1011 AB'])
   })
   test('changes nothing when it is killed, and the next import is complete', async () => {

@@ -122,7 +122,7 @@ async function applyUpdateLocked(
   update: JobUpdate,
   revision?: number,
 ): Promise<void> {
-  if (!media) throw new Error(`job ${job.jobId} stands, but media ${job.mediaId} does not exist`)
+  if (!media) throw new Error(`job ${job.jobId} is active, but media ${job.mediaId} does not exist`)
   const after = applyUpdate(job, media, update)
   await tx.query(
     `update job set state = $2, progress = $3, code = $4, message = $5, revision = coalesce($6, revision), check_time = now(),

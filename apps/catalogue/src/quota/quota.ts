@@ -66,7 +66,7 @@ export function workLimits({ maxBytes, maxMs }: Pick<Reservation, 'maxBytes' | '
 export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedBytes, isEncoded }: Work): Reservation {
   const { concurrentJobs, bytes: quotaBytes, minutesPerMonth } = quota
   if (concurrentJobs !== undefined && usage.jobs >= concurrentJobs) {
-    const message = `the organisation has ${usage.jobs} jobs under way, and ${concurrentJobs} are allowed at once: try again when one has ended`
+    const message = `the organisation has ${usage.jobs} active jobs, and at most ${concurrentJobs} are allowed: try again when one has ended`
     throw new DomainError('exhausted', 'TOO_MANY_JOBS', message, { retryAfter: RETRY_AFTER_SECONDS })
   }
   const left = quotaBytes === undefined ? Number.POSITIVE_INFINITY : quotaBytes - usage.bytes - usage.reservedBytes
@@ -134,12 +134,12 @@ function larger(earlier: number | undefined, now: number | undefined): number | 
 }
 
 function bytesInWords(quota: number, { bytes, reservedBytes }: Usage): string {
-  return `of ${quota} bytes that the organisation may store, ${bytes} are used and ${reservedBytes} reserved for uploads and jobs under way`
+  return `of ${quota} bytes that the organisation may store, ${bytes} are used and ${reservedBytes} reserved for active uploads and jobs`
 }
 
 function minutesInWords(quotaMs: number, usage: Usage): string {
   const [used, reserved] = [minutes(usage.ms), minutes(usage.reservedMs)]
-  return `of ${minutes(quotaMs)} minutes that the organisation may encode a month, ${used} are used and ${reserved} reserved for jobs under way`
+  return `of ${minutes(quotaMs)} minutes that the organisation may encode a month, ${used} are used and ${reserved} reserved for active jobs`
 }
 
 /** Returns minutes with at most two decimals. */

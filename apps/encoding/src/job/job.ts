@@ -59,7 +59,7 @@ export type FinishedSet = RenditionSet | SlideSet
 
 /** Returns the plan of a job that is encoded. Throws if there is none. */
 export function requirePlan({ jobId, plan }: Pick<Job, 'jobId' | 'plan'>): EncodePlan {
-  if (plan === undefined) throw new Error(`job ${jobId} is to be encoded, but has no plan`)
+  if (plan === undefined) throw new Error(`job ${jobId} has no plan and cannot be encoded`)
   return plan
 }
 

@@ -55,7 +55,7 @@ function readOptions(): { isDry: boolean; isJson: boolean; graceMs: number } | u
 }
 
 function sentenceOf(finding: Finding): string {
-  if (finding.found === 'missing') return `missing   ${finding.name}: a row tells of it, and it is not in storage`
+  if (finding.found === 'missing') return `missing   ${finding.name}: a row names it, but it is not in storage`
   const { orphan, done } = finding
   return `${done.padEnd(9)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the last of ${orphan.newest.toISOString()}`
 }

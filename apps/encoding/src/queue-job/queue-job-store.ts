@@ -17,7 +17,7 @@ export interface QueueJobStore {
   /** Returns the id. Throws QUEUE_FULL. */
   add(job: NewQueueJob, call: Parameters<typeof withIdempotency>[1]): Promise<string>
   /**
-   * Removes the first job, for good or under a lease. Returns undefined if there is none. No two
+   * Removes the first job, permanently or under a lease. Returns undefined if there is none. No two
    * calls return the same job. It costs two statements, each with a partial index.
    */
   pop(leaseSeconds: number, signal?: AbortSignal): Promise<QueueJob | undefined>

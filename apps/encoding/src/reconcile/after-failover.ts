@@ -24,7 +24,7 @@ interface Tools {
 const NAMED = 20
 
 /**
- * Repairs the effects of lost transactions after a failover: once when it is noticed, and once more
+ * Repairs the effects of lost transactions after a failover: once when it is noticed, and again
  * after `graceMs`, when no process works with lost state any more. The second pass settles the
  * failover. If this process dies in between, the repair starts again.
  */

@@ -121,7 +121,7 @@ function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date
 }
 
 function checkKey(operator: string, value: string, prefix: string): string | undefined {
-  const wanted = `must begin with ${prefix} and go on with letters, digits, dots, hyphens and underscores, or be a UUID in lower case with an extension`
+  const wanted = `must begin with ${prefix} and continue with letters, digits, dots, hyphens and underscores, or be a UUID in lower case with an extension`
   if (operator === 'starts-with') {
     return value === prefix || (value.startsWith(prefix) && isObjectName(`${value}x`)) ? undefined : wanted
   }

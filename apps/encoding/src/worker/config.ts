@@ -180,7 +180,7 @@ function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefin
   if (run === undefined) return undefined
   const jobId = read.text('VITASCOPE_WORKER_JOB', { shownDefault: 'required in a Job', description: 'Id of the encode job.' })
   const chunks = read.list('VITASCOPE_WORKER_CHUNKS', {
-    check: (item) => (/^\d{1,6}$/.test(item) ? undefined : 'is no number of a chunk'),
+    check: (item) => (/^\d{1,6}$/.test(item) ? undefined : 'is not the number of a chunk'),
     shownDefault: 'required in a Job',
     description: 'The first chunks, one for each index.',
   })

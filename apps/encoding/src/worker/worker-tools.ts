@@ -132,7 +132,7 @@ async function sandboxReport(sandbox: Sandbox, office: string | undefined) {
 
 function warnOfOpenLocks(name: string, { network, diesWithParent, files, users, calls, endsBy }: Sandbox, log: Logger): void {
   if (files === 'all') {
-    const what = users ? 'the files that everybody may read' : 'the files, the settings and the other jobs of this worker'
+    const what = users ? 'the files that all users may read' : 'the files, the settings and the other jobs of this worker'
     log.warn(`${name} cannot be kept from ${what} on this machine: a kernel with Landlock, perl, and setpriv of util-linux would do it`)
   }
   if (network === 'open') log.warn(`${name} cannot be kept from the network on this machine: util-linux with user namespaces would do it`)

@@ -66,7 +66,7 @@ export function sendEvents(viewId: string): EventSender {
 
 /**
  * Returns undefined if the events must not be sent again, else the delay in milliseconds that the
- * server asks for (0 without `Retry-After`, at most 10 minutes).
+ * server requests (0 without `Retry-After`, at most 10 minutes).
  */
 async function post(events: readonly ViewEvent[]): Promise<number | undefined> {
   try {

@@ -7,7 +7,7 @@
  *   `Retry-After` delays the next one, and a probe that hangs does not. After a probe that succeeds, the request that has waited longest
  *   is sent alone:
  *     - it succeeds, or it ends unsent and no other one waits: the state is `playing`, and all other requests are sent;
- *     - it fails: the probes go on, and the delays go on where they were.
+ *     - it fails: the probes and the growth of the delays continue.
  *
  * The module knows neither hls.js nor the page: `recovering-loader.ts` and `browser-playback.ts` connect it to what loads.
  */
@@ -195,7 +195,7 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
 
 const unreachable: ProbeResult = { isReachable: false, retryAfterMs: 0 }
 
-/** Probes by one GET request. Every response that is no outage counts as reachable. */
+/** Probes by one GET request. Every response that is not an outage counts as reachable. */
 export async function probeAddress(address: string, signal: AbortSignal): Promise<ProbeResult> {
   const response = await fetch(address, { cache: 'no-store', signal })
   // The headers are sufficient: the body of a large file is not downloaded.

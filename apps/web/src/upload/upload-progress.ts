@@ -40,7 +40,7 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
   }
   const toggle = () => {
     if (run.signal.aborted) return resume()
-    pause.textContent = 'Go on'
+    pause.textContent = 'Continue'
     phase.textContent = 'Paused. What is uploaded stays for a day.'
     run.abort()
   }
@@ -66,7 +66,7 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
             resumableUploads.keep(file, path)
           },
           onConnection: (isThere) => {
-            phase.textContent = isThere ? 'Uploading' : 'The server does not answer just now. Trying again …'
+            phase.textContent = isThere ? 'Uploading' : 'The server does not respond. Trying again …'
           },
         })
         resumableUploads.forget(file)

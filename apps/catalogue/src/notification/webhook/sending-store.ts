@@ -24,7 +24,7 @@ export interface Busy {
 }
 
 /**
- * `failed`: a test call failed for good. `lost`: another process has leased the lane since, and
+ * `failed`: a test call failed permanently. `lost`: another process has leased the lane since, and
  * nothing was changed.
  */
 export type Settled = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'

@@ -21,7 +21,7 @@ export interface StaleJobs<Job extends { jobId: string; sends: number } = StaleJ
    * replicas for the same time.
    */
   claim(staleSeconds: number): Promise<Job[]>
-  /** Sends a job to encoding once more, unless a message is pending in the outbox or the job is no longer active. */
+  /** Sends a job to encoding again, unless a message is pending in the outbox or the job is no longer active. */
   sendAgain(job: Job): Promise<void>
   /** Records that encoding reports the job as ended. Returns the seconds since this was first recorded. */
   ended(jobId: string): Promise<number>

@@ -39,7 +39,7 @@ export function playerPages(parts: Parts): Router {
 /** With this tag, players send events of all viewers, whatever their browsers request. */
 const FULL_REFERRER = '<meta name="vitascope:events" content="all" />'
 
-/** File names contain a content hash, so they can be cached for good. */
+/** File names contain a content hash, so they can be cached permanently. */
 function assets(folder: string): RequestHandler {
   const serve = express.static(folder, { index: false, redirect: false, dotfiles: 'ignore', immutable: true, maxAge: '1y' })
   return (request, response, next) =>

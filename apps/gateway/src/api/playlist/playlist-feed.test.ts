@@ -143,7 +143,7 @@ describe('1,000 hostile titles', () => {
       const expected = shown(title)
       expect([item[index].title, item[index]['media:title']['#text'], item[index].category]).toEqual([expected, expected, expected])
       expect(item[index]['media:group']['media:content'][0].lang).toBe(expected)
-      // A description is decoded once more, as HTML.
+      // A description is decoded again, as HTML.
       expect(item[index].description).not.toMatch(/<(?!br>)/)
     }
   })

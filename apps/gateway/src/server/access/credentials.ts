@@ -35,7 +35,7 @@ function keyOf(header: string): string {
   const bytes = Buffer.from(value, 'base64')
   // Node's decoder ignores invalid characters, so the value is valid base64 only if it encodes back
   // to itself.
-  if (bytes.toString('base64').replace(/(?<!=)=+$/, '') !== value.replace(/(?<!=)=+$/, '')) throw malformed('the value is no base64')
+  if (bytes.toString('base64').replace(/(?<!=)=+$/, '') !== value.replace(/(?<!=)=+$/, '')) throw malformed('the value is not base64')
   const [key = '', password, ...rest] = bytes.toString('latin1').split(':')
   if (password !== 'x' || rest.length > 0) throw malformed('the key is the user name, and the password is x')
   return key

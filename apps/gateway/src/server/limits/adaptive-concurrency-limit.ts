@@ -101,7 +101,7 @@ export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds,
     begin(kind, caller) {
       const own = ofCaller.get(caller) ?? 0
       if (hasTooMany(own, kind)) {
-        const sentence = `you have ${own} requests under way, and more at once are not taken: wait for answers`
+        const sentence = `you have ${own} active requests, and more are rejected: wait for responses`
         throw new DomainError('exhausted', 'TOO_MANY_AT_ONCE', sentence, { retryAfter: 1 })
       }
       if (isFull(kind)) throw new DomainError('unavailable', 'OVERLOADED', OVERLOADED, { retryAfter: 1 })

@@ -171,7 +171,7 @@ export function boundViewerPaths(
     }
     const address = clientAddress(request, trustedProxies)
     if (hasTooMany(address)) {
-      const detail = `this address has ${maxAtOnce} requests for files and pages under way, and more at once are not taken: wait for answers`
+      const detail = `this address has ${maxAtOnce} active requests for files and pages, and more are rejected: wait for responses`
       const headers = {
         'RateLimit-Policy': `"media_at_once";q=${maxAtOnce};qu="concurrent-requests"`,
         RateLimit: '"media_at_once";r=0',

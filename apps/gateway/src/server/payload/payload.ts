@@ -64,7 +64,7 @@ function readContentType(request: IncomingMessage): { type: string; header: stri
 }
 
 function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw malformed('the body is no UTF-8')
+  if (!isUtf8(bytes)) throw malformed('the body is not UTF-8')
   const text = bytes.toString('utf8')
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }

@@ -59,7 +59,7 @@ function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, 
       throw refusal(
         'not_found',
         'NOT_FOUND',
-        `this path goes on: /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
+        `this path is incomplete: /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
       )
     response.setHeader('Allow', verbs)
     throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
