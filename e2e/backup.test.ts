@@ -173,7 +173,7 @@ test('a second backup copies new files only, and a stopped platform can be backe
 test('restore rejects a non-empty target and a changed backup', async () => {
   const over = await restoreInto(platform.dataDir)
   expect(over.code).toBe(1)
-  expect(over.stderr).toMatch(/the storage is not empty|there is a database in/)
+  expect(over.stderr).toMatch(/the storage is not empty|already has a database/)
   const holds = named('holds')
   await mkdir(join(holds, 'storage', 'media'), { recursive: true })
   await writeFile(join(holds, 'storage', 'media', 'thing'), 'x')
@@ -192,7 +192,7 @@ test('restore rejects a non-empty target and a changed backup', async () => {
 
 test.each([
   ['backup', [], 2, 'usage: backup --to DIR'],
-  ['backup', ['--to', '/dev/null/here'], 1, 'cannot be, a folder'],
+  ['backup', ['--to', '/dev/null/here'], 1, 'is not a folder'],
   ['restore', ['--from', '/nowhere'], 1, 'there is no complete backup in /nowhere'],
   ['restore', ['--form', 'x'], 2, "Unknown option '--form'"],
 ])(

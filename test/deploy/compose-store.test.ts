@@ -17,7 +17,7 @@ const execute = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 const describeWithS3 = s3Path() ? describe : describe.skip
 
-describeWithS3('the containers of compose.yaml that prepare the store', () => {
+describeWithS3('the containers of compose.yaml that set up the object store', () => {
   let s3: TestS3
   let secrets: string
   let compose: Compose
@@ -55,7 +55,7 @@ describeWithS3('the containers of compose.yaml that prepare the store', () => {
     return openS3Storage({ endpoint, region, bucket, accessKeyId: user, secretAccessKey })
   }
 
-  test('give each component its rights, also when they run again, and other keys after those are replaced', async () => {
+  test('grant each component its permissions, also when they run again and with new keys', async () => {
     for (const round of ['first', 'again', 'replaced']) {
       if (round === 'replaced') {
         for (const user of BUCKET_USERS) await rm(join(secrets, `${user}-s3-secret-key`))

@@ -95,7 +95,7 @@ async function plays(video: VideoRecord): Promise<void> {
 let key: string
 let video: VideoRecord
 
-test('every container of compose.yaml becomes healthy, after what it waits for', async () => {
+test('every container of compose.yaml becomes healthy, and starts after its dependencies', async () => {
   await areHealthy()
   const all = await containers()
   const services = (await compose('config', '--services')).trim().split('\n')
@@ -109,7 +109,7 @@ test('every container of compose.yaml becomes healthy, after what it waits for',
   }
 })
 
-test('a video comes by its address, is encoded, and plays', async () => {
+test('a video is fetched by URL, encoded and delivered', async () => {
   const tenant = await aTenant(system())
   key = tenant.key
   const { id } = await upload(apiOf(key), tenant.organisationId, `${sources.url}/small.mp4`)
@@ -119,7 +119,7 @@ test('a video comes by its address, is encoded, and plays', async () => {
   expect((await fetch(`${url}/player/${video.video_id}`)).status).toBe(200)
 })
 
-test('only the gateway is reached, and who need not go out cannot', async () => {
+test('only the gateway publishes a port, and only the services that require it can connect to the outside', async () => {
   const published = (await docker('ps', '--format', '{{.Names}} {{.Ports}}')).split('\n').filter((line) => line.includes('->'))
   expect(published).toEqual([expect.stringMatching(/^vitascope-gateway-1 10\.255\.1\.2:8080->8080\/tcp$/)])
   // Requests of a proxy on this host come from its first address, as documented in
@@ -144,7 +144,7 @@ test('only the gateway is reached, and who need not go out cannot', async () => 
   expect(outside.filter(([, goes]) => goes).map(([name]) => name)).toEqual(['gateway', 'catalogue', 'encoding'])
 })
 
-test('a process that is killed is started again by itself', async () => {
+test('killed processes are restarted', async () => {
   const before = await containers()
   for (const name of ['gateway', 'catalogue', 'worker', 'postgres', 'objects']) process.kill(before.get(name)?.State.Pid ?? 0, 'SIGKILL')
   await waitFor(
@@ -158,7 +158,7 @@ test('a process that is killed is started again by itself', async () => {
   await plays(video)
 })
 
-test('every process ends on its signal, and the data survives the removal of all containers', async () => {
+test('every process exits cleanly on its signal, and the data survives the removal of all containers', async () => {
   await compose('stop')
   const ends = [...(await containers())].map(([name, { State }]) => [name, State.ExitCode])
   expect(ends.filter(([, code]) => code !== 0)).toEqual([])
@@ -170,7 +170,7 @@ test('every process ends on its signal, and the data survives the removal of all
   await plays(video)
 })
 
-test('a backup that was made while it ran is restored into new volumes, with new passwords', async () => {
+test('a backup of the running platform is restored into new volumes, with new passwords', async () => {
   await compose('run', '--rm', 'backup')
   await compose('down')
   const [{ Mountpoint: volume }] = JSON.parse(await docker('volume', 'inspect', 'vitascope_backup')) as [{ Mountpoint: string }]

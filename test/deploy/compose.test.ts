@@ -60,7 +60,7 @@ const PUBLIC_KEYS = './secrets/public-keys'
 const unset = (text: string) => text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
 
 describe('each process', () => {
-  test('is one that there is', () => {
+  test('runs an existing program with the expected arguments', () => {
     expect(ours.map(([name]) => name).sort()).toEqual(Object.keys(readers).sort())
     for (const [name, { command: words = [] }] of ours) {
       // Node options precede the program.
@@ -93,7 +93,7 @@ describe('each process', () => {
     }
   })
 
-  test('has the secrets that its settings name, and no others', () => {
+  test('has exactly the secrets that its settings name', () => {
     for (const [name, { environment = {}, secrets: input = [] }] of ours) {
       const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(String(value))?.[1] ?? [])
       expect([name, [...input].sort()]).toEqual([name, named.sort()])
@@ -121,13 +121,13 @@ describe('each process', () => {
     expect(calls).toBeGreaterThan(15)
   })
 
-  test('runs without rights, and may write to volumes alone', () => {
+  test('runs without privileges, and writes to volumes only', () => {
     for (const [name, service] of ours) {
       expect([name, service.user, service.read_only, service.cap_drop]).toEqual([name, '10001:10001', true, ['ALL']])
     }
   })
 
-  test('starts after what it needs, and is known to be ready', () => {
+  test('starts after its dependencies, and has a readiness check', () => {
     const isMigrated = (name: string) => services[`${name}-migrate`] !== undefined
     for (const [name, { depends_on = {}, healthcheck, restart, profiles }] of ours) {
       if (profiles) {
@@ -153,13 +153,13 @@ describe('each process', () => {
   })
 })
 
-test('each component has the keys of its own user of the store, and the keys of the owner stay with the store', () => {
+test("each component has the keys of its own user of the store, and only the store containers have the owner's keys", () => {
   const keysOf = (name: string) => {
     const { VITASCOPE_S3_ACCESS_KEY_ID: id, VITASCOPE_S3_SECRET_KEY_FILE: file } = services[name]?.environment ?? {}
     return [id, file]
   }
   for (const user of BUCKET_USERS) expect(keysOf(user)).toEqual([user, `/run/secrets/${user}-s3-secret-key`])
-  // It writes objects.
+  // Restore writes objects, so it has the keys of encoding.
   expect(keysOf('restore')).toEqual(keysOf('encoding'))
   const owners = Object.entries(services).filter(([, { secrets: input = [] }]) => input.includes('s3-secret-key'))
   expect(owners.map(([name]) => name)).toEqual(['objects', 'object-users', 'object-rights'])
@@ -173,7 +173,7 @@ test('each component has the keys of its own user of the store, and the keys of 
   }
 })
 
-test('images are named with a version, and ours are built from the targets of the Dockerfile', () => {
+test('images have a version, and our own are built from targets of the Dockerfile', () => {
   const dockerfile = readFileSync(join(folder, 'images/Dockerfile'), 'utf8')
   for (const [name, { image, build }] of Object.entries(services)) {
     expect([name, /^[a-z./]+:[\w.-]+(@sha256:[0-9a-f]{64})?$/.test(unset(image)), unset(image).endsWith(':latest')]).toEqual([
@@ -185,7 +185,7 @@ test('images are named with a version, and ours are built from the targets of th
   }
 })
 
-test('only the gateway is reached from outside, and only who must goes out', () => {
+test('only the gateway publishes a port, and only three services can connect to the outside', () => {
   expect(Object.entries(services).flatMap(([name, { ports }]) => (ports ? [name] : []))).toEqual(['gateway'])
   expect(Object.entries(services).flatMap(([name, { networks }]) => (networks.includes('outside') ? [name] : []))).toEqual([
     'catalogue',
@@ -195,7 +195,7 @@ test('only the gateway is reached from outside, and only who must goes out', () 
   expect(compose.networks['inside']?.internal).toBe(true)
 })
 
-test('every secret and volume that is used is there, and its script makes each secret once, for no others to find', () => {
+test('every secret and volume is defined, and the script creates each secret once and unreadable for others', () => {
   const first = makeSecrets()
   const isPublic = (name: string) => name.startsWith('public-keys/')
   const made = Object.keys(first)

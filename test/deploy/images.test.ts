@@ -9,7 +9,7 @@ import { partsOf } from '../../deploy/images/compile.ts'
 import { billOfMaterials } from '../../deploy/images/sbom.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** As written in the Dockerfile. */
+/** The reference to the argument in the Dockerfile. */
 const NODE_IMAGE = ['$', 'NODE_IMAGE}'].join('{')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
@@ -30,7 +30,7 @@ describe('the Dockerfile', () => {
       ?.lines.filter((line) => line.startsWith(`${word} `))
       .at(-1)
 
-  test('begins with an image that is named by an argument, and else from its own stages', () => {
+  test('starts from the image of an argument, or from its own stages', () => {
     expect(stages.map(({ name, base }) => [name, base])).toEqual([
       ['media', NODE_IMAGE],
       ['assembled', NODE_IMAGE],
@@ -48,21 +48,21 @@ describe('the Dockerfile', () => {
     expect(images.filter((image = '') => !/:[^@]+@sha256:[0-9a-f]{64}$/.test(image))).toEqual([])
   })
 
-  test('installs packages by npm ci from the lock file, in a stage that sources do not change', () => {
+  test('installs packages by npm ci from the lock file, in a stage that source changes do not affect', () => {
     const packages = stages.find((stage) => stage.name === 'packages')?.lines.join('\n') ?? ''
     expect(packages).toMatch(/^RUN npm ci /m)
     expect(packages.match(/^COPY .*/gm)).toEqual(['COPY --from=assembled /manifests /app'])
     expect(read('deploy/images/Dockerfile')).not.toMatch(/npm install/)
   })
 
-  test('installs ffmpeg before anything of the source, so that a change of that leaves its layer alone', () => {
+  test('installs ffmpeg in a stage that source changes do not affect', () => {
     const lines = (name: string) => stages.find((stage) => stage.name === name)?.lines.join('\n') ?? ''
     expect(lines('media')).toMatch(/apt-get install .*FFMPEG/)
     expect(lines('media')).not.toMatch(/^(COPY|ADD) /m)
     for (const name of ['server', 'encoding']) expect([name, lines(name).includes('apt-get')]).toEqual([name, false])
   })
 
-  test('leaves images that run as a user without rights, with the product as argument', () => {
+  test('creates images that run as an unprivileged user, with the program as argument', () => {
     for (const name of ['server', 'encoding']) {
       expect([name, last(name, 'USER')]).toEqual([name, 'USER 10001:10001'])
       expect([name, last(name, 'ENTRYPOINT')?.includes('"node"')]).toEqual([name, true])
@@ -71,7 +71,7 @@ describe('the Dockerfile', () => {
     }
   })
 
-  test('copies what there is and what may enter, by name', () => {
+  test('copies exactly the existing files that .dockerignore allows', () => {
     const allowed = new Set(
       read('.dockerignore')
         .match(/^!.+/gm)
@@ -85,7 +85,7 @@ describe('the Dockerfile', () => {
   })
 })
 
-describe('what is assembled', () => {
+describe('the assembled folder', () => {
   let folder: string
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'vitascope-image-'))
@@ -102,7 +102,7 @@ describe('what is assembled', () => {
   const sources = (path: string) =>
     readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|mjs|js)$/.test(file) && !file.includes('node_modules'))
 
-  test('has every service, its migrations and the built pages, and no tests', () => {
+  test('contains every service, its migrations and the built pages, and no tests', () => {
     for (const app of APPS) expect([app, existsSync(join(folder, 'apps', app, 'src/main.ts'))]).toEqual([app, true])
     expect(existsSync(join(folder, 'apps/catalogue/migrations'))).toBe(true)
     expect(existsSync(join(folder, 'apps/web/dist'))).toBe(true)
@@ -110,9 +110,9 @@ describe('what is assembled', () => {
     expect(packages().flatMap((path) => sources(path).filter((file) => /\.test\.ts$|(^|\/)test\//.test(file)))).toEqual([])
   })
 
-  test('has the command that backs up and restores', async () => {
+  test('contains the command for backup and restore', async () => {
     const command = join(folder, 'apps/backup/src/main.ts')
-    // Packages are installed later. Here they are those of the checkout.
+    // Packages are installed at a later stage, so the test uses those of the checkout.
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -123,10 +123,10 @@ describe('what is assembled', () => {
       },
     )
     rmSync(join(folder, 'node_modules'))
-    expect([status, stderr]).toEqual([1, 'the backup was not restored: there is no complete backup in /nowhere\n'])
+    expect([status, stderr]).toEqual([1, 'the restore failed: there is no complete backup in /nowhere\n'])
   })
 
-  test('has the commands that docs/operate runs in pods, each in one whose settings say where its database is', () => {
+  test('contains the commands that docs/operate runs in pods of a service with their database setting', () => {
     const pages = ['install-kubernetes', 'security'].map((page) => read(`docs/operate/${page}.md`)).join('\n')
     const commands = [...pages.matchAll(/vitascope-(\w+) -- [\s\S]*?node (apps\/\S+\.ts)/g)]
     expect([...new Set(commands.map(([, service]) => service))].sort()).toEqual(['analytics', 'auth', 'catalogue', 'encoding'])
@@ -137,20 +137,20 @@ describe('what is assembled', () => {
     }
   })
 
-  test('has files alone, and no links to where it was assembled', () => {
+  test('contains no symbolic links', () => {
     const links = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
     expect(links.map(({ parentPath, name }) => join(parentPath, name))).toEqual([])
     const migrations = (root: string) => readdirSync(join(root, 'apps/encoding/migrations')).sort()
     expect(migrations(folder)).toEqual(migrations(join(import.meta.dirname, '../..')))
   })
 
-  test('has what its programs load, which is compiled beforehand', () => {
+  test('contains every module for which compiled code is cached', () => {
     const parts = partsOf(folder)
     expect(parts.filter((part) => part.endsWith('/service.ts')).length).toBe(APPS.length)
     expect(parts.filter((part) => !existsSync(part))).toEqual([])
   })
 
-  test('imports only what its packages list, and only packages that are there', () => {
+  test('imports only packages that its manifests list and that exist', () => {
     const missing: string[] = []
     let looked = 0
     for (const path of packages()) {
@@ -180,7 +180,7 @@ describe('what is assembled', () => {
     expect(looked).toBeGreaterThan(1_000)
   })
 
-  test('installs nothing for development', () => {
+  test('has no development dependencies or scripts', () => {
     for (const path of [folder, ...packages()]) {
       const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Record<string, unknown>
       expect([path, manifest['devDependencies'], manifest['optionalDependencies'], manifest['scripts']]).toEqual([
@@ -193,7 +193,7 @@ describe('what is assembled', () => {
   })
 })
 
-test('the bill of materials names Node, every npm package with its hash, and every Debian package that is installed', () => {
+test('the bill of materials lists Node, every npm package with its hash, and every installed Debian package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-sbom-'))
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
   mkdirSync(join(folder, 'node_modules'))

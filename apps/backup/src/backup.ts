@@ -32,16 +32,16 @@ const WITHOUT = ['sweep_hold']
  * the backup, so each still exists when it is copied. An earlier backup in the folder stays valid
  * until this one is complete, and objects that both contain are reused.
  */
-export async function backUp(source: BackupSource, folder: string, say: (line: string) => void): Promise<Manifest> {
+export async function backUp(source: BackupSource, folder: string, print: (line: string) => void): Promise<Manifest> {
   const earlier = await readManifest(folder)
   const run = await beginRun(folder)
   const hold = await holdSweep(source.urls['encoding'] ?? '')
   try {
     const database = await dumpDatabase(source, folder, run)
-    say(`database: ${database.rows} rows of ${database.takenAt}`)
+    print(`database: ${database.rows} rows of ${database.takenAt}`)
     const { objects, missing } = await backUpObjects(source.storage, folder, run, earlier)
     hold.check()
-    say(`objects: ${objects.count} of ${objects.bytes} bytes, ${objects.copied} of them copied now`)
+    print(`objects: ${objects.count} of ${objects.bytes} bytes, ${objects.copied} of them copied now`)
     const secrets = await copySecrets(source.secrets, folder)
     await syncAll(folder)
     const { count, bytes } = objects

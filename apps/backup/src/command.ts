@@ -14,16 +14,16 @@ import { restore, verify } from './restore.ts'
 
 /** `npm run backup -- --to DIR [--without-secrets]`. Returns the exit code. */
 export function backupCommand(args: readonly string[]): Promise<number> {
-  return explained('the backup was not made', async () => {
+  return reportFailure('the backup failed', async () => {
     const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
     if (!values.to) return usage('backup --to DIR [--without-secrets]')
     const folder = resolve(values.to)
-    const print = createLogPrinter(process.stderr)
-    const source = await openSource(readPlatformConfig(process.env), print, !values['without-secrets'])
+    const logPrinter = createLogPrinter(process.stderr)
+    const source = await openSource(readPlatformConfig(process.env), logPrinter, !values['without-secrets'])
     try {
-      const { takenAt, missing } = await backUp(source, folder, say)
-      for (const name of missing) say(`missing: ${name} is referenced by a row, but was not in storage before the backup either`)
-      say(`the backup of ${takenAt} is complete in ${folder}`)
+      const { takenAt, missing } = await backUp(source, folder, print)
+      for (const name of missing) print(`missing: ${name} is referenced by a row, but is not in storage`)
+      print(`the backup of ${takenAt} is complete in ${folder}`)
       return 0
     } finally {
       await source.close()
@@ -33,7 +33,7 @@ export function backupCommand(args: readonly string[]): Promise<number> {
 
 /** `npm run restore -- --from DIR [--verify]`. Returns the exit code. */
 export function restoreCommand(args: readonly string[]): Promise<number> {
-  return explained('the backup was not restored', async () => {
+  return reportFailure('the restore failed', async () => {
     const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })
     if (!values.from) return usage('restore --from DIR [--verify]')
     const folder = resolve(values.from)
@@ -42,12 +42,12 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
     const config = readPlatformConfig(process.env)
     const target = await openTarget(config, { manifest, folder }, createLogPrinter(process.stderr))
     try {
-      await restore(manifest, folder, target, say)
+      await restore(manifest, folder, target, print)
       await target.finish()
       const problems = values.verify ? await verify(manifest, folder, target) : []
-      for (const problem of problems) say(`wrong: ${problem}`)
+      for (const problem of problems) print(`wrong: ${problem}`)
       if (problems.length > 0) throw new BackupRefused(`the check found ${problems.length} problems, which are listed above`)
-      say(`the backup of ${manifest.takenAt} is restored${values.verify ? ' and verified' : ''}: start the platform`)
+      print(`the backup of ${manifest.takenAt} is restored${values.verify ? ' and verified' : ''}: start the platform`)
       return 0
     } finally {
       await target.close()
@@ -55,7 +55,7 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
   })
 }
 
-async function explained(what: string, run: () => Promise<number>): Promise<number> {
+async function reportFailure(what: string, run: () => Promise<number>): Promise<number> {
   try {
     return await run()
   } catch (error) {
@@ -71,7 +71,7 @@ function usage(text: string): number {
   return fail(`usage: ${text}`, 2)
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 

@@ -28,7 +28,7 @@ export async function* copyObjects(
 async function copyObject({ name, bytes }: { name: string; bytes: number }, from: ObjectStorage, to: ObjectStorage): Promise<BackedObject> {
   const { stream } = await from.open(name)
   const stored = await to.put(name, stream)
-  if (stored.bytes !== bytes) throw new BackupRefused(`${name} has ${stored.bytes} bytes and should have ${bytes}`)
+  if (stored.bytes !== bytes) throw new BackupRefused(`${name} has ${stored.bytes} bytes instead of ${bytes}`)
   return { name, ...stored }
 }
 

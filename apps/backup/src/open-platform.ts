@@ -111,7 +111,7 @@ async function secretsOf(config: PlatformConfig): Promise<Record<string, string>
   const files = secretFiles(config)
   for (const [name, file] of Object.entries(files)) {
     if (await isThere(file)) continue
-    throw new BackupRefused(`${file} cannot be read: name the file of ${name}, or keep secrets elsewhere and say --without-secrets`)
+    throw new BackupRefused(`${file} cannot be read: name the file of ${name}, or keep secrets elsewhere and use --without-secrets`)
   }
   return files
 }

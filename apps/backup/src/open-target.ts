@@ -6,7 +6,7 @@ import { type Manifest, paths } from './backup-folder.ts'
 import { syncAll } from './copy-objects.ts'
 import { isThere, objectStoreOf, secretFiles, startEmbedded } from './open-platform.ts'
 import { BackupRefused } from './refusal.ts'
-import { needEmpty, type RestoreTarget } from './restore.ts'
+import { type RestoreTarget, requireEmpty } from './restore.ts'
 
 /**
  * Prepares an empty target for a backup: secrets, database, tables. `finish` makes objects durable
@@ -20,15 +20,15 @@ export async function openTarget(
   const objects = objectStoreOf(config)
   const storage = 'folder' in objects ? await openFileStorage({ root: objects.folder, disk: unsyncedDisk }) : await openStorage(objects)
   const where = 'a new VITASCOPE_DATA_DIR'
-  await needEmpty({ urls: {}, storage }, where)
+  await requireEmpty({ urls: {}, storage }, where)
   if (config.databaseUrl === undefined && (await isThere(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
-    throw new BackupRefused(`there is a database in ${config.dataDir} already: restore into ${where}`)
+    throw new BackupRefused(`${config.dataDir} already has a database: restore into ${where}`)
   }
   await putSecrets(config, manifest, folder)
   const data = await openDataFolder(config)
   const { urls, close } = await startEmbedded(config, data, print)
   try {
-    await needEmpty({ urls, storage }, where)
+    await requireEmpty({ urls, storage }, where)
     await migrateAll(config, urls, print)
   } catch (error) {
     await close()
@@ -57,7 +57,7 @@ async function putSecrets(config: PlatformConfig, manifest: Manifest, folder: st
     if (file === undefined) throw new BackupRefused(`the backup is of another version: it has the secret ${name}`)
     if (await isThere(file)) {
       if ((await readFile(file, 'utf8')).trim() === (await readFile(kept, 'utf8')).trim()) continue
-      throw new BackupRefused(`${file} is another one than the backup's: restore into a new VITASCOPE_DATA_DIR`)
+      throw new BackupRefused(`${file} differs from that of the backup: restore into a new VITASCOPE_DATA_DIR`)
     }
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await copyFile(kept, file)

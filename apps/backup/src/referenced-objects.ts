@@ -19,7 +19,7 @@ const MAX_MISSING = 1_000
 interface Name {
   /** A trailing slash covers everything below. */
   name: string
-  isNeeded: boolean
+  isRequired: boolean
   isFound: boolean
 }
 
@@ -31,19 +31,19 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   const lines = textLines(createReadStream(file).pipe(createGunzip()))
   const missing: string[] = []
   let current: Name | undefined
-  let isBegun = false
+  let hasStarted = false
   const next = async () => {
-    if (current?.isNeeded && !current.isFound && missing.length < MAX_MISSING) missing.push(current.name)
+    if (current?.isRequired && !current.isFound && missing.length < MAX_MISSING) missing.push(current.name)
     const { value, done } = await lines.next()
     const [name = '', needed] = done ? [] : value.split('\t')
-    current = done ? undefined : { name, isNeeded: needed === 't', isFound: false }
+    current = done ? undefined : { name, isRequired: needed === 't', isFound: false }
   }
   return {
     async has(object) {
       // Objects outside of the areas have no rows and are always included.
       if (areaOf(object) === undefined) return true
-      if (!isBegun) await next()
-      isBegun = true
+      if (!hasStarted) await next()
+      hasStarted = true
       // In byte order, everything that a name covers directly follows it.
       while (current && current.name < object && !covers(current.name, object)) await next()
       if (!current || !covers(current.name, object)) return false
@@ -51,7 +51,7 @@ export function readReferencedObjects(file: string): ReferencedObjects {
       return true
     },
     async end() {
-      if (!isBegun) await next()
+      if (!hasStarted) await next()
       while (current) await next()
       return missing
     },

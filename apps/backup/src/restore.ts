@@ -20,7 +20,7 @@ const SUMS = 'select name, bytes, sha256 from encoding.stored_checksum order by 
 const MAX_PROBLEMS = 100
 
 /** Throws `BackupRefused` if the target is not empty, because a restore never overwrites data. */
-export async function needEmpty({ urls, storage }: RestoreTarget, where: string): Promise<void> {
+export async function requireEmpty({ urls, storage }: RestoreTarget, where: string): Promise<void> {
   for (const [schema, url] of Object.entries(urls)) {
     if (await isEmptySchema(url, schema)) continue
     throw new BackupRefused(`the database is not empty (it has tables in the schema ${schema}): restore into ${where} or an empty database`)
@@ -34,8 +34,8 @@ export async function needEmpty({ urls, storage }: RestoreTarget, where: string)
  * Restores the objects first, each read once and compared with its checksum in the backup. Then it
  * restores the rows, schema by schema.
  */
-export async function restore(manifest: Manifest, folder: string, target: RestoreTarget, say: (line: string) => void): Promise<void> {
-  needSameSchemas(manifest, target)
+export async function restore(manifest: Manifest, folder: string, target: RestoreTarget, print: (line: string) => void): Promise<void> {
+  requireSameSchemas(manifest, target)
   const from = await openFileStorage({ root: paths.objects(folder) })
   const sums = { count: 0, bytes: 0 }
   const listed = readLines<BackedObject>(paths.list(folder, manifest.run))
@@ -47,12 +47,12 @@ export async function restore(manifest: Manifest, folder: string, target: Restor
     sums.bytes += bytes
   }
   if (sums.count !== manifest.objects.count) {
-    throw new BackupRefused(`the backup has ${sums.count} objects, and should have ${manifest.objects.count}`)
+    throw new BackupRefused(`the backup has ${sums.count} objects instead of ${manifest.objects.count}`)
   }
-  say(`objects: ${sums.count} of ${sums.bytes} bytes`)
+  print(`objects: ${sums.count} of ${sums.bytes} bytes`)
   for (const dumped of manifest.schemas) {
     await loadSchema(urlOf(target, dumped.schema), dumped, (table) => readTable(manifest, folder, table))
-    say(`${dumped.schema}: ${dumped.tables.reduce((sum, { rows }) => sum + rows, 0)} rows`)
+    print(`${dumped.schema}: ${dumped.tables.reduce((sum, { rows }) => sum + rows, 0)} rows`)
   }
 }
 
@@ -67,7 +67,7 @@ export async function verify(manifest: Manifest, folder: string, { urls }: Pick<
     for (const { table, rows } of dumped.tables) {
       // The restore itself adds a row to this table.
       const should = table === 'failover' ? rows + 1 : rows
-      if (counts.get(table) !== should) problems.push(`${dumped.schema}.${table} has ${counts.get(table)} rows, and should have ${should}`)
+      if (counts.get(table) !== should) problems.push(`${dumped.schema}.${table} has ${counts.get(table)} rows instead of ${should}`)
     }
   }
   const objects = readLines<BackedObject>(paths.list(folder, manifest.run))
@@ -85,14 +85,16 @@ export async function verify(manifest: Manifest, folder: string, { urls }: Pick<
 
 function problemOf(found: BackedObject | undefined, bytes: number, sha256: string | undefined): string | undefined {
   if (!found) return 'is referenced by a row, but the backup does not contain it'
-  if (found.bytes !== bytes) return `has ${found.bytes} bytes, and ${bytes} in its row`
+  if (found.bytes !== bytes) return `has ${found.bytes} bytes instead of ${bytes} as in its row`
   return sha256 !== undefined && sha256 !== found.sha256 ? 'has another checksum than in its row' : undefined
 }
 
-function needSameSchemas({ schemas }: Manifest, { urls }: RestoreTarget): void {
-  const [had, has] = [schemas.map(({ schema }) => schema).sort(), Object.keys(urls).sort()]
-  if (`${had}` !== `${has}`) {
-    throw new BackupRefused(`the backup is of another version: it has the schemas ${had.join(', ')}, and this version ${has.join(', ')}`)
+function requireSameSchemas({ schemas }: Manifest, { urls }: RestoreTarget): void {
+  const [inBackup, inVersion] = [schemas.map(({ schema }) => schema).sort(), Object.keys(urls).sort()]
+  if (`${inBackup}` !== `${inVersion}`) {
+    throw new BackupRefused(
+      `the backup is of another version: it has the schemas ${inBackup.join(', ')}, and this version ${inVersion.join(', ')}`,
+    )
   }
 }
 

@@ -24,7 +24,7 @@ export async function holdSweep(url: string): Promise<SweepHold> {
   const extend = async () => {
     const text = `update encoding.sweep_hold set end_time = now() + $2::int * interval '1 second' where holder = $1 and end_time > now() returning 1`
     const { rows } = await client.query(text, [holder, HELD_SECONDS])
-    if (rows.length === 0) throw new Error('the row of the hold was over')
+    if (rows.length === 0) throw new Error('the hold has expired')
   }
   const timer = setInterval(() => {
     extend().catch((error: unknown) => {
@@ -34,7 +34,7 @@ export async function holdSweep(url: string): Promise<SweepHold> {
   return {
     check() {
       if (lost !== undefined) {
-        throw new BackupRefused(`objects could not be kept from being removed (${(lost as Error).message}): run the backup again`)
+        throw new BackupRefused(`the hold on the deletion of objects was lost (${(lost as Error).message}): run the backup again`)
       }
     },
     async release() {
