@@ -46,5 +46,5 @@ test('the table of the README is regenerated, and its other text is kept', () =>
 })
 
 test('a schema note that is not JSON is rejected with the name of its setting', () => {
-  expect(() => readSettings('# @ {minimum}\npods: 2\n')).toThrow(/over pods/)
+  expect(() => readSettings('# @ {minimum}\npods: 2\n')).toThrow(/comment of pods/)
 })

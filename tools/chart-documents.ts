@@ -27,7 +27,8 @@ const marks = { begin: '<!-- settings: made of values.yaml by npm run generate -
 export function chartDocuments(values: string, readme: string): Record<string, string> {
   const settings = readSettings(values)
   const [before, after] = [readme.indexOf(marks.begin), readme.indexOf(marks.end)]
-  if (before < 0 || after < before) throw new Error(`helm/vitascope/README.md has no place for the settings: ${marks.begin} … ${marks.end}`)
+  if (before < 0 || after < before)
+    throw new Error(`helm/vitascope/README.md has no markers for the settings: ${marks.begin} … ${marks.end}`)
   return {
     'values.schema.json': `${JSON.stringify(schemaOf(settings), null, 2)}\n`,
     'README.md': `${readme.slice(0, before + marks.begin.length)}\n\n${tableOf(settings)}\n${readme.slice(after)}`,
@@ -37,7 +38,7 @@ export function chartDocuments(values: string, readme: string): Record<string, s
 /** Returns the settings of values.yaml in order, with their comments. */
 export function readSettings(values: string): ChartSetting[] {
   const document = parseDocument(values)
-  if (document.errors.length > 0 || !isMap(document.contents)) throw new Error(`values.yaml: ${document.errors[0]?.message ?? 'no map'}`)
+  if (document.errors.length > 0 || !isMap(document.contents)) throw new Error(`values.yaml: ${document.errors[0]?.message ?? 'not a map'}`)
   return settingsOf(document.contents, '')
 }
 
@@ -65,7 +66,7 @@ function readComment(words: string, name: string): { comment: string; note: Reco
   try {
     return { comment, note: note === undefined ? {} : (JSON.parse(note.slice(2)) as Record<string, unknown>) }
   } catch (error) {
-    throw new Error(`values.yaml, over ${name}: ${(error as Error).message}`)
+    throw new Error(`values.yaml, comment of ${name}: ${(error as Error).message}`)
   }
 }
 
@@ -88,7 +89,7 @@ function schemaOf(settings: readonly ChartSetting[]): object {
 function propertiesOf(settings: readonly ChartSetting[]): Record<string, object> {
   return Object.fromEntries(
     settings.map(({ name, comment, note, value, settings: own }) => {
-      const said = comment === '' ? {} : { description: comment }
+      const described = comment === '' ? {} : { description: comment }
       const common = commonForm(name)
       const form = own
         ? {
@@ -100,7 +101,7 @@ function propertiesOf(settings: readonly ChartSetting[]): Record<string, object>
         : '$ref' in note || common
           ? { ...common }
           : { type: typeOf(value, name) }
-      return [lastPart(name), { ...said, ...form, ...note }]
+      return [lastPart(name), { ...described, ...form, ...note }]
     }),
   )
 }
@@ -151,7 +152,7 @@ function fileText(name: string): string {
 if (isProgram(import.meta.url)) {
   if (process.argv.includes('--check')) {
     const drift = chartDrift()
-    for (const name of drift) console.error(`helm/vitascope/${name} is not what values.yaml says: npm run generate`)
+    for (const name of drift) console.error(`helm/vitascope/${name} does not match values.yaml: npm run generate`)
     process.exitCode = drift.length > 0 ? 1 : 0
   } else {
     writeChartDocuments()

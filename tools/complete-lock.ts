@@ -69,7 +69,7 @@ function platformOf(name: string): { os: string; cpu: string; libc: string | und
   const words = name.split(/[-/]/)
   const os = words.find((word) => SYSTEMS.has(word))
   const cpu = words.find((word) => PROCESSORS.has(word))
-  if (os === undefined || cpu === undefined) throw new Error(`${name}: the name of this optional package does not tell its platform`)
+  if (os === undefined || cpu === undefined) throw new Error(`${name}: the name of this optional package does not contain its platform`)
   const libc = words.some((word) => word.includes('musl')) ? 'musl' : 'glibc'
   return { os, cpu: PROCESSORS.get(cpu) ?? cpu, libc: os === 'linux' ? libc : undefined }
 }

@@ -9,7 +9,7 @@ import { runJest, testFiles } from './lib/jest-run.ts'
 const [folder = ''] = process.argv.slice(2)
 const files = testFiles({ long: false, filters: [`^${folder}/`] })
 if (files.length === 0) {
-  console.log(`${folder} has no tests of its own`)
+  console.log(`${folder} has no tests`)
 } else {
   await generate()
   const reports = mkdtempSync(join(tmpdir(), 'vitascope-test-folder-'))

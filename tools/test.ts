@@ -62,7 +62,7 @@ function finish(checks: readonly CheckResult[], tests: JestCounts): void {
     const names = [...checks.filter((check) => !check.passed).map((check) => check.name), ...tests.failures]
     console.log(`failed:\n${names.map((name) => `  ${name}`).join('\n')}`)
   }
-  for (const file of tests.passedAlone) console.log(`passed only when it was run alone: ${file}`)
+  for (const file of tests.passedAlone) console.log(`passed only when run alone: ${file}`)
   console.log(`${passed} passed, ${failed} failed${tests.skipped > 0 ? `, ${tests.skipped} skipped` : ''}`)
   process.exitCode = failed > 0 ? 1 : 0
 }

@@ -14,7 +14,7 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
   }
 
   test('the chart passes helm lint', () => {
-    const { code, out, said: output } = helm(['lint', '--strict', '--namespace', 'vitascope', '--values', file, chart])
+    const { code, out, err: output } = helm(['lint', '--strict', '--namespace', 'vitascope', '--values', file, chart])
     expect({ code, out: code === 0 ? '' : out + output }).toEqual({ code: 0, out: '' })
   })
 

@@ -180,7 +180,7 @@ describeChart('the Kubernetes executor', () => {
       ['2026', 'media'],
     ] as const
     const instances = releases.map(([release, namespace]) => {
-      const { out, said: output } = helm(['template', release, chart, '--namespace', namespace, '--values', valueSets['jobs'] ?? ''])
+      const { out, err: output } = helm(['template', release, chart, '--namespace', namespace, '--values', valueSets['jobs'] ?? ''])
       return /VITASCOPE_KUBERNETES_INSTANCE\n\s+value: "(.*)"/.exec(out)?.[1] ?? output
     })
     for (const instance of instances) expect(instance).toMatch(/^[a-z][a-z0-9-]{0,18}[a-z0-9]$/)

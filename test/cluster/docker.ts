@@ -34,7 +34,7 @@ export interface DockerPlace {
  * builds the compose plugin from its module.
  */
 export async function startDocker(folder: string): Promise<{ place: DockerPlace; stop(): Promise<void> }> {
-  if (process.getuid?.() !== 0) throw new Error('a Docker daemon needs root')
+  if (process.getuid?.() !== 0) throw new Error('the Docker daemon for tests requires root')
   await providePackages({ ...IMAGE_PACKAGES, dockerd: 'docker.io', docker: 'docker.io', iptables: 'iptables', ip: 'iproute2' })
   const compose = await provideGoCommand('docker-compose', 'github.com/docker/compose/v5@v5.0.0', 'cmd')
   // The path of a socket is limited to 107 characters.
@@ -74,7 +74,8 @@ const answers = (docker: (...args: string[]) => Promise<string>) =>
 
 async function makeNetwork(): Promise<void> {
   const { namespace, link, machine, gatewayAddress } = DOCKER_NETWORK
-  if (existsSync(`/run/netns/${namespace}`)) throw new Error(`another Docker daemon for tests runs; if not: ip netns del ${namespace}`)
+  if (existsSync(`/run/netns/${namespace}`))
+    throw new Error(`another Docker daemon for tests is running; otherwise remove its namespace: ip netns del ${namespace}`)
   const [ip, inside] = [(text: string) => run('ip', ...text.split(' ')), (text: string) => run('ip', '-n', namespace, ...text.split(' '))]
   await ip(`netns add ${namespace}`)
   await inside('link set lo up')

@@ -23,7 +23,7 @@ export interface GoProgram {
 /** Returns a digest of the source and the compiler. Throws if there is no compiler. */
 export async function digestOf({ source, version }: GoProgram): Promise<string> {
   const go = await runCommand('go', ['version'])
-  if (go.code !== 0) throw new Error('a cluster needs Go 1.24 or newer, to build the servers of Kubernetes')
+  if (go.code !== 0) throw new Error('a cluster requires Go 1.24 or newer to build the servers of Kubernetes')
   const inputs = ['go.mod', 'go.sum', 'main.go'].map((name) => join(source, name)).filter((file) => existsSync(file))
   const hash = createHash('sha256').update(Buffer.concat(inputs.map((file) => readFileSync(file))))
   return hash
@@ -44,7 +44,7 @@ export async function provideGoProgram(program: GoProgram): Promise<string> {
 
 /** Same as `provideGoProgram`, with a target path. */
 export async function buildGoProgram({ name, source, linkerFlags = [], announcement }: GoProgram, target: string): Promise<void> {
-  console.log(announcement ?? `${name} is built once: go build …`)
+  console.log(announcement ?? `${name} is being built: go build …`)
   mkdirSync(dirname(target), { recursive: true })
   const args = ['build', '-trimpath', '-ldflags', ['-s -w', ...linkerFlags].join(' '), '-o', `${target}.new`, '.']
   const { code, output } = await runCommand('go', args, goEnvironment(), source)
@@ -58,7 +58,7 @@ export async function provideGoModule(name: string, module: string): Promise<str
   const folder = join(BUILT, module.replaceAll('/', '_'))
   const target = join(folder, name)
   if (existsSync(target)) return target
-  console.log(`${name} is built once: go install ${module} …`)
+  console.log(`${name} is being built: go install ${module} …`)
   mkdirSync(folder, { recursive: true })
   const { code, output } = await runCommand('go', ['install', '-trimpath', '-ldflags', '-s -w', module], {
     ...goEnvironment(),
@@ -75,7 +75,7 @@ export async function provideGoModule(name: string, module: string): Promise<str
 export async function provideGoCommand(name: string, module: string, command: string): Promise<string> {
   const target = join(BUILT, module.replaceAll('/', '_'), name)
   if (existsSync(target)) return target
-  console.log(`${name} is built once: go build ${module} …`)
+  console.log(`${name} is being built: go build ${module} …`)
   const { code, output } = await runCommand('go', ['mod', 'download', '-json', module], goEnvironment())
   if (code !== 0) throw new Error(`${module} could not be fetched:\n${output}`)
   const copy = mkdtempSync(join(tmpdir(), 'vitascope-go-'))

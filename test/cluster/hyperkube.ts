@@ -17,7 +17,7 @@ export async function provideHyperkube(): Promise<string> {
     source: join(import.meta.dirname, 'hyperkube'),
     version: KUBERNETES,
     linkerFlags: stamps(),
-    announcement: `Kubernetes ${KUBERNETES} is built once: go build …`,
+    announcement: `Kubernetes ${KUBERNETES} is being built: go build …`,
   }
   const folder = join(BUILT, `kubernetes-${KUBERNETES}-${await digestOf(program)}`)
   if (existsSync(join(folder, 'kubectl'))) return folder

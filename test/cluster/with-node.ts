@@ -35,7 +35,7 @@ const BESIDE = ['policies', 'metrics-server', 'kube-proxy', 'kubelet']
  * this checkout.
  */
 export async function startWithNode(folder: string): Promise<ClusterWithNode> {
-  if (process.getuid?.() !== 0) throw new Error('a cluster with a node needs root')
+  if (process.getuid?.() !== 0) throw new Error('a cluster with a node requires root')
   await providePackages(NODE_PACKAGES)
   const programs = await provideHyperkube()
   const metrics = await provideGoModule('metrics-server', 'sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0')
@@ -105,7 +105,7 @@ async function until(attempt: () => Promise<unknown>, what: string): Promise<voi
       await attempt()
       return
     } catch (error) {
-      if (performance.now() > end) throw new Error(`${what} does not come`, { cause: error })
+      if (performance.now() > end) throw new Error(`${what} is not ready`, { cause: error })
       await delay(250)
     }
   }

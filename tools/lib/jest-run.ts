@@ -97,7 +97,7 @@ export async function runJest(run: JestRun): Promise<JestCounts> {
   const failed = first.testResults.filter((file) => file.status === 'failed').map((file) => file.name)
   if (run.long || run.workers === 1 || failed.length === 0 || failed.length > maxRetriedFiles)
     return selected(run, countTests(first, run.files))
-  console.log(`\nOnce more, alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
+  console.log(`\nRetried alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
   const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.again` }, 1)
   const counts = typeof second === 'string' ? countTests(first, run.files) : countTests(withAgain(first, second), run.files, failed)
   return selected(run, counts)

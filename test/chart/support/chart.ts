@@ -81,7 +81,7 @@ export interface Container {
  * Helm's error message.
  */
 export function render(sets: readonly string[], values: object = {}, flags: readonly string[] = []): Manifest[] {
-  const { code, out, said: output } = template(sets, values, flags)
+  const { code, out, err: output } = template(sets, values, flags)
   if (code !== 0) throw new Error(output)
   return parseAllDocuments(out)
     .map((document) => {
@@ -93,7 +93,7 @@ export function render(sets: readonly string[], values: object = {}, flags: read
 
 /** Returns Helm's error message, or an empty text on success. */
 export function refusalOf(sets: readonly string[], values: object = {}): string {
-  const { code, said: output } = template(sets, values, [])
+  const { code, err: output } = template(sets, values, [])
   return code === 0 ? '' : output
 }
 
@@ -110,12 +110,12 @@ function template(sets: readonly string[], values: object, flags: readonly strin
 }
 
 /** Runs Helm without a cluster. */
-export function helm(args: readonly string[]): { code: number; out: string; said: string } {
+export function helm(args: readonly string[]): { code: number; out: string; err: string } {
   const program = helmPath()
-  if (program === undefined) throw new Error('there is no helm here')
+  if (program === undefined) throw new Error('helm is not installed')
   const env = { PATH: process.env['PATH'], HOME: tmpdir(), KUBECONFIG: '/dev/null' }
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env, maxBuffer: 64 * 1024 * 1024 })
-  return { code: status ?? 1, out: stdout, said: stderr }
+  return { code: status ?? 1, out: stdout, err: stderr }
 }
 
 /** Returns the only object of a kind and a component. */

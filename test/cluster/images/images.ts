@@ -103,7 +103,7 @@ export async function provideImagesOf(commit: string): Promise<Record<'server' |
 /** Builds from `source`, which is a checkout. */
 async function buildImagesOf(names: Readonly<Record<'server' | 'encoding', string>>, source: string, base: string): Promise<void> {
   for (const target of ['server', 'encoding'] as const) {
-    console.log(`the image of ${target} is built …`)
+    console.log(`building the image of ${target} …`)
     await build(names[target], join(source, 'deploy/images/Dockerfile'), source, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
   }
 }
@@ -112,7 +112,7 @@ async function buildImagesOf(names: Readonly<Record<'server' | 'encoding', strin
 async function provideBase(): Promise<string> {
   const [, name = ''] = /^ARG NODE_IMAGE=([^@\s]+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
   if (await idOf(name)) return name
-  console.log(`${name} is made of Debian's packages …`)
+  console.log(`building ${name} from Debian packages …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-base-'))
   try {
     const debian = join(folder, 'debian.tar')

@@ -14,7 +14,7 @@ const SHARES = 16 * 1024
 
 /** Creates the cgroups of version 1, in which each controller has its own hierarchy. */
 export function makeCgroups(): void {
-  if (existsSync(join(HIERARCHIES, 'cgroup.controllers'))) throw new Error('the cluster with a node needs control groups of version 1')
+  if (existsSync(join(HIERARCHIES, 'cgroup.controllers'))) throw new Error('the cluster with a node requires cgroups of version 1')
   for (const controller of readdirSync(HIERARCHIES)) mkdirSync(join(HIERARCHIES, controller, CGROUP), { recursive: true })
   writeFileSync(join(HIERARCHIES, 'cpu', CGROUP, 'cpu.shares'), String(SHARES))
   const cpuset = join(HIERARCHIES, 'cpuset')

@@ -27,7 +27,7 @@ export const withinNetwork: readonly string[] = ['nsenter', `--net=/run/netns/${
 export async function makeNetwork(): Promise<void> {
   const { namespace, link, machine, gatewayAddress, node, pods, services } = NETWORK
   if (existsSync(`/run/netns/${namespace}`))
-    throw new Error('there is a cluster with a node on this machine already: npm run cluster -- down ends it')
+    throw new Error('a cluster with a node already runs on this machine; stop it by npm run cluster -- down')
   const [ip, inside] = [(text: string) => run('ip', ...text.split(' ')), (text: string) => run('ip', '-n', namespace, ...text.split(' '))]
   await ip(`netns add ${namespace}`)
   await inside('link set lo up')

@@ -40,7 +40,7 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
         ...args,
       )
       const cost = /^cost ([\d.]+) ([\d.]+) ([\d.]+)$/m.exec(output)
-      if (!cost) throw new Error(`ffmpeg said: ${output}`)
+      if (!cost) throw new Error(`output of ffmpeg: ${output}`)
       const [user = 0, system = 0, wallSeconds = 0] = cost.slice(1).map(Number)
       return { cpuSeconds: user + system, wallSeconds }
     },

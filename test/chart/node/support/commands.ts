@@ -6,7 +6,7 @@ import type { Place } from '../../../cluster/control-plane.ts'
 import { kubeconfigOf } from '../../../cluster/keys.ts'
 
 const file = process.env['VITASCOPE_TEST_CLUSTER']
-if (file === undefined) throw new Error('there is no cluster: npm run test:cluster -- --node starts one')
+if (file === undefined) throw new Error('no cluster: run the tests by npm run test:cluster -- --node')
 /** The cluster that was started for the tests. */
 export const place = JSON.parse(readFileSync(file, 'utf8')) as Place
 export const kubeconfig = kubeconfigOf(place.folder, 'admin')
@@ -15,7 +15,7 @@ const execute = promisify(execFile)
 
 /** Returns the output. Throws both outputs on failure. */
 async function run(program: string | undefined, args: readonly string[], input?: string): Promise<string> {
-  if (program === undefined) throw new Error('helm and kubectl are not here')
+  if (program === undefined) throw new Error('helm and kubectl are not installed')
   const running = execute(program, ['--kubeconfig', kubeconfig, ...args], { maxBuffer: 64 * 1024 * 1024 })
   running.child.stdin?.end(input ?? '')
   try {

@@ -12,7 +12,7 @@ export function watchEnds(namespace: string) {
   createInterface({ input: child.stdout }).on('line', read.line)
   return {
     stop(): PodEnd[] {
-      if (child.exitCode !== null) throw new Error(`the watch of pods ended before its time, with ${child.exitCode}`)
+      if (child.exitCode !== null) throw new Error(`the watch of pods ended unexpectedly with code ${child.exitCode}`)
       child.kill()
       return read.ends()
     },
