@@ -51,12 +51,12 @@ test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/
 })
 
 test.each([
-  ['one that is not there', '/none.srt', 'cannot be fetched: 127.0.0.1 answered with status 404'],
-  ['a redirect to the inside', '/inside.srt', 'is not allowed'],
-  ['a page', '/page.srt', 'has no captions that can be read as .srt'],
-  ['no ending', '/a', 'must end in .srt, .sbv, .sub, .vtt'],
-  ['another ending', '/a.srt/x.ass', 'must end in'],
-  ['an ending in the query', '/a?x=.srt', 'must end in'],
+  ['a missing file', '/none.srt', 'cannot be fetched: 127.0.0.1 answered with status 404'],
+  ['a redirect to a private address', '/inside.srt', 'is not allowed'],
+  ['an HTML page', '/page.srt', 'has no captions that can be read as .srt'],
+  ['a path without extension', '/a', 'must end in .srt, .sbv, .sub, .vtt'],
+  ['an unsupported extension', '/a.srt/x.ass', 'must end in'],
+  ['an extension in the query only', '/a?x=.srt', 'must end in'],
 ])('rejects %s as the url', async (_, path, message) => {
   await expect(read({ url: origin + path })).rejects.toMatchObject({
     kind: 'invalid',

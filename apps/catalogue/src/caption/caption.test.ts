@@ -5,18 +5,18 @@ const now = { mediaId: '5', title: 'English', language: 'en' }
 
 test.each([
   ['a title of 255 characters', { title: 'x'.repeat(255) }, []],
-  ['one of 256', { title: 'x'.repeat(256) }, ['title']],
-  ['none', { title: '' }, ['title']],
-  ['a blank one', { title: ' \u00a0' }, ['title']],
-  ['one of two lines', { title: 'a\nb' }, ['title']],
-  ['one with NUL', { title: 'a\0' }, ['title']],
-  ['half a pair', { title: '\ud800' }, ['title']],
-  ['quotes and brackets', { title: '"<b>&' }, []],
+  ['a title of 256 characters', { title: 'x'.repeat(256) }, ['title']],
+  ['an empty title', { title: '' }, ['title']],
+  ['a blank title', { title: ' \u00a0' }, ['title']],
+  ['a title of two lines', { title: 'a\nb' }, ['title']],
+  ['a title with NUL', { title: 'a\0' }, ['title']],
+  ['a title with an unpaired surrogate', { title: '\ud800' }, ['title']],
+  ['a title with quotes and brackets', { title: '"<b>&' }, []],
   ['a language with a region', { language: 'zh-Hant-TW' }, []],
-  ['one in another spelling', { language: 'EN' }, ['language']],
-  ['none', { language: '' }, ['language']],
-  ['a word', { language: 'not a code' }, ['language']],
-  ['everything wrong', { title: '', language: 'x' }, ['title', 'language']],
+  ['a language in upper case', { language: 'EN' }, ['language']],
+  ['an empty language', { language: '' }, ['language']],
+  ['a language that is not a code', { language: 'not a code' }, ['language']],
+  ['an empty title and an invalid language', { title: '', language: 'x' }, ['title', 'language']],
 ])('validates %s', (_, more, fields) => {
   expect(checkCaption({ ...now, ...more }).map(({ field }) => field)).toEqual(fields)
 })

@@ -39,13 +39,13 @@ describe('a contact form', () => {
 describe('a submission', () => {
   const all = { captureNames: true, captureCompanyName: true, captureOptIn: true }
   test.each([
-    ['an address alone', {}, {}, []],
-    ['all that is asked', all, { name: long(255), companyName: long(255), optIn: true, videoId: '7' }, []],
-    ['all but the consent', all, { name: 'Ada', companyName: 'Engines' }, []],
-    ['names that are too long', all, { name: long(256), companyName: long(256) }, ['name', 'company_name']],
-    ['nothing of what is asked', all, { name: ' ', email: '' }, ['name', 'company_name', 'email']],
+    ['only an email address', {}, {}, []],
+    ['every field of the form', all, { name: long(255), companyName: long(255), optIn: true, videoId: '7' }, []],
+    ['all fields except the consent', all, { name: 'Ada', companyName: 'Engines' }, []],
+    ['too long names', all, { name: long(256), companyName: long(256) }, ['name', 'company_name']],
+    ['none of the required fields', all, { name: ' ', email: '' }, ['name', 'company_name', 'email']],
     [
-      'more than is asked',
+      'fields that are not in the form',
       {},
       { name: 'Ada', companyName: 'Engines', optIn: true, videoId: 'x' },
       ['name', 'company_name', 'opt_in', 'video_id'],

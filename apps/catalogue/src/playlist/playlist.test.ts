@@ -19,11 +19,11 @@ test('a full playlist rejects another video', () => {
 describe('removing a video', () => {
   test.each([
     ['every occurrence', '1', undefined, ['2', '3']],
-    ['the one at a position', '1', 2, ['1', '2', '3']],
-    ['the first', '1', 0, ['2', '1', '3']],
-    ['not what stands elsewhere', '1', 1, ['1', '2', '1', '3']],
-    ['not what is past the end', '1', 24, ['1', '2', '1', '3']],
-    ['not what was never there', '9', undefined, ['1', '2', '1', '3']],
+    ['the occurrence at a position', '1', 2, ['1', '2', '3']],
+    ['the first occurrence', '1', 0, ['2', '1', '3']],
+    ['nothing if another video is at the position', '1', 1, ['1', '2', '1', '3']],
+    ['nothing past the end', '1', 24, ['1', '2', '1', '3']],
+    ['nothing if the video is missing', '9', undefined, ['1', '2', '1', '3']],
   ])('removes %s', (_, videoId, position, left) => {
     expect(take(aPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
   })

@@ -3,12 +3,12 @@ import { checkText, firstCharacters, tidy } from './text.ts'
 
 test.each([
   ['a NUL', 'a\0b', 1],
-  ['half of a pair', 'a\ud800b', 1],
-  ['one character too many', 'x'.repeat(11), 1],
-  ['nothing', '', 1],
-  ['as many as there may be', 'x'.repeat(10), 0],
-  ['as many that need two units each', '😀'.repeat(10), 0],
-  ['one too many that need two units each', '😀'.repeat(11), 1],
+  ['an unpaired surrogate', 'a\ud800b', 1],
+  ['a text of 11 characters', 'x'.repeat(11), 1],
+  ['an empty text', '', 1],
+  ['a text of 10 characters', 'x'.repeat(10), 0],
+  ['a text of 10 surrogate pairs', '😀'.repeat(10), 0],
+  ['a text of 11 surrogate pairs', '😀'.repeat(11), 1],
 ])('%s is validated for a length of 1 to 10 characters', (_, text, problems) => {
   expect(checkText('name', text, { min: 1, max: 10 })).toHaveLength(problems)
 })

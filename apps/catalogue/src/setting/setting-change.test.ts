@@ -74,24 +74,24 @@ test('bounds that allow no rendition are rejected at the changed bound', () => {
 describe('the password', () => {
   const kept = { ...plain, passwordProtected: true }
   test.each([
-    ['left out', {}, kept, { kind: 'keep' }],
-    ['empty', { password: '' }, kept, { kind: 'keep' }],
-    ['a new one', { password: sha1 }, plain, { kind: 'set', sha1 }],
-    ['a new one, and protected', { password: sha1, passwordProtected: true }, plain, { kind: 'set', sha1 }],
-    ['protected, as it is', { password: '', passwordProtected: true }, kept, { kind: 'keep' }],
-    ['not protected', { password: '', passwordProtected: false }, kept, { kind: 'remove' }],
-    ['not protected, as it is', { passwordProtected: false }, plain, { kind: 'remove' }],
+    ['no password', {}, kept, { kind: 'keep' }],
+    ['an empty password', { password: '' }, kept, { kind: 'keep' }],
+    ['a new password', { password: sha1 }, plain, { kind: 'set', sha1 }],
+    ['a new password and protection', { password: sha1, passwordProtected: true }, plain, { kind: 'set', sha1 }],
+    ['protection as before', { password: '', passwordProtected: true }, kept, { kind: 'keep' }],
+    ['no protection', { password: '', passwordProtected: false }, kept, { kind: 'remove' }],
+    ['no protection as before', { passwordProtected: false }, plain, { kind: 'remove' }],
   ])('is handled when the request has %s', (_, fields, now, password) => {
     expect(change(fields, now).password).toEqual(password)
   })
   test.each([
-    ['the password itself', { password: 'correct horse' }, ['password']],
+    ['a plain password', { password: 'correct horse' }, ['password']],
     ['an upper-case digest', { password: sha1.toUpperCase() }, ['password']],
-    ['one digit less', { password: sha1.slice(1) }, ['password']],
-    ['one digit more', { password: `${sha1}0` }, ['password']],
-    ['protected without any', { passwordProtected: true }, ['password_protected']],
-    ['protected with an empty one', { passwordProtected: true, password: '' }, ['password_protected']],
-    ['a password that is not to protect', { passwordProtected: false, password: sha1 }, ['password_protected']],
+    ['a digest that is one digit too short', { password: sha1.slice(1) }, ['password']],
+    ['a digest that is one digit too long', { password: `${sha1}0` }, ['password']],
+    ['protection without a password', { passwordProtected: true }, ['password_protected']],
+    ['protection with an empty password', { passwordProtected: true, password: '' }, ['password_protected']],
+    ['a password without protection', { passwordProtected: false, password: sha1 }, ['password_protected']],
   ])('is rejected for %s', (_, fields, names) => {
     expect(refused(() => change(fields))).toEqual(names)
   })

@@ -69,12 +69,12 @@ test('rows can be skipped', async () => {
 test.each([
   ['nothing', {}, 10],
   ['a tag', { tag: 'odd' }, 5],
-  ['a tag of one', { tag: 'n3' }, 1],
-  ['a tag of none', { tag: `'; drop table video` }, 0],
+  ['a tag of one video', { tag: 'n3' }, 1],
+  ['an unused tag', { tag: `'; drop table video` }, 0],
   ['a state', { state: 'ok' }, 4],
   ['both', { state: 'ok', tag: 'even' }, 2],
   ['another organisation', { scope: '2' }, 3],
-  ['none, of all organisations', { scope: null }, 13],
+  ['nothing, for all organisations', { scope: null }, 13],
 ] as const)('filtered by %s', async (_, more, count) => {
   expect(await lists.count(listing(more))).toBe(count)
   expect((await page(listing(more))).videos).toHaveLength(count)
@@ -90,8 +90,8 @@ test('a page of large videos ends early, and the next page continues', async () 
 
 test.each([
   ['nonsense', 'nonsense'],
-  ['values of no list', Buffer.from(JSON.stringify(['create_time', 'false', '12x', '', '1'])).toString('base64url')],
-  ['an id that is none', Buffer.from(JSON.stringify(['create_time', 'false', '12', '', '1e3'])).toString('base64url')],
+  ['values of another list', Buffer.from(JSON.stringify(['create_time', 'false', '12x', '', '1'])).toString('base64url')],
+  ['an invalid id', Buffer.from(JSON.stringify(['create_time', 'false', '12', '', '1e3'])).toString('base64url')],
   ['a NUL', Buffer.from(JSON.stringify(['title', 'false', '\0', '', '1'])).toString('base64url')],
 ])('a page token with %s is rejected', async (_, token) => {
   await expect(page(listing(), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'page_token' }] })

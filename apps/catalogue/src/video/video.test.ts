@@ -59,7 +59,7 @@ describe('the public view of a video', () => {
 test.each([
   ['disabling', { enabled: false }, true],
   ['address rules', { allowedIps: ['192.0.2.2'] }, true],
-  ['no address rules any more', { allowedIps: [] }, false],
+  ['removing the address rules', { allowedIps: [] }, false],
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
   ['another title', { title: 'Landing' }, false],
 ])('%s restricts access: %s', (_, change, closes) => {

@@ -90,9 +90,9 @@ test('the success message is sent to the mail server', async () => {
 })
 
 test.each([
-  ['a line end in the title', { title: 'A\r\nBcc: eve@evil.example\r\n\r\n<script>' }, 'Uma'],
-  ['other line ends', { title: 'A\u2028Bcc: eve@evil.example\u0085Bcc: eve@evil.example' }, 'Uma'],
-  ['a line end in the name', { title: 'A' }, 'Uma\r\nBcc: eve@evil.example'],
+  ['a line break in the title', { title: 'A\r\nBcc: eve@evil.example\r\n\r\n<script>' }, 'Uma'],
+  ['Unicode line breaks in the title', { title: 'A\u2028Bcc: eve@evil.example\u0085Bcc: eve@evil.example' }, 'Uma'],
+  ['a line break in the name', { title: 'A' }, 'Uma\r\nBcc: eve@evil.example'],
   ['an address in the name', { title: 'A' }, 'Uma <eve@evil.example>,'],
 ])('%s adds no header and no recipient', async (_, fields, name) => {
   const server = await smtp()
