@@ -75,7 +75,7 @@ test('long captions are streamed in parts, and the first part has the caption', 
 
 test('all field errors are reported at once, before the media is read', async () => {
   const bad = create(user('1'), vtt(1), { title: '', language: 'x', mediaId: '7', source: undefined })
-  await expect(bad).rejects.toMatchObject({ fields: [{ field: 'title' }, { field: 'language' }, { field: 'url' }] })
+  await expect(bad).rejects.toMatchObject({ fields: [{ field: 'title' }, { field: 'language' }, { field: 'source' }] })
   await expect(create(user('1'), vtt(1), { mediaId: 'x' })).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
 })
 
