@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isAlive, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
-import { leftOver } from './support/left-over.ts'
 import { ffmpegsOf, kill } from './support/nemesis.ts'
+import { orphanedObjects } from './support/orphaned-objects.ts'
 import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -95,7 +95,7 @@ test('an object without a row is detected in every folder', async () => {
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, 'stray')
   }
-  expect(await leftOver(platform, [])).toEqual(expect.arrayContaining(strays))
+  expect(await orphanedObjects(platform, [])).toEqual(expect.arrayContaining(strays))
   for (const path of paths) await rm(path, { force: true })
 })
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close())
 
 test(
-  `for ${MINUTES} minutes two organisations write and read: nothing crosses over, nothing is lost`,
+  `two organisations write and read for ${MINUTES} minutes without leaked or lost records`,
   async () => {
     const { calls, writes, problems } = await soak(fixture, { seconds: MINUTES * 60, seed })
     process.stderr.write(`soak: seed ${seed}, ${calls} calls, ${writes} of them writes, ${problems.length} problems\n`)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => fixture?.close())
 
 test(
-  `for ${seconds} s two organisations write and read: nothing crosses over, nothing is lost`,
+  `two organisations write and read for ${seconds} s without leaked or lost records`,
   async () => {
     const { calls, writes, problems } = await soak(fixture, { seconds, seed })
     process.stderr.write(`soak: seed ${seed}, ${calls} calls, ${writes} of them writes, ${problems.length} problems\n`)

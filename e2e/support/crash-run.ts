@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded, type TestRedis, waitFor } from '@vitascope/testing'
-import { leftOver } from './left-over.ts'
 import { kill, REDIS_FAULTS } from './nemesis.ts'
+import { orphanedObjects } from './orphaned-objects.ts'
 import { expectSameFrames } from './same-frames.ts'
 import { aPdf } from './slides.ts'
 import type { TestPlatform } from './test-platform.ts'
@@ -172,7 +172,7 @@ export async function checkAllThere(
   }
   let left: string[] = []
   const clean = async () => {
-    left = await leftOver(platform, presentations)
+    left = await orphanedObjects(platform, presentations)
     return left.length === 0
   }
   await waitFor(clean, {

@@ -7,7 +7,7 @@ const queryOf = (manifests: readonly Manifest[]) => {
 }
 
 describeChart('workers started by KEDA', () => {
-  test('KEDA starts a worker per waiting task, and idle workers exit', () => {
+  test('KEDA starts workers while tasks wait, and idle workers exit', () => {
     const manifests = render(['keda'])
     const { triggers, minReplicaCount, jobTargetRef } = find(manifests, 'ScaledJob', 'worker').spec as {
       triggers: { type: string; metadata: { query: string; serverAddress: string } }[]

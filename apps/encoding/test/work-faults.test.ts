@@ -181,7 +181,7 @@ describe('faults', () => {
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
   })
-  test('a plan for another ffmpeg build is made again', async () => {
+  test('a job with a plan for another ffmpeg build is planned again', async () => {
     await create()
     const worker = aWorker()
     await worker.step()

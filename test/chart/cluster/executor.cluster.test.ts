@@ -134,7 +134,7 @@ test('evicted pods are replaced without counting as failures, and the Job is del
   await waitLong(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
-test('an index that fails is not retried, the others continue, and the next Job encodes the failed chunk', async () => {
+test('an index whose pod exits with 42 is not retried, the others continue, and the next Job encodes its chunk', async () => {
   await aJob()
   const job = await aNewJob()
   const pod = await podOf(job, 0)

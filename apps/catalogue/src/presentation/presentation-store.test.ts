@@ -210,7 +210,7 @@ describe('a file', () => {
     expect(await find(presentationId)).toEqual(once)
     expect(await jobs.apply('999999999', failure, 1)).toBeUndefined()
   })
-  test('that is appended adds its slides after the others, whose times stay', async () => {
+  test('that is appended adds its slides after the existing ones, whose times are kept', async () => {
     const { presentationId } = await withSlides(2)
     await presentations.update({ scope: null, presentationId }, (now) => ({
       ...now,

@@ -6,17 +6,17 @@ const source = { bytes: 0, releasedBytes: 0, isEncoded: true }
 const GIB = 1024 ** 3
 
 describe('work is admitted', () => {
-  test('without a quota, with the estimate set aside', () => {
+  test('without a quota, and the estimate is reserved', () => {
     expect(admit({}, { ...none, jobs: 9_999, bytes: 9 * GIB }, source)).toEqual({ ...ESTIMATE })
   })
-  test('without a quota, and the estimate is reserved', () => {
+  test('with the remaining quota reserved if it is less than the estimate', () => {
     const usage = { ...none, bytes: 900, reservedBytes: 40, ms: MINUTE_MS, reservedMs: 30_000 }
     expect(admit({ bytes: 1_000, minutesPerMonth: 2 }, usage, source)).toEqual({
       ...{ bytes: 60, ms: 30_000, maxBytes: 60, maxMs: 30_000 },
       ...{ quotaBytes: 1_000, quotaMs: 2 * MINUTE_MS },
     })
   })
-  test('with its size where it is known, and without minutes where it takes none', () => {
+  test('with a known size reserves this size, and no minutes if it is not encoded', () => {
     const usage = { ...none, ms: 99 * MINUTE_MS }
     expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, releasedBytes: 0, isEncoded: false })).toMatchObject({
       bytes: GIB / 2,
@@ -34,7 +34,7 @@ test.each([
   ['QUOTA_MINUTES', { minutesPerMonth: 0 }, {}, source],
   ['TOO_MANY_JOBS', { concurrentJobs: 3 }, { jobs: 3 }, source],
   ['TOO_MANY_JOBS', { concurrentJobs: 0 }, {}, source],
-])('%s: %j at %j', (reason, quota, usage, work) => {
+])('%s is the reason of a rejection with the quota %j and the usage %j', (reason, quota, usage, work) => {
   expect(() => admit(quota, { ...none, ...usage }, work)).toThrow(expect.objectContaining({ kind: 'exhausted', reason }))
 })
 
@@ -44,23 +44,23 @@ test('the error message names the used, reserved and allowed amounts', () => {
   expect(() => admit({ minutesPerMonth: 2 }, full, source)).toThrow(/of 2 minutes .* 1.5 are used and 0.5 reserved/)
 })
 
-describe('%s is the reason of a rejection with the quota %j and the usage %j', () => {
+describe('the result of a job', () => {
   const job = { bytes: 100, ms: 1_000, quotaBytes: 1_000, quotaMs: MINUTE_MS }
   const now = { bytes: 1_000, minutesPerMonth: 1 }
   const made = (more: Partial<{ bytes: number; releasedBytes: number; ms: number }>) => ({ bytes: 0, releasedBytes: 0, ms: 0, ...more })
-  test('a rejection states the used, the reserved and the allowed amount', () => {
+  test('may use its reservation, whatever else is used', () => {
     expect(overrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, made({ bytes: 100, ms: 1_000 }))).toBeUndefined()
   })
-  test('may be more while no other organisation needs it', () => {
+  test('may use more if the quota is neither used up nor reserved', () => {
     expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 400 }))).toBeUndefined()
     expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 401 }))).toMatch(/takes 401 bytes/)
     expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_000 }))).toBeUndefined()
     expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_001 }))).toMatch(/takes 0.17 minutes/)
   })
-  test('releases the share that it replaces', () => {
+  test('may use the bytes that it replaces', () => {
     expect(overrun(job, now, { ...none, bytes: 900 }, made({ bytes: 1_000, releasedBytes: 900 }))).toBeUndefined()
   })
-  test('is judged by the quota at its acceptance when that was lowered, and by a raised one at once', () => {
+  test('is compared with the quota at its acceptance or the current one, whichever is higher', () => {
     const usage = { ...none, bytes: 500 }
     expect(overrun(job, { ...now, bytes: 1 }, usage, made({ bytes: 500 }))).toBeUndefined()
     expect(overrun(job, { ...now, bytes: 2_000 }, usage, made({ bytes: 1_500 }))).toBeUndefined()

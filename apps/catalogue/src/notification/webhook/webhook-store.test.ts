@@ -267,7 +267,7 @@ describe('a delivery', () => {
 })
 
 describe('a test call', () => {
-  test('is given up after three attempts, does not disable the webhook, and allows the next test call', async () => {
+  test('fails after three attempts, does not disable the webhook, and allows the next test call', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     for (let round = 0; round < 2; round++) {
       await deliveries.test(webhook.key, aCall())

@@ -9,7 +9,7 @@ import type { VideoRecord } from './video-steps.ts'
  * kept source, or of an upload with a row. Form uploads and uploads in parts are kept for one day
  * and have a row once the uploader has got a response.
  */
-export async function leftOver(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
+export async function orphanedObjects(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
   // Listed before the rows are read, so that new objects are not reported.
   const files = await filesOf(join(platform.dataDir, 'storage'))
   const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])

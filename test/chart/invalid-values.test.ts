@@ -3,7 +3,7 @@ import { components, describeChart, refusalOf } from './support/chart.ts'
 
 const jobsWith = (kubernetes: object) => ({ encoding: { executor: { kubernetes } } })
 
-describeChart('values that cannot work are rejected with what to set', () => {
+describeChart('values that cannot work', () => {
   test.each([
     ['an unknown setting', { auth: { replica: 2 } }, "additional properties 'replica' not allowed"],
     ['a word instead of a number', { auth: { replicas: 'two' } }, "at '/auth/replicas'"],
