@@ -323,7 +323,7 @@ describe('JSONP', () => {
 
 test('afterwards no process has ended or logged an error', async () => {
   const log = platform.log()
-  expect(log).not.toMatch(/starting it again/)
+  expect(log).not.toMatch(/restarting it/)
   expect(log).not.toMatch(/ (error|fatal) /)
   // A request id can contain any digits.
   expect(log.replaceAll(/request_id=\S+/g, '')).not.toMatch(/22021|22P05/)

@@ -181,7 +181,7 @@ async function expectReported({ platform }: Scene, services: readonly string[]):
     timeout: 30_000,
     describe: 'each service to count its failover',
   })
-  const output = platform.log().split('the database went back in time').length - 1
+  const output = platform.log().split('the database lost transactions').length - 1
   expect(output).toBe(services.length)
 }
 

@@ -46,7 +46,7 @@ export function ensureInstallation(options: {
     const [installed] = await query<InstallationRow>('select master_key_check, system_key_id, configured_lookup from installation')
     if (installed && !box.checks().some((check) => sameBytes(check, installed.master_key_check))) {
       throw new ConfigError([
-        'VITASCOPE_MASTER_KEY_FILE does not hold the master key of this database: add it, and remove it only after `npm run rekey` has ended',
+        'VITASCOPE_MASTER_KEY_FILE does not contain the master key of this database: add it, and remove it only after `npm run rekey` has ended',
       ])
     }
     const configured = source.value === undefined ? undefined : box.lookup(source.value)
@@ -117,7 +117,7 @@ async function insertSystemKey(query: Query, box: KeyCipher, userId: string, val
 async function writeKeyFile(file: string | undefined, value: string): Promise<void> {
   if (file === undefined) {
     throw new ConfigError([
-      'VITASCOPE_NEW_SYSTEM_KEY_FILE is missing: the first start writes the system key there, or give VITASCOPE_SYSTEM_KEY or VITASCOPE_SYSTEM_KEY_FILE',
+      'VITASCOPE_NEW_SYSTEM_KEY_FILE is missing: the first start writes the system key there; or set VITASCOPE_SYSTEM_KEY or VITASCOPE_SYSTEM_KEY_FILE',
     ])
   }
   const temporary = `${file}.${randomBytes(4).toString('hex')}`

@@ -104,7 +104,8 @@ describe('the expiry warning', () => {
       expires: `${soon.expireTime?.toISOString().slice(0, 19).replace('T', ' ')} GMT`,
     })
     expect(JSON.stringify(found)).not.toContain(soon.value)
-    await db.query(`delete from outbox where topic = 'event'`)
+    // The auth service of the fixture locks a row while it tries to send it.
+    await waitFor(() => db.query(`delete from outbox where topic = 'event'`), { timeout: 30_000, describe: 'the outbox to be unlocked' })
   })
 
   test('is delivered to the catalogue, also when the catalogue was unavailable before', async () => {

@@ -133,6 +133,6 @@ test('the master key is replaced while auth runs: a killed run is resumed, and t
   // A further run changes nothing, and the old key is rejected.
   expect((await rekey().ended).output).toContain('api_key: 0 rows')
   replace(OLD)
-  await expect(startAuth()).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE does not hold the master key')
+  await expect(startAuth()).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE does not contain the master key')
   expect(await rekey().ended).toEqual({ code: 1, output: expect.stringContaining('add the key that encrypted them') })
 }, 120_000)

@@ -49,7 +49,7 @@ async function putSecrets(config: PlatformConfig, manifest: Manifest, folder: st
   if (manifest.secrets.length === 0) {
     for (const [name, file] of Object.entries(files)) {
       if (!(await isThere(file)))
-        throw new BackupRefused(`the backup has no secrets: put the ${name} that it was made with at ${file} first`)
+        throw new BackupRefused(`the backup has no secrets: put the ${name} of the backed-up platform in ${file} first`)
     }
   }
   for (const name of manifest.secrets) {

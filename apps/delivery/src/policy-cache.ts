@@ -76,7 +76,7 @@ function toPolicy(
   const { rules, errors } = parseAddressRules(message.allowedIps)
   // The catalogue validates rules before it stores them. An unreadable rule must never grant
   // access.
-  if (errors) throw new Error('the catalogue keeps an address rule that cannot be read')
+  if (errors) throw new Error('the catalogue sent an address rule that cannot be parsed')
   return { sets: message.sets, tokenRequired: message.tokenRequired, allowed: rules, expires: message.expireTime }
 }
 

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http'
 
 const SENTENCES: Record<string, [title: string, detail: string]> = {
-  not_found: ['Not Found', 'no such file: take its address from the video record'],
-  token_required: ['Forbidden', 'this video needs a token: POST /v2/video/{id}/token makes one'],
-  token_refused: ['Forbidden', 'the token is not valid for this video, or has expired: make a new one'],
-  address_refused: ['Forbidden', 'this video may not be watched from this address'],
-  method_not_allowed: ['Method Not Allowed', 'files can be read only'],
-  too_many_at_once: ['Too Many Requests', 'your address is sent as many files at once as it may be: wait until one has ended'],
+  not_found: ['Not Found', 'no such file: use the URLs of the video record'],
+  token_required: ['Forbidden', 'this video needs a token: create one with POST /v2/video/{id}/token'],
+  token_refused: ['Forbidden', 'the token is not valid for this video, or has expired: create a new one'],
+  address_refused: ['Forbidden', 'this video must not be watched from your address'],
+  method_not_allowed: ['Method Not Allowed', 'files can only be read, with GET or HEAD'],
+  too_many_at_once: ['Too Many Requests', 'your address has the maximum number of concurrent downloads: wait until one of them has ended'],
   unavailable: ['Service Unavailable', 'the file is temporarily unavailable; try again'],
-  internal: ['Internal Server Error', 'something went wrong here'],
+  internal: ['Internal Server Error', 'an internal error occurred; try again later'],
 }
 
 /**

@@ -47,7 +47,7 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
       const { code, signal } = await ended(process)
       if (stopping.signal.aborted) return
       deaths = Date.now() - born > HEALTHY_MS ? 1 : deaths + 1
-      print.own('warn', `${spec.name} ended (${signal ?? `exit ${code}`}): starting it again`)
+      print.own('warn', `${spec.name} ended (${signal ?? `exit ${code}`}): restarting it`)
       await backoff(deaths, stopping.signal)
     }
   }

@@ -51,10 +51,10 @@ async function readyTable(config: PlatformConfig, platform: Platform, ms: number
   ]
   const key = await readSystemKey(platform.systemKeyFile)
   if (key !== undefined && process.stdout.isTTY) {
-    rows.push(['System key', `${key}  (shown this once: keep it)`])
+    rows.push(['System key', `${key}  (shown only once: save it)`])
     await rm(platform.systemKeyFile)
   } else if (key !== undefined) rows.push(['System key', `in ${relative(process.cwd(), platform.systemKeyFile)}`])
-  else if (config.systemKey !== undefined) rows.push(['System key', 'the one of VITASCOPE_SYSTEM_KEY, or what it was regenerated to'])
+  else if (config.systemKey !== undefined) rows.push(['System key', 'that of VITASCOPE_SYSTEM_KEY, unless it was regenerated since'])
   const width = Math.max(...rows.map(([name]) => name.length))
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}   ${value}`)
   return `\n  Vitascope is ready (${(ms / 1000).toFixed(1)} s). Ctrl-C stops it.\n\n${lines.join('\n')}\n\n`

@@ -93,7 +93,7 @@ async function isReady(child: Child): Promise<void> {
 
 async function answers(url: string): Promise<void> {
   const until = Date.now() + READY_MS
-  let last = 'it does not answer'
+  let last = 'it does not respond'
   while (Date.now() < until) {
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(2_000) })
@@ -124,7 +124,8 @@ async function portIsFree(host: string, port: number, setting: string): Promise<
       if (error.code === 'EADDRINUSE') reject(new StartRefused(`port ${port} is in use: set ${setting} to a free one`))
       else if (error.code === 'EACCES')
         reject(new StartRefused(`port ${port} needs more rights than this user has: set ${setting} to one above 1023`))
-      else reject(new StartRefused(`${host} cannot be listened on (${error.code}): set VITASCOPE_HOST to an address of this machine`))
+      else
+        reject(new StartRefused(`${host} is not an address to listen on (${error.code}): set VITASCOPE_HOST to an address of this machine`))
     })
     probe.listen(port, host, () => probe.close(() => resolve()))
   })

@@ -66,7 +66,7 @@ describe('npm start', () => {
 
     const second = start({ VITASCOPE_PORT: String(await freePort()), VITASCOPE_OPS_PORT: String(await freePort()) })
     expect(await second.ended).toBe(1)
-    expect(second.said()).toMatch(/Vitascope did not start: Vitascope runs on .* already \(process \d+\)/)
+    expect(second.said()).toMatch(/Vitascope did not start: Vitascope already runs on .* \(process \d+\)/)
     expect((await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/readyz`)).status).toBe(200)
 
     const began = Date.now()

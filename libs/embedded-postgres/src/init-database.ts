@@ -67,7 +67,7 @@ function isDatabase(dir: string): boolean {
   // Throws for a folder of another user, whose content cannot be listed.
   serverUser(dir)
   if (existsSync(join(dir, 'PG_VERSION'))) return true
-  if (readdirSync(dir).length > 0) throw new PostgresError('FAILED', `${dir} is not empty and holds no database: choose another folder`)
+  if (readdirSync(dir).length > 0) throw new PostgresError('FAILED', `${dir} is not empty and contains no database: choose another folder`)
   return false
 }
 
@@ -83,7 +83,7 @@ async function run(command: string, args: string[], dir: string, signal: AbortSi
   const lines = said.trim().split('\n')
   const problem = explainFailure(lines, { dir })
   throw problem.problem === 'FAILED'
-    ? new PostgresError('FAILED', `no database could be made in ${dir}: ${lines.slice(-8).join(' | ')}`)
+    ? new PostgresError('FAILED', `creating a database in ${dir} failed: ${lines.slice(-8).join(' | ')}`)
     : problem
 }
 

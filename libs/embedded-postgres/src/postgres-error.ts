@@ -33,14 +33,14 @@ export class PostgresError extends Error {
 export function explainFailure(lines: readonly string[], { dir, port }: { dir: string; port?: number }): PostgresError {
   const text = lines.join('\n')
   if (/No space left on device|Disk quota exceeded|Check free disk space/.test(text)) {
-    return new PostgresError('DISK_FULL', `the disk that holds ${dir} is full: make room there, then start again`)
+    return new PostgresError('DISK_FULL', `the disk of ${dir} is full: free some space, then start again`)
   }
   if (/could not bind .*Address already in use|could not create any TCP\/IP sockets/s.test(text)) {
-    return new PostgresError('PORT_IN_USE', `port ${port} of 127.0.0.1 is taken by another program: stop it, or choose another port`)
+    return new PostgresError('PORT_IN_USE', `port ${port} of 127.0.0.1 is used by another program: stop it, or choose another port`)
   }
   const version = /initialized by PostgreSQL version (\S+), which is not compatible with this version (\S+)/.exec(text)
   if (version) {
-    return new PostgresError('DATA_OF_ANOTHER_VERSION', `${dir} was made by PostgreSQL ${version[1]}; this is PostgreSQL ${version[2]}`)
+    return new PostgresError('DATA_OF_ANOTHER_VERSION', `${dir} was created by PostgreSQL ${version[1]}; this is PostgreSQL ${version[2]}`)
   }
   if (/wrong ownership|invalid permissions|Permission denied|could not access directory/.test(text)) {
     return new PostgresError('DATA_OF_ANOTHER_USER', `${dir} cannot be read and written by this user: ${lastWords(lines)}`)

@@ -51,7 +51,7 @@ test('a folder that already contains a database is not changed', async () => {
 test('a folder that contains other files is rejected and not changed', async () => {
   const other = mkdtempSync(join(folder, 'other-'))
   writeFileSync(join(other, 'letter.txt'), 'dear reader')
-  await expect(initDatabase(other)).rejects.toThrow('is not empty and holds no database')
+  await expect(initDatabase(other)).rejects.toThrow('is not empty and contains no database')
   expect(readdirSync(other)).toEqual(['letter.txt'])
 })
 

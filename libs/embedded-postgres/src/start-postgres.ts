@@ -77,7 +77,7 @@ async function takeFolder(dir: string, log: (line: string) => void, signal: Abor
   if (found.owner !== undefined) {
     throw new PostgresError('DATA_IN_USE', `${dir} is in use: process ${found.owner} runs PostgreSQL (process ${found.pid}) on it`)
   }
-  log(`stopping PostgreSQL ${found.pid}, left behind by a process that is gone`)
+  log(`stopping PostgreSQL ${found.pid}, whose parent process has ended`)
   for (const how of ['SIGINT', 'SIGQUIT'] as const) {
     signalProcess(found.pid, how)
     const until = Date.now() + stopPatience

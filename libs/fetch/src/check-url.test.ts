@@ -78,7 +78,7 @@ test('all errors are reported together', () => {
 test.each(['http://user@example.com/', 'http://:pass@example.com/', 'http://user:pass@example.com/'])(
   '%s is rejected because it contains credentials',
   (url) => {
-    expect(checkUrl(url, strict)).toEqual(['must not hold a user name or password'])
+    expect(checkUrl(url, strict)).toEqual(['must not contain a user name or password'])
   },
 )
 

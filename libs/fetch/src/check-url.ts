@@ -14,7 +14,7 @@ export function checkUrl(text: string, policy: SourcePolicy): readonly string[] 
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return ['must be an http or https URL']
   const problems: string[] = []
-  if (url.username !== '' || url.password !== '') problems.push('must not hold a user name or password')
+  if (url.username !== '' || url.password !== '') problems.push('must not contain a user name or password')
   if (isForbiddenPort(url.port)) problems.push('must use port 80, 443, or one from 1024 on')
   if (isForbiddenHost(hostOf(url), policy)) problems.push(`must have ${ALLOWED_ADDRESS}`)
   return problems

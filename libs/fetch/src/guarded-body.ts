@@ -55,7 +55,7 @@ export function tooLarge(maxBytes: number): SourceError {
 }
 
 function cutShort(host: string): SourceError {
-  return new SourceError(4001, `${host} cut the body short`, { transient: true })
+  return new SourceError(4001, `${host} closed the connection before the end of the body`, { transient: true })
 }
 
 function watchRate(body: Transform, count: () => number, host: string, { minBytesPerSecond = 0, rateWindowMs = 30_000 }: BodyLimits) {

@@ -79,7 +79,8 @@ function takeBody(answer: IncomingMessage, host: string, request: GuardedRequest
     }
     const encoding = answer.headers['content-encoding'] ?? 'identity'
     // A compressed body could expand to terabytes.
-    if (encoding.trim().toLowerCase() !== 'identity') throw new SourceError(4001, `${host} sends a compressed body unasked`, { status })
+    if (encoding.trim().toLowerCase() !== 'identity')
+      throw new SourceError(4001, `${host} sends a compressed body, which was not requested`, { status })
     if ((announcedBytes(answer.headers) ?? 0) > request.maxBytes) throw tooLarge(request.maxBytes)
     return guardedBody(answer, host, request, signal)
   } catch (error) {

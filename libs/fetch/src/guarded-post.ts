@@ -22,7 +22,7 @@ const answerBytes = 64 * 1024
  */
 export async function guardedPost(url: string, { policy, headers, body, timeoutMs, signal }: GuardedPost): Promise<{ status: number }> {
   const timeout = new AbortController()
-  const late = () => timeout.abort(new SourceError(4001, `there was no answer within ${Math.ceil(timeoutMs / 1000)} seconds`))
+  const late = () => timeout.abort(new SourceError(4001, `there was no response within ${Math.ceil(timeoutMs / 1000)} seconds`))
   const timer = setTimeout(late, timeoutMs)
   const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
   try {

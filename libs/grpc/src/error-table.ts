@@ -34,7 +34,7 @@ export interface CallStatus {
  */
 export function toStatus(error: unknown, aborted: boolean): CallStatus {
   if (isDomainError(error)) return refusalStatus(error)
-  if (aborted) return { code: status.CANCELLED, details: 'the caller hung up', metadata: new Metadata() }
+  if (aborted) return { code: status.CANCELLED, details: 'the caller cancelled the call', metadata: new Metadata() }
   return { code: status.INTERNAL, details: 'internal error', metadata: new Metadata() }
 }
 

@@ -38,18 +38,18 @@ export function readVerificationKeys(folder: string): Map<string, VerificationKe
     for (const key of publicKeysOf(join(folder, name))) {
       const kid = keyIdOf(key)
       const other = keys.get(kid)
-      if (other && other.signer !== signer) throw new Error(`${name}: ${other.signer}.pub holds the same key`)
+      if (other && other.signer !== signer) throw new Error(`${name}: ${other.signer}.pub contains the same key`)
       keys.set(kid, { signer, key })
     }
   }
-  if (keys.size === 0) throw new Error(`${folder} holds no file NAME.pub`)
+  if (keys.size === 0) throw new Error(`${folder} contains no file NAME.pub`)
   return keys
 }
 
 function publicKeysOf(file: string): KeyObject[] {
   const blocks = readFileSync(file, 'latin1').match(PEM_BLOCK) ?? []
   if (blocks.length === 0 || blocks.length > MAX_KEYS_PER_SIGNER) {
-    throw new Error(`${file} must hold 1 to ${MAX_KEYS_PER_SIGNER} public keys in PEM, not ${blocks.length}`)
+    throw new Error(`${file} must contain 1 to ${MAX_KEYS_PER_SIGNER} public keys in PEM, not ${blocks.length}`)
   }
   return blocks.map((block) => {
     const key = parsed(`a public key in PEM (${file})`, () => createPublicKey(block))

@@ -126,12 +126,12 @@ test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) =>
   [
     'an invalid public key',
     ({ publicKeysDir }) => writeFileSync(join(publicKeysDir, 'auth.pub'), 'x'),
-    'auth.pub must hold 1 to 8 public keys',
+    'auth.pub must contain 1 to 8 public keys',
   ],
   [
     'the same key for two services',
     ({ publicKeysDir }) => copyFileSync(join(publicKeysDir, 'gateway.pub'), join(publicKeysDir, 'worker.pub')),
-    'worker.pub: gateway.pub holds the same key',
+    'worker.pub: gateway.pub contains the same key',
   ],
 ])('%s stops the start, and the error contains the name of the setting', (name, spoil, message) => {
   const publicKeysDir = join(folder, name.replaceAll(' ', '-'))

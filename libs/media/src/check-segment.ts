@@ -16,13 +16,13 @@ import { readOutput, withOutput } from './tool-output.ts'
  */
 export async function checkSegment(plan: EncodePlan, key: string, number: number, file: FileHandle): Promise<SegmentHead> {
   const head = (await outerBoxes(file)) && (await readSegmentHead(file))
-  if (!head) throw new EncodeFailed('incomplete', `segment ${number} of ${key} is cut short or holds no media`)
+  if (!head) throw new EncodeFailed('incomplete', `segment ${number} of ${key} is truncated or contains no media`)
   if (!plan.video || !plan.renditions.some((rendition) => rendition.key === key && rendition.video)) return head
   const { frames, groupFrames, frameRate } = plan.video
   const start = (number - 1) * groupFrames * 2
   const isInPlace = Math.abs(head.startSeconds * toNumber(frameRate) - start) < 0.1
   if (!isInPlace || head.samples !== Math.min(frames - start, groupFrames * 2)) {
-    throw new EncodeFailed('incomplete', `segment ${number} of ${key} does not hold the frames that were planned for it`)
+    throw new EncodeFailed('incomplete', `segment ${number} of ${key} does not contain the frames that were planned for it`)
   }
   return head
 }
@@ -30,7 +30,7 @@ export async function checkSegment(plan: EncodePlan, key: string, number: number
 /** Checks the initialisation segment of a track in the same way. */
 export async function checkInit(key: string, file: FileHandle): Promise<void> {
   const boxes = await outerBoxes(file)
-  if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeFailed('incomplete', `${key} has no whole head`)
+  if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeFailed('incomplete', `${key} has no complete header`)
 }
 
 /** Maximum size of a segment list: a line of 40 bytes for each segment, and one of 24 for its duration. */

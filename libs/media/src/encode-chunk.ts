@@ -32,7 +32,7 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   const keys = chunkKeys(plan, work.chunkIndex)
   if (keys.length === 0) throw new RangeError(`the plan has no chunk ${work.chunkIndex}`)
   if (!canCarryOut(plan, tools)) {
-    throw new EncodeFailed('incomplete', `planned for ffmpeg ${plan.ffmpegVersion}, this is ${tools.version}: plan again`)
+    throw new EncodeFailed('incomplete', `the plan is for ffmpeg ${plan.ffmpegVersion}, and this is ${tools.version}: plan again`)
   }
   const folder = chunkFolder(work.chunkIndex)
   await rm(join(scratch, folder), { recursive: true, force: true })

@@ -23,7 +23,7 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   const { plan, rendition, segments, scratch } = source
   const { video } = plan
   const size = rendition.video
-  if (!video || !size) throw new RangeError('there is no picture to take images from')
+  if (!video || !size) throw new RangeError('there is no picture to make images from')
   const work: ImageWork = { inputs: [], graphs: [], outputs: [] }
   const shown = plan.images.map((image) => ({ ...image, frame: shownFrame(image, plan, source.bestFrame) }))
   for (const [moment, frame] of [...new Set(shown.map((image) => image.frame))].entries()) {

@@ -30,7 +30,7 @@ export async function measureEnds(question: EndsQuestion): Promise<StreamEnds> {
   const walked = await lastPackets(question, undefined)
   const missing = claimed === undefined ? 0 : claimed - longest(walked.ends)
   if (question.statesLength && claimed !== undefined && missing > Math.max(1, claimed * 0.02) && cutShort.test(walked.stderr)) {
-    throw new SourceRefused(4002, `the file is cut short: it has ${seconds(longest(walked.ends))} of ${seconds(claimed)}`)
+    throw new SourceRefused(4002, `the file is truncated: it has ${seconds(longest(walked.ends))} of ${seconds(claimed)}`)
   }
   return walked.ends
 }

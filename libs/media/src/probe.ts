@@ -96,12 +96,12 @@ async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string
 const tooManyPixels = /exceeds specified max pixel count/
 
 function damaged(cause?: unknown): SourceRefused {
-  return new SourceRefused(4002, 'the file is damaged or cut short: it cannot be read as a video', cause)
+  return new SourceRefused(4002, 'the file is damaged or truncated: it cannot be read as a video', cause)
 }
 
 function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedStream | undefined; audio: ProbedStream[] } {
   if (file.streams.length > limits.maxStreams) {
-    throw new SourceRefused(4003, `the file has ${file.streams.length} streams; at most ${limits.maxStreams} are taken`)
+    throw new SourceRefused(4003, `the file has ${file.streams.length} streams; at most ${limits.maxStreams} are accepted`)
   }
   const pictures = file.streams.filter((stream) => stream.type === 'video' && !stream.isPicture)
   const sounds = file.streams.filter((stream) => stream.type === 'audio')
@@ -127,12 +127,12 @@ function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unkn
 }
 
 function pictureTooLarge(cause?: unknown): SourceRefused {
-  return new SourceRefused(4003, 'the picture is too large: at most 8192x4320 pixels are taken', cause)
+  return new SourceRefused(4003, 'the picture is too large: at most 8192x4320 pixels are accepted', cause)
 }
 
 function checkDuration(seconds: number | undefined, limits: SourceLimits): void {
   if (seconds !== undefined && seconds > limits.maxSeconds) {
-    throw new SourceRefused(4003, `the video is too long: at most ${limits.maxSeconds / 3600} hours are taken`)
+    throw new SourceRefused(4003, `the video is too long: at most ${limits.maxSeconds / 3600} hours are accepted`)
   }
 }
 
@@ -154,9 +154,9 @@ function describe(
 ): SourceProbe {
   const durationSeconds = longest(ends)
   checkDuration(durationSeconds, limits)
-  if (durationSeconds <= 0) throw new SourceRefused(4002, 'the file holds no picture and no sound')
+  if (durationSeconds <= 0) throw new SourceRefused(4002, 'the file contains no picture and no sound')
   const isShort = durationSeconds < minSoundSeconds && !(video && ends.has(video.index))
-  if (isShort) throw new SourceRefused(4002, `the sound is too short: at least ${minSoundSeconds * 1000} ms are taken`)
+  if (isShort) throw new SourceRefused(4002, `the sound is too short: at least ${minSoundSeconds * 1000} ms are accepted`)
   const picture = video && ends.has(video.index) ? toVideo(video, ends.get(video.index) ?? 0, limits) : undefined
   return {
     container: container.name,
@@ -175,7 +175,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
   const frameRate = steadyRate(average, real)
   const rate = toNumber(frameRate)
   if (rate > limits.maxFrameRate) {
-    throw new SourceRefused(4003, `the video has ${Math.round(rate)} frames a second; at most ${limits.maxFrameRate} are taken`)
+    throw new SourceRefused(4003, `the video has ${Math.round(rate)} frames per second; at most ${limits.maxFrameRate} are accepted`)
   }
   const interlaced = ['tt', 'bb', 'tb', 'bt'].includes(stream.fieldOrder)
   const realRate = real ? toNumber(real) : rate

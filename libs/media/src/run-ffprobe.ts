@@ -22,7 +22,7 @@ export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end:
     bytes += line.length + 1
     if (bytes <= answerBytes) lines.push(line)
   })
-  if (bytes > answerBytes) throw new EncodeFailed('output_too_large', 'ffprobe says more than is read')
+  if (bytes > answerBytes) throw new EncodeFailed('output_too_large', 'the output of ffprobe is too large')
   return { text: lines.join('\n'), end }
 }
 

@@ -108,5 +108,5 @@ async function checkJpeg(name: string, { handle, bytes }: OutputFile): Promise<v
     await handle.read(ends, 0, 2, 0)
     await handle.read(ends, 2, 2, bytes - 2)
   }
-  if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeFailed('incomplete', `${name} is cut off`)
+  if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeFailed('incomplete', `${name} is truncated`)
 }

@@ -92,7 +92,7 @@ export async function takeOutput(file: OutputFile, target: string): Promise<void
   const taken = await lstat(target)
   if (taken.dev === file.dev && taken.ino === file.ino) return
   await rm(target)
-  throw new EncodeFailed('incomplete', 'a file was exchanged while it was read')
+  throw new EncodeFailed('incomplete', 'a file was replaced while it was read')
 }
 
 /** Reads a whole file of at most `maxBytes`. Bytes that a tool adds after the file was opened are not read. */

@@ -85,7 +85,7 @@ async function verifyMovie(
 ): Promise<SetFile> {
   const file = await withFile(join(work.scratch, setFolder), path, async (opened) => {
     const order = (await boxesOf(opened, path)).map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
-    if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov is not in front')
+    if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov box is not at the start')
     return describe(opened, { path, kind, key })
   })
   const probed = await probeMp4(work, path)
@@ -144,7 +144,7 @@ async function verifyHls(plan: EncodePlan, set: string, key: string): Promise<Se
     const file = await withFile(set, path, async (opened) => {
       const boxes = await boxesOf(opened, path)
       if (!boxes.some((box) => box.type === 'moof') || !boxes.some((box) => box.type === 'mdat'))
-        throw incomplete(path, 'it holds no media')
+        throw incomplete(path, 'it contains no media')
       return describe(opened, { path, kind: 'hls_segment', key })
     })
     durationSeconds += seconds
@@ -163,7 +163,7 @@ async function verifyImage(set: string, key: string): Promise<SetFile> {
   const path = setLayout.image(key)
   return withFile(set, path, async (opened) => {
     const size = jpegSize(await readAll(opened))
-    if (!size) throw incomplete(path, 'it is not a whole JPEG')
+    if (!size) throw incomplete(path, 'it is not a complete JPEG')
     return { ...(await describe(opened, { path, kind: 'image', key })), ...size }
   })
 }
@@ -173,7 +173,7 @@ async function verifyPreview(set: string): Promise<SetFile> {
   return withFile(set, path, async (opened) => {
     const bytes = await readAll(opened)
     const isWhole = bytes.length > 13 && bytes.toString('latin1', 0, 6) === 'GIF89a' && bytes.at(-1) === 0x3b
-    if (!isWhole) throw incomplete(path, 'it is not a whole GIF')
+    if (!isWhole) throw incomplete(path, 'it is not a complete GIF')
     const file = await describe(opened, { path, kind: 'preview', key: '' })
     return { ...file, width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
   })
@@ -192,7 +192,7 @@ function jpegSize(bytes: Buffer): { width: number; height: number } | undefined 
 
 async function boxesOf({ handle }: OutputFile, path: string) {
   const boxes = await outerBoxes(handle)
-  if (!boxes) throw incomplete(path, 'it is missing or cut short')
+  if (!boxes) throw incomplete(path, 'it is missing or truncated')
   return boxes
 }
 

@@ -122,7 +122,7 @@ describe('rejects files that are not video with 4002:', () => {
     const source = await room.make(`cut${flags.length}.mp4`, `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick} ${flags}`)
     const { length } = await readFile(source)
     await truncate(source, Math.floor(length * 0.6))
-    await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('cut short') })
+    await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('truncated') })
   })
 
   test('a broken time stamp that turns a second into hours', async () => {

@@ -68,7 +68,7 @@ async function hold(path: string): Promise<Server> {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(address, resolve))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new StartRefused(`Vitascope runs on ${path} already (process ${await holder(address)}): stop it first, or set VITASCOPE_DATA_DIR`)
+    throw new StartRefused(`Vitascope already runs on ${path} (process ${await holder(address)}): stop it first, or set VITASCOPE_DATA_DIR`)
   }
   server.unref()
   return server

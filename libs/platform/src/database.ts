@@ -50,7 +50,7 @@ async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
       const { code, signal } = await server.exited
       if (stopping.signal.aborted) return
       deaths = Date.now() - born > 30_000 ? 1 : deaths + 1
-      print.own('error', `PostgreSQL ended (${signal ?? `exit ${code}`}): starting it again`)
+      print.own('error', `PostgreSQL ended (${signal ?? `exit ${code}`}): restarting it`)
       for (;;) {
         await backoff(deaths, stopping.signal)
         if (stopping.signal.aborted) return

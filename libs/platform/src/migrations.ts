@@ -42,7 +42,7 @@ function runToEnd({ name, main, env }: { name: string; main: string; env: Record
     child.once('close', (code) => {
       for (const line of said) print.line(name, line)
       if (code === 0) resolve()
-      else reject(new StartRefused(`the tables of ${name} could not be brought up to date: its messages are above`))
+      else reject(new StartRefused(`the migration of ${name} failed: see its messages above`))
     })
   })
 }

@@ -41,7 +41,7 @@ interface Memory extends Sight {
  */
 const SKIPPED_IDS = 1_000_000
 /** Missing privileges, missing functions, or a missing table, as in a schema that is not migrated. */
-const NOT_TO_BE_SEEN = ['42501', '42883', '42P01']
+const UNDETECTABLE = ['42501', '42883', '42P01']
 
 /** A server in recovery has no write position and accepts no writes. */
 const IN_RECOVERY = '55000'
@@ -64,7 +64,7 @@ export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): F
       const sight = await see(client).catch((error: unknown) => {
         const code = error instanceof pg.DatabaseError ? error.code : undefined
         if (code === IN_RECOVERY) throw Object.assign(new Error('the database is a standby'), { code: STARTING_UP, cause: error })
-        if (!NOT_TO_BE_SEEN.includes(code ?? '')) throw error
+        if (!UNDETECTABLE.includes(code ?? '')) throw error
         if (!blind) log.warn({ err: error }, 'failovers to a stale standby cannot be detected; see docs/operate/troubleshoot.md')
         blind = true
       })
@@ -91,7 +91,7 @@ async function see(client: pg.ClientBase): Promise<Sight> {
      from pg_control_system() s left join lateral (select * from failover order by failover_id desc limit 1) f on true`,
   )
   const [sight] = rows
-  if (!sight) throw new Error('a look at the database answered no row')
+  if (!sight) throw new Error('the query of the database state returned no row')
   return sight
 }
 
@@ -163,9 +163,9 @@ function logFailover(log: Logger, sight: Sight, before: Memory | undefined): voi
       timeline_before: before?.timeline ?? sight.known_timeline,
       other_system: sight.system !== (before?.system ?? sight.known_system),
       lost_bytes: lost === undefined ? 'unknown' : Number(lost > 0n ? lost : 0n),
-      last_look_ms_ago: before ? Math.round(performance.now() - before.at) : 'never',
+      last_check_ms_ago: before ? Math.round(performance.now() - before.at) : 'never',
     },
-    'the database went back in time: it was failed over or restored, and what was acknowledged last may be lost. Ids leap, and jobs and ' +
-      'objects are looked through now. See "Failover of the database" in docs/operate/troubleshoot.md',
+    'the database lost transactions: it failed over to a standby, or a backup was restored. The last acknowledged writes may be lost. New ids skip ' +
+      'a range, and jobs and objects are checked now. See "Failover of the database" in docs/operate/troubleshoot.md',
   )
 }

@@ -152,6 +152,6 @@ async function fill(client: pg.Client, table: DumpedTable & { rows: number }, pa
   const sink = client.query(copyStreams.from(`copy ${target(table)} from stdin`))
   await pipeline(Readable.from(parts, { objectMode: false }), sink)
   if (sink.rowCount !== table.rows) {
-    throw new Error(`${table.schema}.${table.table} took ${sink.rowCount} rows of the backup's ${table.rows}`)
+    throw new Error(`${table.schema}.${table.table} received ${sink.rowCount} of the ${table.rows} rows of the backup`)
   }
 }

@@ -16,7 +16,8 @@ export async function every(
     try {
       await task(signal)
     } catch (error) {
-      if (!signal.aborted) log[isDomainError(error) ? 'warn' : 'error']({ err: error }, 'a round of housekeeping failed')
+      if (!signal.aborted)
+        log[isDomainError(error) ? 'warn' : 'error']({ err: error }, 'a periodic task failed; it runs again at its next time')
     }
     await pause(everyMs, signal)
   }

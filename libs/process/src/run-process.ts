@@ -57,7 +57,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   }
   process.send?.({ ready: service })
   log.info('ready')
-  await running?.ended?.then((code) => process.exit(code), fail('a fault at the end'))
+  await running?.ended?.then((code) => process.exit(code), fail('an error while stopping'))
 }
 
 /** Reads the settings of every process other than its own, for the settings reference. */

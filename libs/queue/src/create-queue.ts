@@ -112,7 +112,7 @@ async function send(
      returning item_id`,
     [key, kind, group, priority, JSON.stringify(payload), weight, cost],
   )
-  if (!row) throw new Error('an insert answered no row')
+  if (!row) throw new Error('an insert returned no row')
   tx.afterCommit(waiting.wake)
   return row.item_id
 }

@@ -23,7 +23,7 @@ test.each([
   [`0:${one}`, 'line 1: the version must be 1 to 65535'],
   [`70000:${one}`, 'line 1: the version must be 1 to 65535'],
   ['3:short', 'line 1: the secret must have 32 characters or more'],
-  [`1:${one}\n1:${two}`, 'two keys of the same version'],
+  [`1:${one}\n1:${two}`, 'two keys with the same version'],
   [Array.from({ length: 9 }, (_, index) => `${index + 1}:${two}`).join('\n'), '1 to 8 keys'],
 ])('the file %j is rejected, and the error contains no secret', (text, message) => {
   expect(() => parseMasterKeys(text)).toThrow(message)
@@ -44,7 +44,7 @@ test('a changed file is reloaded if it still includes a key in use', async () =>
   await until(() => versions().join() === '1,2')
   writeFileSync(file, `3:${'3'.repeat(32)}`)
   await until(() => problems.length === 1)
-  expect([problems[0], versions()]).toEqual([expect.stringContaining('holds none of the master keys in use'), [1, 2]])
+  expect([problems[0], versions()]).toEqual([expect.stringContaining('contains none of the master keys in use'), [1, 2]])
   writeFileSync(file, `2:${two}`)
   await until(() => versions().join() === '2')
   keys.close()

@@ -32,9 +32,9 @@ const POLL_MS = 5_000
 export function parseMasterKeys(text: string): MasterKeyList {
   const lines = text.split('\n').map((line) => line.trim())
   const [first, ...others] = lines.filter((line) => line !== '').map((line, index, all) => parseLine(line, index, all.length))
-  if (!first || others.length >= MAX_KEYS) throw new Error(`must hold 1 to ${MAX_KEYS} keys, one in a line`)
+  if (!first || others.length >= MAX_KEYS) throw new Error(`must contain 1 to ${MAX_KEYS} keys, one per line`)
   const keys: MasterKeyList = [first, ...others]
-  if (new Set(keys.map(({ version }) => version)).size < keys.length) throw new Error('holds two keys of the same version')
+  if (new Set(keys.map(({ version }) => version)).size < keys.length) throw new Error('contains two keys with the same version')
   return keys
 }
 
@@ -85,7 +85,7 @@ export function openMasterKeys(file: string, onProblem: (error: unknown) => void
       text = next
       const parsed = parseMasterKeys(next)
       if (!parsed.some((key) => keys.some((known) => isSameKey(known, key))))
-        throw new Error(`${file} holds none of the master keys in use`)
+        throw new Error(`${file} contains none of the master keys in use`)
       keys = parsed
     } catch (error) {
       onProblem(error)

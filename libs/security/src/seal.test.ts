@@ -13,7 +13,7 @@ test('a value sealed for one purpose cannot be opened for another', () => {
   expect(() => createSeal(fixedMasterKeys('a master key of this test, long enough'), 'another purpose').open(sealed, row)).toThrow()
   expect(() => createSeal(fixedMasterKeys('another master key of it, long enough'), 'one purpose').open(sealed, row)).toThrow()
   expect(() => one.open(sealed, Buffer.from('row 2'))).toThrow()
-  expect(() => one.open(Buffer.alloc(0), row)).toThrow('unknown form')
+  expect(() => one.open(Buffer.alloc(0), row)).toThrow('unknown format')
 })
 
 test('a derived key is the same each time, and differs between purposes', () => {

@@ -41,7 +41,7 @@ export function createSeal(keys: MasterKeys, purpose: string): Seal {
     open(sealed, bound) {
       const version = versionOf(sealed)
       const key = keys.current().find((candidate) => candidate.version === version)
-      if (!key) throw new Error(`a value is sealed with version ${version} of the master key, which is not there`)
+      if (!key) throw new Error(`a value is sealed with version ${version} of the master key, which is missing`)
       const rest = sealed.subarray(prefixOf(version).length)
       const decipher = createDecipheriv('aes-256-gcm', keyOf(key.secret), rest.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
       decipher.setAAD(bound).setAuthTag(rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
@@ -57,7 +57,7 @@ function prefixOf(version: number): Buffer {
 function versionOf(sealed: Uint8Array): number {
   if (sealed[0] === UNVERSIONED) return 1
   const [form, high = 0, low = 0] = sealed
-  if (form !== VERSIONED) throw new Error('a sealed value has an unknown form')
+  if (form !== VERSIONED) throw new Error('a sealed value has an unknown format')
   return high * 256 + low
 }
 

@@ -18,7 +18,7 @@ const maxKeys = 8
  */
 export function parseTokenKeys(text: string): TokenKeys {
   const [first, ...others] = entriesOf(text).map(toKey)
-  if (!first) throw new Error('token keys: the file holds no key')
+  if (!first) throw new Error('token keys: the file contains no key')
   const keys: TokenKeys = [first, ...others]
   if (new Set(keys.map((key) => key.kid)).size < keys.length) throw new Error('token keys: two keys have the same kid')
   return keys
@@ -52,7 +52,7 @@ function toKey(entry: unknown, index: number): TokenKey {
     throw new Error(`token keys: key ${index + 1} is not {kid, secret}`)
   }
   const { kid, secret } = entry
-  if (typeof kid !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(kid)) throw new Error(`token keys: key ${index + 1} has a bad kid`)
+  if (typeof kid !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(kid)) throw new Error(`token keys: key ${index + 1} has an invalid kid`)
   const bytes = typeof secret === 'string' ? Buffer.from(secret, 'base64url') : undefined
   if (bytes?.length !== secretBytes || bytes.toString('base64url') !== secret) {
     throw new Error(`token keys: the secret of key ${index + 1} is not ${secretBytes} bytes in base64url`)

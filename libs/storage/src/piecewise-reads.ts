@@ -140,7 +140,7 @@ export function createPiecewiseReads(
           piece.fill((await request(name, { start: position, end }, bounds.laterQueueTimeoutMs, signal)).buffers)
           chunk = piece.take()
         }
-        if (!chunk) throw new Error(`the object store answered no bytes of ${name} from ${position} on`)
+        if (!chunk) throw new Error(`the object store returned no bytes of ${name} from ${position} on`)
         position += chunk.length
         yield chunk
       }

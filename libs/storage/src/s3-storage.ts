@@ -325,7 +325,7 @@ function rangeHeader(range: RangeRequest): string {
 
 function openedOf(answer: GetObjectCommandOutput, asked: RangeRequest | undefined, signal: AbortSignal | undefined) {
   const { Body, ContentLength = 0, ContentRange, LastModified = new Date(0) } = answer
-  if (!(Body instanceof Readable)) throw new Error('the object store answered without a body')
+  if (!(Body instanceof Readable)) throw new Error('the object store responded without a body')
   const total = /\/(\d+)$/.exec(ContentRange ?? '')?.[1]
   const bytes = total === undefined ? ContentLength : Number(total)
   const range: ByteRange | undefined = asked && resolveRange(asked, bytes)

@@ -45,7 +45,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
   })
   const readKey = async (query: Query, apiKeyId: string) => {
     const [row] = await query<ApiKeyRow>(`${SELECT} where k.api_key_id = $1`, [apiKeyId])
-    if (!row) throw new Error('the key that was written is not there')
+    if (!row) throw new Error('the key that was written does not exist')
     return toApiKey(row)
   }
 

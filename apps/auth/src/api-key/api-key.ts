@@ -125,8 +125,8 @@ function grantProblem(wanted: readonly string[], userType: UserKind, known: Gran
   const unknown = wanted.filter((name) => !levels.has(name))
   const closed = userType === 'uploader' ? wanted.filter((name) => levels.get(name) === false) : []
   const problems = [
-    ...(unknown.length > 0 ? [`must be of the access list, which has no ${named(unknown)}`] : []),
-    ...(closed.length > 0 ? [`must be such that an uploader may hold, which is not so of ${named(closed)}`] : []),
+    ...(unknown.length > 0 ? [`must be in the access list, which does not contain ${named(unknown)}`] : []),
+    ...(closed.length > 0 ? [`must be permissions that an uploader may have, not ${named(closed)}`] : []),
   ]
   return problems.length > 0 ? problems.join('; ') : undefined
 }

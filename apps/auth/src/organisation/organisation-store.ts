@@ -73,7 +73,7 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
 
 /** Returns the written organisation, and adds its message to the catalogue to the outbox. */
 export async function announced(tx: Transaction, outbox: Outbox, [row]: readonly OrganisationRow[]): Promise<Organisation> {
-  if (!row) throw new Error('the organisation that was written is not there')
+  if (!row) throw new Error('the organisation that was written does not exist')
   const organisation = toOrganisation(row)
   const payload: OrganisationChanged = {
     organisationId: organisation.organisationId,

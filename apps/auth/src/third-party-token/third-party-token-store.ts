@@ -61,7 +61,7 @@ export function createThirdPartyTokenStore(db: Db, box: KeyCipher): ThirdPartyTo
            overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning create_time`,
           [id, ...toColumns(box, id, details)],
         )
-        if (!row) throw new Error('the token that was written is not there')
+        if (!row) throw new Error('the token that was written does not exist')
         return { thirdPartyTokenId: id, createTime: row.create_time }
       }),
     update: ({ thirdPartyTokenId, within }, change, signal) =>

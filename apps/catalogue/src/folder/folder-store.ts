@@ -83,7 +83,7 @@ export function createFolderStore(db: Db): FolderStore {
              where folder_id = $1 returning ${COLUMNS}`,
             [previous.folderId, name, fields.description, byUserId],
           )
-          if (!row) throw new Error(`folder ${previous.folderId} went away under its lock`)
+          if (!row) throw new Error(`folder ${previous.folderId} disappeared while it was locked`)
           return { folder: toFolder(row), previous }
         }, signal)
       return refusingTaken(() => name, update)

@@ -72,7 +72,7 @@ export function createOverlayStore(db: Db): OverlayStore {
            returning ${COLUMNS}`,
           [...fieldValues(after), key.overlayId],
         )
-        if (!row) throw new Error(`overlay ${key.overlayId} went away under its lock`)
+        if (!row) throw new Error(`overlay ${key.overlayId} disappeared while it was locked`)
         return toOverlay(row)
       }, signal),
     async remove({ scope, overlayId }, signal) {

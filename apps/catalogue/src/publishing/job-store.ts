@@ -58,7 +58,7 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         await applyUpdateLocked(tx, enqueue, locked, { kind: 'cancelled', message: 'cancelled on request' })
         await enqueueCancelled(enqueue, tx, locked.job)
         const [row] = await tx.query<JobRow>(`select ${COLUMNS} from job where job_id = $1`, [jobId])
-        if (!row) throw new Error(`job ${jobId} went away under its lock`)
+        if (!row) throw new Error(`job ${jobId} disappeared while it was locked`)
         return toJob(row)
       }, signal),
     async wanted(jobIds, signal) {

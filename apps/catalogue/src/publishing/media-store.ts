@@ -59,7 +59,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
            returning media_id, organisation_id, title, original_filename, token_required, gif_status, update_time, renditions`,
           [before.mediaId, after.title, after.originalFilename, after.tokenRequired, after.gifStatus],
         )
-        if (!row) throw new Error(`media ${before.mediaId} went away under its lock`)
+        if (!row) throw new Error(`media ${before.mediaId} disappeared while it was locked`)
         if (after.tokenRequired && !before.tokenRequired) await rotateDeliveryUrls(tx, before.mediaId)
         return toMedia(row)
       }, signal),

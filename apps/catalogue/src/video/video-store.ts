@@ -65,7 +65,7 @@ export function createVideoStore(db: Db): VideoStore {
           'delete from video where video_id = $1 returning clock_timestamp()::timestamptz(3) as delete_time',
           [videoId],
         )
-        if (!row) throw new Error(`video ${videoId} went away under its lock`)
+        if (!row) throw new Error(`video ${videoId} disappeared while it was locked`)
         return row.delete_time
       }, signal),
   }

@@ -109,6 +109,6 @@ async function clipsOf({ query }: Transaction, entryId: string): Promise<Clip[]>
 }
 
 function needRow(row: ClipRow | undefined, of: string): ClipRow {
-  if (!row) throw new Error(`a clip of ${of} went away under its lock`)
+  if (!row) throw new Error(`a clip of ${of} disappeared while it was locked`)
   return row
 }

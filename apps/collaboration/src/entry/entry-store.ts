@@ -109,7 +109,7 @@ export function createEntryStore(db: Db): EntryStore {
            values ($1, $2, $3, $4, $4) returning ${HEAD}`,
           [videoId, organisationId, userId === '' ? null : userId, byUserId],
         )
-        if (!inserted) throw new Error('the insert of an entry answered no row')
+        if (!inserted) throw new Error('the insert of an entry returned no row')
         return inserted
       })
       return toHead(row)
@@ -123,7 +123,7 @@ export function createEntryStore(db: Db): EntryStore {
            where entry_id = $1 returning ${HEAD}`,
           [previous.collaborationId, userId === '' ? null : userId, email, byUserId],
         )
-        if (!row) throw new Error(`entry ${previous.collaborationId} went away under its lock`)
+        if (!row) throw new Error(`entry ${previous.collaborationId} disappeared while it was locked`)
         return { entry: { ...toHead(row), clips: previous.clips }, previous }
       }, signal),
     remove: (key, signal) =>
@@ -153,7 +153,7 @@ export function createEntryStore(db: Db): EntryStore {
 async function lockWhole(tx: Transaction, key: EntryKey): Promise<Entry> {
   const entryId = await lockEntry(tx, key)
   const [row] = await tx.query<Row>(`${WHOLE} ${BY_KEY}`, [entryId, key.scope])
-  if (!row) throw new Error(`entry ${entryId} went away under its lock`)
+  if (!row) throw new Error(`entry ${entryId} disappeared while it was locked`)
   return toEntry(row)
 }
 

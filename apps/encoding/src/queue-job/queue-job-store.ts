@@ -52,7 +52,7 @@ export function createQueueJobStore(db: Db, maxJobs = MAX_JOBS): QueueJobStore {
           'insert into queue_job (job_name, priority, data) values ($1, $2, $3) returning job_id',
           [jobName, priority, data],
         )
-        if (!row) throw new Error('an insert answered no row')
+        if (!row) throw new Error('an insert returned no row')
         return row.job_id
       }),
     async pop(leaseSeconds, signal) {

@@ -70,7 +70,7 @@ export async function receiveParts(
       if (!checksum) await keep()
     }
     if (checksum) {
-      if (!body.isWhole()) throw new DOMException('the caller hung up', 'AbortError')
+      if (!body.isWhole()) throw new DOMException('the caller cancelled the call', 'AbortError')
       if (hash?.digest('base64') !== checksum.value)
         throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes do not match the checksum')
       await keep()

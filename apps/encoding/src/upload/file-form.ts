@@ -100,8 +100,8 @@ export async function receiveFileForm<Taken>(
       }
       parser.on('error', () => fail(malformed('malformed multipart body')))
       parser.on('finish', () => file === undefined && fail(malformed('the field file is missing')))
-      request.on('close', () => request.complete || fail(new DOMException('the caller hung up', 'AbortError')))
-      request.on('error', () => fail(new DOMException('the caller hung up', 'AbortError')))
+      request.on('close', () => request.complete || fail(new DOMException('the caller cancelled the call', 'AbortError')))
+      request.on('error', () => fail(new DOMException('the caller cancelled the call', 'AbortError')))
       request.pipe(parser)
       let bytes = 0
       // Registered after the parser, so that bytes of the file in the same chunk are not counted.

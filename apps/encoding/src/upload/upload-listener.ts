@@ -57,7 +57,7 @@ export async function listenForUploads({
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const hangUp = new AbortController()
     request.on('error', () => {})
-    response.once('close', () => response.writableFinished || hangUp.abort(new DOMException('the caller hung up', 'AbortError')))
+    response.once('close', () => response.writableFinished || hangUp.abort(new DOMException('the caller cancelled the call', 'AbortError')))
     try {
       const { principal, requestId } = await readPrincipalHeaders(request.headers, principals, ['gateway'])
       const url = new URL(request.url ?? '/', 'http://encoding')

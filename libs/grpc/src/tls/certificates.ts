@@ -36,6 +36,6 @@ export function whyNotNow({ cert, notAfter }: Certificates, now: Date): string |
 
 function certificatesOf(pem: Buffer, name: string): X509Certificate[] {
   const blocks = pem.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  if (blocks.length === 0) throw new Error(`${name} holds no certificate`)
+  if (blocks.length === 0) throw new Error(`${name} contains no certificate`)
   return blocks.map((block) => new X509Certificate(block))
 }

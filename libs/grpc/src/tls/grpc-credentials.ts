@@ -44,7 +44,7 @@ export function callerCheck(identity: Identity | undefined, metrics: Metrics): S
           next({
             onReceiveMetadata: () => {
               refused.inc()
-              call.sendStatus({ code: status.PERMISSION_DENIED, details: 'this service is not for the caller’s certificate' })
+              call.sendStatus({ code: status.PERMISSION_DENIED, details: 'this service does not accept the certificate of the caller' })
             },
           }),
       })

@@ -74,7 +74,7 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
           `update webhook set url = $2, events = $3, enabled = $4, disabled_reason = $5 where webhook_id = $1 returning ${COLUMNS}`,
           [before.webhookId, url, events, enabled, reason],
         )
-        if (!row) throw new Error(`webhook ${before.webhookId} went away under its lock`)
+        if (!row) throw new Error(`webhook ${before.webhookId} disappeared while it was locked`)
         // Deliveries that failed at the old URL are retried at the new one at once.
         if (enabled && (!before.enabled || url !== before.url)) await resumeLanes(tx, before.webhookId)
         if (!enabled && before.enabled) await stopLanes(tx, before.webhookId)

@@ -50,7 +50,7 @@ export function createEncodingFormatStore(db: Db, enqueue: Enqueue): EncodingFor
         ])
         const jobId = await startRendition(tx, enqueue, media, { profileId, userId })
         const formats = await mediaFormats(tx.query, mediaId)
-        if (!formats) throw new Error(`media ${mediaId} went away under its lock`)
+        if (!formats) throw new Error(`media ${mediaId} disappeared while it was locked`)
         return { ...formats, jobId: jobId ?? '' }
       }),
     async ofOrganisation(organisationId, signal) {

@@ -60,6 +60,6 @@ export async function noteChange(tx: Transaction, videoId: string, byUserId: str
     'update video set last_modified_by_id = $2, update_time = clock_timestamp() where video_id = $1 returning update_time',
     [videoId, byUserId],
   )
-  if (!row) throw new Error(`video ${videoId} went away under its lock`)
+  if (!row) throw new Error(`video ${videoId} disappeared while it was locked`)
   return row.update_time
 }

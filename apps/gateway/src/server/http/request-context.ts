@@ -77,7 +77,7 @@ export class ClientDisconnect {
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const hangUp = new AbortController()
   const look = () => {
-    if (!response.writableFinished) hangUp.abort(new DOMException('the caller hung up', 'AbortError'))
+    if (!response.writableFinished) hangUp.abort(new DOMException('the caller cancelled the call', 'AbortError'))
   }
   if (response.destroyed) look()
   else response.once('close', look)

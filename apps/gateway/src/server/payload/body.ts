@@ -37,7 +37,7 @@ export function readBody(request: IncomingMessage, onBytes: (bytes: number) => v
   }
   const hangUp = () => {
     reading = false
-    reject(new DOMException('the caller hung up', 'AbortError'))
+    reject(new DOMException('the caller cancelled the call', 'AbortError'))
   }
   // The listeners stay until the request is gone, because an error event after the response would
   // otherwise end the process.
