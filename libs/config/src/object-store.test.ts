@@ -52,6 +52,8 @@ test('redirects to the bucket require the setting and a bucket', () => {
   expect(origin({ ...s3, VITASCOPE_DELIVERY_S3: 'redirect' })).toEqual(['redirect', 'http://objects:9000'])
   const virtual = { ...s3, VITASCOPE_DELIVERY_S3: 'redirect', VITASCOPE_S3_VIRTUAL_HOST: '1' }
   expect(origin(virtual)).toEqual(['redirect', 'http://videos.objects:9000'])
-  expect(() => origin({ VITASCOPE_DELIVERY_S3: 'redirect' })).toThrow('VITASCOPE_DELIVERY_S3 can be redirect only if VITASCOPE_S3_BUCKET')
+  expect(() => origin({ VITASCOPE_DELIVERY_S3: 'redirect' })).toThrow(
+    'VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET',
+  )
   expect(() => origin({ VITASCOPE_DELIVERY_S3: 'always' })).toThrow('VITASCOPE_DELIVERY_S3')
 })

@@ -19,7 +19,7 @@ test('services use plain text unless a folder of certificates is configured', ()
     folder: '/tls',
     callers: ['gateway', 'encoding'],
   })
-  expect(() => tls({ VITASCOPE_TLS_CALLERS: 'gateway' })).toThrow('VITASCOPE_TLS_CALLERS requires VITASCOPE_TLS_DIR')
+  expect(() => tls({ VITASCOPE_TLS_CALLERS: 'gateway' })).toThrow('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR')
   expect(() => tls({ VITASCOPE_TLS_DIR: '/tls', VITASCOPE_TLS_CALLERS: '*' })).toThrow('VITASCOPE_TLS_CALLERS: "*"')
 })
 
