@@ -13,7 +13,7 @@ afterAll(() => fixture.close())
 
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 
-test('a report is consistent when views are merged readThenMerge its statements', async () => {
+test('a report is consistent when views are merged between its statements', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const addView = async () => {
     await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
