@@ -97,7 +97,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
       async reserveUpload({ reservationId, replacesId, bytes, isOpen, lifetimeSeconds }) {
         const others = [...catalogue.reservations].filter(([id]) => id !== reservationId && id !== replacesId)
         if (others.reduce((sum, [, one]) => sum + one.bytes, bytes) > catalogue.quotaBytes) {
-          throw new DomainError('exhausted', 'QUOTA_BYTES', 'no room')
+          throw new DomainError('exhausted', 'QUOTA_BYTES', 'the quota is used up')
         }
         catalogue.reservations.delete(replacesId)
         catalogue.reservations.set(reservationId, { bytes, isOpen, lifetimeSeconds })

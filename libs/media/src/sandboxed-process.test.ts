@@ -5,23 +5,23 @@ import { createServer } from 'node:net'
 import { getPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type MediaRoom, openMediaRoom } from '../test/media-fixtures.ts'
+import { type MediaFixture, openMediaFixture } from '../test/media-fixtures.ts'
 import { progressLines } from './progress.ts'
 import { defaultLimits, sandboxFor } from './sandbox.ts'
 import { runSandboxed, type SandboxedRun } from './sandboxed-process.ts'
 import { placeSource, sourceName } from './scratch.ts'
 import { toolUsers } from './tool-user.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 async function runFake(name: string, body: string, more: Partial<SandboxedRun> = {}) {
-  const { ffmpeg } = await room.fake(name, body)
-  return runSandboxed({ tool: ffmpeg, args: [], scratch: room.scratch(name), writes: ['.'], onLine: progressLines(() => {}), ...more })
+  const { ffmpeg } = await fixture.fake(name, body)
+  return runSandboxed({ tool: ffmpeg, args: [], scratch: fixture.scratch(name), writes: ['.'], onLine: progressLines(() => {}), ...more })
 }
 
 async function output(name: string, body: string): Promise<string[]> {
@@ -72,17 +72,17 @@ describe('a failed run reports its kind', () => {
   })
 
   test('a tool that does not exist', async () => {
-    await expect(runSandboxed({ tool: '/nowhere/ffmpeg', args: [], scratch: room.scratch('none') })).rejects.toMatchObject({
+    await expect(runSandboxed({ tool: '/nowhere/ffmpeg', args: [], scratch: fixture.scratch('none') })).rejects.toMatchObject({
       kind: 'crashed',
     })
   })
 
   test('ffmpeg above its memory limit and above its file size limit', async () => {
-    const scratch = room.scratch('limits')
+    const scratch = fixture.scratch('limits')
     const run = (args: string[], limits: SandboxedRun['limits']) =>
-      runSandboxed({ tool: room.tools.ffmpeg, args, scratch, writes: ['.'], limits })
-    const source = await room.make('large.mp4', '-f lavfi -i color=s=7680x4320:r=1:d=1 -c:v libx264 -preset ultrafast')
-    await placeSource(source, scratch, await sandboxFor(room.tools.ffmpeg))
+      runSandboxed({ tool: fixture.tools.ffmpeg, args, scratch, writes: ['.'], limits })
+    const source = await fixture.make('large.mp4', '-f lavfi -i color=s=7680x4320:r=1:d=1 -c:v libx264 -preset ultrafast')
+    await placeSource(source, scratch, await sandboxFor(fixture.tools.ffmpeg))
     const large = ['-nostdin', '-v', 'error', '-i', sourceName, '-f', 'null', '-']
     await expect(run(large, { memoryBytes: 120 * 2 ** 20, stallSeconds: 3 })).rejects.toMatchObject({ kind: 'out_of_memory' })
     const noise = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-t', '2', '-f', 'rawvideo', 'out.yuv']
@@ -91,8 +91,11 @@ describe('a failed run reports its kind', () => {
 })
 
 test('processes and writes that a tool leaves running end with the run, and the end of its output is kept', async () => {
-  const { ffmpeg } = await room.fake('family', 'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait')
-  const scratch = room.scratch('family')
+  const { ffmpeg } = await fixture.fake(
+    'family',
+    'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait',
+  )
+  const scratch = fixture.scratch('family')
   const failed = await runSandboxed({ tool: ffmpeg, args: [], scratch, limits: { stallSeconds: 1 } }).catch((error: unknown) => error)
   expect(failed).toMatchObject({ kind: 'stalled', detail: expect.stringMatching(/word 5000\nlast\n$/) })
   expect((failed as { detail: string }).detail.length).toBeLessThanOrEqual(16_384)
@@ -100,18 +103,18 @@ test('processes and writes that a tool leaves running end with the run, and the 
 })
 
 test('processor time is counted, including that of child processes', async () => {
-  const { ffmpeg } = await room.fake(
+  const { ffmpeg } = await fixture.fake(
     'busy',
     'for ((i = 0; i < 400000; i++)); do :; done; bash -c "for ((i = 0; i < 400000; i++)); do :; done"; sleep 1.1',
   )
-  const { cpuSeconds } = await runSandboxed({ tool: ffmpeg, args: [], scratch: room.scratch('busy') })
+  const { cpuSeconds } = await runSandboxed({ tool: ffmpeg, args: [], scratch: fixture.scratch('busy') })
   expect(cpuSeconds).toBeGreaterThan(0.2)
   expect(cpuSeconds).toBeLessThan(60)
 })
 
 test('processes outside the process group end with the run, and do not delay its end', async () => {
-  const scratch = room.scratch('survivors')
-  const { ffmpeg } = await room.fake(
+  const scratch = fixture.scratch('survivors')
+  const { ffmpeg } = await fixture.fake(
     'survivors',
     'setsid sleep 300 & (setsid sleep 300 &); (trap "" HUP TERM; exec sleep 300) & sleep 0.2; exit 0',
   )
@@ -149,7 +152,7 @@ describe('a system call that a decoder does not need', () => {
     const { calls: filtered } = await sandboxFor('/bin/bash')
     if (filtered === 'all') return
     const server = createServer()
-    const socket = join(room.folder, 'socket')
+    const socket = join(fixture.folder, 'socket')
     await new Promise<void>((resolve) => server.listen(socket, resolve))
     try {
       // Only a process that does not lead a group can create a session, so this uses a child.
@@ -218,13 +221,13 @@ test("a tool has none of the service's environment, no network, no capabilities,
 })
 
 test("as root, the tool's user cannot read files of root", async () => {
-  const sandbox = await sandboxFor(room.tools.ffmpeg)
+  const sandbox = await sandboxFor(fixture.tools.ffmpeg)
   expect(sandbox.diesWithParent).toBe(true)
   expect(await output('shadow', 'cat /etc/shadow 2>/dev/null | head -c 1; echo end')).toEqual(['end'])
 })
 
 test('a tool in a private folder that its user cannot enter still runs as that user', async () => {
-  const { ffmpeg } = await room.fake('private', 'echo "$(id -u) $(basename $0)"; cat $(dirname $0)/nothing 2>/dev/null; ls -d ..; true')
+  const { ffmpeg } = await fixture.fake('private', 'echo "$(id -u) $(basename $0)"; cat $(dirname $0)/nothing 2>/dev/null; ls -d ..; true')
   await chmod(dirname(ffmpeg), 0o700)
   const lines: string[] = []
   await runSandboxed({ tool: ffmpeg, args: [], scratch: join(dirname(ffmpeg), 'scratch'), onLine: (line) => lines.push(line) > 0 })
@@ -240,10 +243,10 @@ const isToolUser = (user: string) =>
     : Number(user) === 65_534
 
 test('kill -9 of the process that started ffmpeg ends all its processes within a second', async () => {
-  const scratch = room.scratch('orphan')
+  const scratch = fixture.scratch('orphan')
   const script = `
     import { runSandboxed } from ${JSON.stringify(new URL('./sandboxed-process.ts', import.meta.url).href)}
-    await runSandboxed({ tool: ${JSON.stringify(room.tools.ffmpeg)}, scratch: ${JSON.stringify(scratch)},
+    await runSandboxed({ tool: ${JSON.stringify(fixture.tools.ffmpeg)}, scratch: ${JSON.stringify(scratch)},
       args: ['-nostdin', '-v', 'error', '-progress', 'pipe:1', '-re', '-f', 'lavfi', '-i', 'testsrc=s=64x64', '-f', 'null', '-'], onLine: () => true })`
   const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script], {
     stdio: 'inherit',

@@ -14,14 +14,14 @@ import {
   setFolder,
   verifySet,
 } from '../src/index.ts'
-import { encodeAll, type MediaRoom, openMediaRoom, sound } from './media-fixtures.ts'
+import { encodeAll, type MediaFixture, openMediaFixture, sound } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 /**
  * Returns a source with the number of each frame in binary, as twelve black or white bands, so that a decoded frame
@@ -35,7 +35,7 @@ function numbered(rate: string | number, seconds: number): string {
 /** Returns the numbers of all frames of a file, in order. */
 async function numbersIn(file: string, [width, height]: [number, number]): Promise<number[]> {
   const raw = `${file}.gray`
-  await room.ffmpeg('-y', '-i', file, '-map', '0:v', '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', raw)
+  await fixture.ffmpeg('-y', '-i', file, '-map', '0:v', '-fps_mode', 'passthrough', '-f', 'rawvideo', '-pix_fmt', 'gray', raw)
   const bytes = await readFile(raw)
   const frame = (index: number) => bytes.subarray(index * width * height, (index + 1) * width * height)
   const pixel = (band: number) => {
@@ -48,8 +48,8 @@ async function numbersIn(file: string, [width, height]: [number, number]): Promi
 }
 
 async function planOf(source: string): Promise<EncodePlan> {
-  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-  return planEncode({ probe, tools: room.tools, keys: ['h264_100', 'h264_360'] })
+  const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
+  return planEncode({ probe, tools: fixture.tools, keys: ['h264_100', 'h264_360'] })
 }
 
 /** Returns the same plan with a single chunk, which decodes the whole source. */
@@ -60,7 +60,7 @@ function whole(plan: EncodePlan): EncodePlan {
 }
 
 async function encoded(source: string, plan: EncodePlan): Promise<{ numbers: number[]; baseline: number[] }> {
-  const work = { source, scratch: room.scratch('chunks'), tools: room.tools, plan }
+  const work = { source, scratch: fixture.scratch('chunks'), tools: fixture.tools, plan }
   await encodeAll(work)
   await packageRenditions(work)
   await verifySet(work)
@@ -93,7 +93,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   ])(
     '%s',
     async (_, name, line, chunks) => {
-      const source = await room.make(name, line)
+      const source = await fixture.make(name, line)
       const plan = await planOf(source)
       expect(plan.chunks).toHaveLength(chunks)
       const frames = await encoded(source, plan)
@@ -112,7 +112,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   test('frames that last for seconds, across chunk boundaries and up to the end', async () => {
     const kept = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
     const select = `-vf select=${kept.join('+').replaceAll(',', '\\,')}`
-    const source = await room.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
+    const source = await fixture.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
     const plan = await planOf(source)
     expect(plan.chunks.length).toBeGreaterThan(2)
     const { numbers } = await encoded(source, plan)
@@ -121,13 +121,13 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   }, 120_000)
 
   test('time stamps below zero, an edit list that skips the start, and video that starts late', async () => {
-    const plain = await room.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
+    const plain = await fixture.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
     const made = await Promise.all([
       // Copied from the middle of a group: the edit list hides the earlier frames.
-      room.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
-      room.make('late.mkv', `-i ${plain} -itsoffset 1.3 -i ${plain} -map 0:a -map 1:v -c copy`),
-      room.make('early.mkv', `-itsoffset -0.5 -i ${plain} -c copy -avoid_negative_ts disabled`),
-      room.make('offset.mp4', `-itsoffset 100 -i ${plain} -c copy -copyts`),
+      fixture.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
+      fixture.make('late.mkv', `-i ${plain} -itsoffset 1.3 -i ${plain} -map 0:a -map 1:v -c copy`),
+      fixture.make('early.mkv', `-itsoffset -0.5 -i ${plain} -c copy -avoid_negative_ts disabled`),
+      fixture.make('offset.mp4', `-itsoffset 100 -i ${plain} -c copy -copyts`),
     ])
     for (const source of made) {
       const plan = await planOf(source)
@@ -137,11 +137,11 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   }, 240_000)
 
   test('a portrait video by rotation metadata', async () => {
-    const flat = await room.make('flat.mp4', `${numbered(30, 16)} ${x264} -g 90`)
-    const turn = room.tools.version.startsWith('5')
+    const flat = await fixture.make('flat.mp4', `${numbered(30, 16)} ${x264} -g 90`)
+    const turn = fixture.tools.version.startsWith('5')
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
       : `-display_rotation 90 -i ${flat} -c copy`
-    const source = await room.make('turned.mp4', turn)
+    const source = await fixture.make('turned.mp4', turn)
     const plan = await planOf(source)
     expect(plan.renditions[0]?.video).toMatchObject({ width: 64, height: 192 })
     expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
@@ -150,11 +150,14 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
 
 test('the frames are the same in any order of chunks, and after ffmpeg was killed in the middle', async () => {
   const film = '-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t'
-  const source = await room.make('again.mp4', `${film} ${sound(18)} -t 18 -c:v libx264 -preset ultrafast -g 75 -pix_fmt yuv420p -c:a aac`)
-  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-  const plan = planEncode({ probe, tools: room.tools })
+  const source = await fixture.make(
+    'again.mp4',
+    `${film} ${sound(18)} -t 18 -c:v libx264 -preset ultrafast -g 75 -pix_fmt yuv420p -c:a aac`,
+  )
+  const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
+  const plan = planEncode({ probe, tools: fixture.tools })
   expect(plan.chunks).toHaveLength(3)
-  const work = (name: string) => ({ plan, source, scratch: room.scratch(name), tools: room.tools })
+  const work = (name: string) => ({ plan, source, scratch: fixture.scratch(name), tools: fixture.tools })
   const undisturbed = work('undisturbed')
   await encodeAll(undisturbed)
 
@@ -167,10 +170,10 @@ test('the frames are the same in any order of chunks, and after ffmpeg was kille
   }
 
   const hashes = async ({ scratch }: { scratch: string }) => {
-    await packageRenditions({ plan, scratch, tools: room.tools })
-    const files = await verifySet({ plan, scratch, tools: room.tools })
+    await packageRenditions({ plan, scratch, tools: fixture.tools })
+    const files = await verifySet({ plan, scratch, tools: fixture.tools })
     const films = files.filter(({ kind }) => kind === 'mp4' || kind === 'hls_playlist').map(({ path }) => join(scratch, setFolder, path))
-    return Promise.all(films.map(async (file) => (await room.ffmpeg('-i', file, '-map', '0', '-f', 'framemd5', '-')).stdout))
+    return Promise.all(films.map(async (file) => (await fixture.ffmpeg('-i', file, '-map', '0', '-f', 'framemd5', '-')).stdout))
   }
   const expected = await hashes(undisturbed)
   expect(expected[0]).toMatch(/0, +\d+, +\d+/)
@@ -178,9 +181,9 @@ test('the frames are the same in any order of chunks, and after ffmpeg was kille
 }, 180_000)
 
 test('the header of each segment has the duration of its playlist', async () => {
-  const source = await room.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
+  const source = await fixture.make('heads.mp4', `${numbered('30000/1001', 15)} ${sound(15)} ${x264} -g 60 -c:a aac`)
   const plan = await planOf(source)
-  const work = { source, scratch: room.scratch('heads'), tools: room.tools, plan }
+  const work = { source, scratch: fixture.scratch('heads'), tools: fixture.tools, plan }
   await encodeAll(work)
   await packageRenditions(work)
   const files = (await verifySet(work)).filter(({ kind }) => kind === 'hls_segment')
@@ -193,10 +196,10 @@ test('the header of each segment has the duration of its playlist', async () => 
 }, 60_000)
 
 describe('detects a chunk boundary that does not match:', () => {
-  let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaRoom['tools'] }
+  let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaFixture['tools'] }
   beforeAll(async () => {
-    const source = await room.make('seams.mp4', `${numbered(25, 12)} ${x264} -g 50`)
-    work = { source, scratch: room.scratch('seams'), tools: room.tools, plan: await planOf(source) }
+    const source = await fixture.make('seams.mp4', `${numbered(25, 12)} ${x264} -g 50`)
+    work = { source, scratch: fixture.scratch('seams'), tools: fixture.tools, plan: await planOf(source) }
     await encodeAll(work)
   }, 60_000)
 
@@ -225,8 +228,8 @@ describe('detects a chunk boundary that does not match:', () => {
   )
 
   test('a plan of another build or an older plan version is not executed', async () => {
-    expect(canCarryOut(work.plan, room.tools)).toBe(true)
-    expect(canCarryOut({ ...work.plan, planVersion: 1 }, room.tools)).toBe(false)
+    expect(canCarryOut(work.plan, fixture.tools)).toBe(true)
+    expect(canCarryOut({ ...work.plan, planVersion: 1 }, fixture.tools)).toBe(false)
     expect(canCarryOut(work.plan, { version: 'another' })).toBe(false)
   })
 })

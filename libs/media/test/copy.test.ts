@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type EncodePlan, findFfmpeg, packageRenditions, planEncode, probeSource, setFolder, setLayout, verifySet } from '../src/index.ts'
-import { encodeAll, type MediaRoom, openMediaRoom, sound } from './media-fixtures.ts'
+import { encodeAll, type MediaFixture, openMediaFixture, sound } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 const card = (rate: string | number, seconds: number) => `-f lavfi -i testsrc2=s=320x180:r=${rate}:d=${seconds}`
 /** With B frames, and without references across groups. */
@@ -16,8 +16,8 @@ const closed = (frames: number) =>
   `-c:v libx264 -preset veryfast -bf 3 -pix_fmt yuv420p -x264-params keyint=${frames}:min-keyint=${frames}:scenecut=0:open-gop=0`
 
 async function planOf(source: string, keys?: string[]): Promise<EncodePlan> {
-  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-  return planEncode({ probe, tools: room.tools, ...(keys && { keys }) })
+  const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
+  return planEncode({ probe, tools: fixture.tools, ...(keys && { keys }) })
 }
 
 function copiedKeys(plan: EncodePlan): string[] {
@@ -26,7 +26,7 @@ function copiedKeys(plan: EncodePlan): string[] {
 
 /** Returns bytes and checksum of each packet of the picture, in decoding order. */
 async function packets(file: string): Promise<string[]> {
-  const { stdout } = await room.ffmpeg('-i', file, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', '-')
+  const { stdout } = await fixture.ffmpeg('-i', file, '-map', '0:v:0', '-c', 'copy', '-f', 'framecrc', '-')
   return stdout
     .split('\n')
     .filter((line) => line.startsWith('0,'))
@@ -34,7 +34,7 @@ async function packets(file: string): Promise<string[]> {
 }
 
 async function times(file: string): Promise<{ all: number[]; keys: number[] }> {
-  const lines = await room.ffprobe(file, '-select_streams', 'v', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0')
+  const lines = await fixture.ffprobe(file, '-select_streams', 'v', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0')
   const read = lines
     .split('\n')
     .filter((line) => line !== '')
@@ -57,11 +57,11 @@ describe('the largest rendition copies the video of a source that needs no chang
   ])(
     '%s',
     async (_, name, line) => {
-      const source = await room.make(name, line)
+      const source = await fixture.make(name, line)
       const work = {
         source,
-        scratch: room.scratch('copy'),
-        tools: room.tools,
+        scratch: fixture.scratch('copy'),
+        tools: fixture.tools,
         plan: await planOf(source, ['h264_100', 'h264_800', 'h264_1200']),
       }
       expect(work.plan.chunks).toHaveLength(name === 'short.mp4' ? 1 : 3)
@@ -79,7 +79,7 @@ describe('the largest rendition copies the video of a source that needs no chang
       // segment and match exactly.
       expect(Math.max(...copied.all.map((time, index) => Math.abs(time - (encoded.all[index] ?? -1))))).toBeLessThan(0.0006)
       expect(copied.keys).toEqual(expect.arrayContaining(encoded.keys))
-      const { stderr } = await room.ffmpeg('-xerror', '-i', join(set, setLayout.master), '-map', '0', '-f', 'null', '-')
+      const { stderr } = await fixture.ffmpeg('-xerror', '-i', join(set, setLayout.master), '-map', '0', '-f', 'null', '-')
       expect(stderr).toBe('')
     },
     120_000,
@@ -115,45 +115,45 @@ describe('a source is encoded if it has', () => {
   ])(
     '%s',
     async (_, name, line) => {
-      const probe = await probeSource({ source: await room.make(name, line), scratch: room.scratch('probe'), tools: room.tools })
+      const probe = await probeSource({ source: await fixture.make(name, line), scratch: fixture.scratch('probe'), tools: fixture.tools })
       expect(probe.video).toBeDefined()
-      expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual([])
+      expect(copiedKeys(planEncode({ probe, tools: fixture.tools }))).toEqual([])
     },
     60_000,
   )
 
   test('a frame that the decoder reports as damaged', async () => {
-    const source = await room.make('hurt.mp4', `${card(25, 16)} ${closed(50)}`)
+    const source = await fixture.make('hurt.mp4', `${card(25, 16)} ${closed(50)}`)
     const bytes = await readFile(source)
     // The media box is the first one, so this is in a frame of the second chunk.
     bytes.fill(0x55, Math.floor(bytes.length * 0.45), Math.floor(bytes.length * 0.45) + 400)
     await writeFile(source, bytes)
-    const work = { source, scratch: room.scratch('hurt'), tools: room.tools }
+    const work = { source, scratch: fixture.scratch('hurt'), tools: fixture.tools }
     const probe = await probeSource(work)
-    const plan = planEncode({ probe, tools: room.tools })
+    const plan = planEncode({ probe, tools: fixture.tools })
     expect(copiedKeys(plan)).toEqual(COPIED)
     if (copies) await expect(encodeAll({ ...work, plan })).rejects.toMatchObject({ kind: 'unclean' })
-    const encoded = planEncode({ probe, tools: room.tools, copies: false })
+    const encoded = planEncode({ probe, tools: fixture.tools, copies: false })
     expect(copiedKeys(encoded)).toEqual([])
     await encodeAll({ ...work, plan: encoded })
   }, 60_000)
 
   test('frames before its start that an edit list hides', async () => {
-    const plain = await room.make('plain.mp4', `${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`)
+    const plain = await fixture.make('plain.mp4', `${card(25, 16)} ${sound(16)} ${closed(50)} -c:a aac`)
     expect(copiedKeys(await planOf(plain))).toEqual(COPIED)
-    const source = await room.make('cut.mp4', `-ss 3 -i ${plain} -c copy`)
+    const source = await fixture.make('cut.mp4', `-ss 3 -i ${plain} -c copy`)
     expect(copiedKeys(await planOf(source))).toEqual([])
   }, 60_000)
 
   test('only one rendition to be made', async () => {
-    const source = await room.make('alone.mp4', `${card(25, 8)} ${closed(50)}`)
-    const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-    expect(copiedKeys(planEncode({ probe, tools: room.tools }))).toEqual(COPIED)
-    expect(copiedKeys(planEncode({ probe, tools: room.tools, keys: ['h264_1200'] }))).toEqual([])
+    const source = await fixture.make('alone.mp4', `${card(25, 8)} ${closed(50)}`)
+    const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
+    expect(copiedKeys(planEncode({ probe, tools: fixture.tools }))).toEqual(COPIED)
+    expect(copiedKeys(planEncode({ probe, tools: fixture.tools, keys: ['h264_1200'] }))).toEqual([])
   }, 60_000)
 
   test('a larger picture than the rendition', async () => {
-    const source = await room.make('large.mp4', `-f lavfi -i color=gray:s=640x480:r=25:d=6 ${closed(50)}`)
+    const source = await fixture.make('large.mp4', `-f lavfi -i color=gray:s=640x480:r=25:d=6 ${closed(50)}`)
     expect(copiedKeys(await planOf(source, ['h264_100', 'h264_250']))).toEqual([])
     expect(copiedKeys(await planOf(source))).toEqual(COPIED)
   }, 60_000)

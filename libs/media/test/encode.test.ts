@@ -3,14 +3,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { chunkFolder, createProgress, encodeChunk, ladder, planEncode, probeSource, setLayout, standardKeys } from '../src/index.ts'
-import { type Encoded, encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+import { type Encoded, encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 function mp4s(encoded: Encoded) {
   return encoded.files.filter((file) => file.kind === 'mp4')
@@ -18,7 +18,7 @@ function mp4s(encoded: Encoded) {
 
 async function keyTimes(encoded: Encoded, key: string): Promise<string[]> {
   const entries = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0']
-  const packets = await room.ffprobe(join(encoded.set, setLayout.mp4(key)), ...entries)
+  const packets = await fixture.ffprobe(join(encoded.set, setLayout.mp4(key)), ...entries)
   return packets
     .split('\n')
     .filter((line) => /,K/.test(line))
@@ -34,7 +34,7 @@ async function outerBoxTypes(file: string): Promise<string[]> {
 }
 
 async function expectToPlay(encoded: Encoded): Promise<void> {
-  const { stderr } = await room.ffmpeg('-xerror', '-i', join(encoded.set, setLayout.master), '-map', '0', '-f', 'null', '-')
+  const { stderr } = await fixture.ffmpeg('-xerror', '-i', join(encoded.set, setLayout.master), '-map', '0', '-f', 'null', '-')
   expect(stderr).toBe('')
 }
 
@@ -45,7 +45,7 @@ describe.each([
   let encoded: Encoded
   beforeAll(async () => {
     const line = `${source} -f lavfi -i anoisesrc=a=0.8:r=48000:d=12 -c:v libx264 -preset ultrafast -qp 24 -pix_fmt yuv420p -c:a aac -b:a 192k`
-    encoded = await room.encode(await room.make(`${name.replace(/\W/g, '')}.mp4`, line))
+    encoded = await fixture.encode(await fixture.make(`${name.replace(/\W/g, '')}.mp4`, line))
   }, 180_000)
 
   test('produces six renditions of the planned size whose bit rate exceeds the label by at most a tenth', () => {
@@ -73,7 +73,7 @@ describe.each([
   })
 
   test('is Baseline profile where the contract requires it, and plays as HLS without an error', async () => {
-    const profile = await room.ffprobe(
+    const profile = await fixture.ffprobe(
       join(encoded.set, 'h264_360.mp4'),
       '-select_streams',
       'v',
@@ -115,17 +115,17 @@ const beep = "-f lavfi -i aevalsrc='0.8*sin(6283*t)*between(t,1,1.5)':s=44100:d=
 /** Returns when the picture turns white and when the sound starts, in seconds, not before `from`. */
 async function flashAndBeep(file: string, from = 0): Promise<[number, number]> {
   const input = ['-i', file]
-  const seen = await room.ffmpeg(
+  const seen = await fixture.ffmpeg(
     ...input,
     ...['-map', '0:v:0', '-vf', 'signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-', '-f', 'null', '-'],
   )
   const measured = 'asetnsamples=n=480,astats=metadata=1:reset=1,ametadata=print:key=lavfi.astats.Overall.RMS_level:file=-'
-  const received = await room.ffmpeg(...input, '-map', '0:a:0', '-af', measured, '-f', 'null', '-')
+  const received = await fixture.ffmpeg(...input, '-map', '0:a:0', '-af', measured, '-f', 'null', '-')
   return [firstAbove(seen.stdout, 120, from), firstAbove(received.stdout, -20, from)]
 }
 
 test('audio and video stay synchronous in MP4 and HLS', async () => {
-  const encoded = await room.encode(await room.make('sync.mp4', `${flash} ${beep} ${quick}`), ['h264_360', 'h264_1200'])
+  const encoded = await fixture.encode(await fixture.make('sync.mp4', `${flash} ${beep} ${quick}`), ['h264_360', 'h264_1200'])
   for (const file of ['h264_360.mp4', 'h264_1200.mp4', setLayout.master]) {
     const [seen, received] = await flashAndBeep(join(encoded.set, file))
     expect(seen).toBeCloseTo(1, 1)
@@ -135,29 +135,29 @@ test('audio and video stay synchronous in MP4 and HLS', async () => {
 
 test('audio and video stay synchronous after a jump in time stamps, although two runs encode them', async () => {
   // The sound ends long before the picture, so a gap that one stream shows does not exist in the other.
-  const part = await room.make('part.ts', `${flash} ${beep.replace('d=4', 'd=3')} ${quick}`)
-  const joined = join(room.folder, 'jump.ts')
-  const later = await room.make('later.ts', `-i ${part} -c copy -output_ts_offset 2`)
+  const part = await fixture.make('part.ts', `${flash} ${beep.replace('d=4', 'd=3')} ${quick}`)
+  const joined = join(fixture.folder, 'jump.ts')
+  const later = await fixture.make('later.ts', `-i ${part} -c copy -output_ts_offset 2`)
   await writeFile(joined, Buffer.concat([await readFile(part), await readFile(later)]))
-  const encoded = await room.encode(joined, ['h264_360'])
+  const encoded = await fixture.encode(joined, ['h264_360'])
   const [seen, received] = await flashAndBeep(join(encoded.set, 'h264_360.mp4'), 3)
   expect(seen).toBeCloseTo(5, 0)
   expect(Math.abs(seen - received)).toBeLessThanOrEqual(0.045)
 }, 60_000)
 
 test('two recordings in one file are both encoded, whatever their time stamps', async () => {
-  const part = await room.make('first.ts', `${picture('160x120', 25, 2)} ${sound(2)} ${quick}`)
-  const twice = join(room.folder, 'twice.ts')
+  const part = await fixture.make('first.ts', `${picture('160x120', 25, 2)} ${sound(2)} ${quick}`)
+  const twice = join(fixture.folder, 'twice.ts')
   await writeFile(twice, Buffer.concat([await readFile(part), await readFile(part)]))
-  const encoded = await room.encode(twice, ['h264_100'])
+  const encoded = await fixture.encode(twice, ['h264_100'])
   expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
   // If the packets cannot be read, the duration of the container is used.
-  const tools = { ...(await room.fake('no-packets', 'exit 1')), ffprobe: room.tools.ffprobe }
-  expect((await probeSource({ source: twice, scratch: room.scratch('no-packets'), tools })).durationSeconds).toBeCloseTo(2, 0)
-  const late = await room.make('late.ts', `-i ${part} -c copy -output_ts_offset 7200`)
-  const apart = join(room.folder, 'apart.ts')
+  const tools = { ...(await fixture.fake('no-packets', 'exit 1')), ffprobe: fixture.tools.ffprobe }
+  expect((await probeSource({ source: twice, scratch: fixture.scratch('no-packets'), tools })).durationSeconds).toBeCloseTo(2, 0)
+  const late = await fixture.make('late.ts', `-i ${part} -c copy -output_ts_offset 7200`)
+  const apart = join(fixture.folder, 'apart.ts')
   await writeFile(apart, Buffer.concat([await readFile(part), await readFile(late)]))
-  expect((await probeSource({ source: apart, scratch: room.scratch('apart'), tools: room.tools })).durationSeconds).toBeCloseTo(4, 0)
+  expect((await probeSource({ source: apart, scratch: fixture.scratch('apart'), tools: fixture.tools })).durationSeconds).toBeCloseTo(4, 0)
 }, 60_000)
 
 /**
@@ -176,10 +176,10 @@ function firstAbove(text: string, level: number, from: number): number {
 }
 
 test('audio only produces renditions without a video track, HLS and waveform images', async () => {
-  const encoded = await room.encode(await room.make('sound.m4a', `${sound(3)} -t 3 -c:a aac`))
+  const encoded = await fixture.encode(await fixture.make('sound.m4a', `${sound(3)} -t 3 -c:a aac`))
   expect(encoded.probe.video).toBeUndefined()
   expect(mp4s(encoded)).toHaveLength(6)
-  const streams = await room.ffprobe(join(encoded.set, 'h264_1200.mp4'), '-show_entries', 'stream=codec_name,channels', '-of', 'csv=p=0')
+  const streams = await fixture.ffprobe(join(encoded.set, 'h264_1200.mp4'), '-show_entries', 'stream=codec_name,channels', '-of', 'csv=p=0')
   expect(streams.trim()).toBe('aac,2')
   expect(encoded.files.filter((file) => file.kind === 'image').map((file) => [file.key, file.width])).toEqual([
     ['poster', 1280],
@@ -195,7 +195,7 @@ test('audio only produces renditions without a video track, HLS and waveform ima
 }, 60_000)
 
 test('video only produces renditions and HLS without audio', async () => {
-  const encoded = await room.encode(await room.make('silent.mp4', `${picture('320x240', 25, 3)} ${quick}`))
+  const encoded = await fixture.encode(await fixture.make('silent.mp4', `${picture('320x240', 25, 3)} ${quick}`))
   expect(encoded.plan.audio).toBeUndefined()
   expect(encoded.files.filter(({ kind }) => kind === 'sound')).toEqual([])
   expect(await readFile(join(encoded.set, setLayout.master), 'utf8')).not.toMatch(/AUDIO|mp4a/)
@@ -208,12 +208,12 @@ test('video only produces renditions and HLS without audio', async () => {
 }, 60_000)
 
 test('a portrait video by rotation metadata is encoded upright, and its rungs follow the shorter side', async () => {
-  const flat = await room.make('flat.mp4', `${picture('640x360', 25, 2)} ${quick}`)
+  const flat = await fixture.make('flat.mp4', `${picture('640x360', 25, 2)} ${quick}`)
   const turn =
-    Number.parseInt(room.tools.version.replace(/^n/, ''), 10) === 5
+    Number.parseInt(fixture.tools.version.replace(/^n/, ''), 10) === 5
       ? `-i ${flat} -c copy -metadata:s:v rotate=90`
       : `-display_rotation 90 -i ${flat} -c copy`
-  const encoded = await room.encode(await room.make('turned.mp4', turn))
+  const encoded = await fixture.encode(await fixture.make('turned.mp4', turn))
   expect([encoded.probe.video?.width, encoded.probe.video?.height]).toEqual([360, 640])
   expect(mp4s(encoded).map((file) => [file.width, file.height])).toEqual([
     [144, 256],
@@ -223,7 +223,7 @@ test('a portrait video by rotation metadata is encoded upright, and its rungs fo
     [360, 640],
     [360, 640],
   ])
-  const probed = await room.ffprobe(join(encoded.set, 'h264_1200.mp4'), '-show_streams', '-of', 'json')
+  const probed = await fixture.ffprobe(join(encoded.set, 'h264_1200.mp4'), '-show_streams', '-of', 'json')
   expect(probed).not.toMatch(/rotation|rotate/)
 }, 60_000)
 
@@ -253,9 +253,9 @@ test.each([
 ])(
   '%s results in an 8-bit progressive video of even size with square pixels',
   async (_, line, name, size) => {
-    const encoded = await room.encode(await room.make(name, line), ['h264_100', 'h264_1200'])
+    const encoded = await fixture.encode(await fixture.make(name, line), ['h264_100', 'h264_1200'])
     const entries = 'stream=codec_name,width,height,pix_fmt,field_order,sample_aspect_ratio'
-    const probed = await room.ffprobe(
+    const probed = await fixture.ffprobe(
       join(encoded.set, 'h264_1200.mp4'),
       '-select_streams',
       'v',
@@ -271,9 +271,9 @@ test.each([
 
 test('a variable frame rate becomes a constant standard rate', async () => {
   const line = `${picture('320x240', 30, 4)} ${sound(4)} -vf select=not(between(mod(n\\,10)\\,3\\,5)) -fps_mode vfr ${quick}`
-  const encoded = await room.encode(await room.make('variable.mp4', line), ['h264_100', 'h264_250'])
+  const encoded = await fixture.encode(await fixture.make('variable.mp4', line), ['h264_100', 'h264_250'])
   expect(encoded.probe.video?.variableRate).toBe(true)
-  const rates = await room.ffprobe(
+  const rates = await fixture.ffprobe(
     join(encoded.set, 'h264_250.mp4'),
     '-select_streams',
     'v',
@@ -286,30 +286,30 @@ test('a variable frame rate becomes a constant standard rate', async () => {
 }, 60_000)
 
 test('a source whose size changes keeps one size and its whole length', async () => {
-  const parts = await Promise.all(['320x240', '480x360'].map((size) => room.make(`part-${size}.ts`, `${picture(size, 25, 2)} ${quick}`)))
-  const joined = join(room.folder, 'changing.ts')
-  await room.ffmpeg('-y', '-i', `concat:${parts.join('|')}`, '-c', 'copy', joined)
-  const encoded = await room.encode(joined, ['h264_100', 'h264_250'])
+  const parts = await Promise.all(['320x240', '480x360'].map((size) => fixture.make(`part-${size}.ts`, `${picture(size, 25, 2)} ${quick}`)))
+  const joined = join(fixture.folder, 'changing.ts')
+  await fixture.ffmpeg('-y', '-i', `concat:${parts.join('|')}`, '-c', 'copy', joined)
+  const encoded = await fixture.encode(joined, ['h264_100', 'h264_250'])
   expect(encoded.plan.durationSeconds).toBeCloseTo(4, 0)
 }, 60_000)
 
 test('a source of one frame becomes a video with all images', async () => {
-  const encoded = await room.encode(await room.make('one.mp4', `${picture('320x240', 25, 1)} -frames:v 1 ${quick}`), ['h264_100'])
+  const encoded = await fixture.encode(await fixture.make('one.mp4', `${picture('320x240', 25, 1)} -frames:v 1 ${quick}`), ['h264_100'])
   expect(encoded.files.filter((file) => file.kind === 'image')).toHaveLength(6)
   expect(await readFile(join(encoded.set, setLayout.storyboard), 'utf8')).toMatch(/storyboard-1\.jpg#xywh=0,0,120,90/)
 }, 60_000)
 
 test('two runs of one plan produce the same frames', async () => {
-  const source = await room.make('again.mp4', `-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t ${sound(5)} -t 5 ${quick}`)
-  const probe = await probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-  const plan = planEncode({ probe, tools: room.tools })
+  const source = await fixture.make('again.mp4', `-f lavfi -i mandelbrot=s=640x360:r=25,noise=alls=20:allf=t ${sound(5)} -t 5 ${quick}`)
+  const probe = await probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
+  const plan = planEncode({ probe, tools: fixture.tools })
   const hashes = await Promise.all(
     [0, 1].map(async () => {
-      const scratch = room.scratch('again')
-      await encodeAll({ plan, source, scratch, tools: room.tools })
+      const scratch = fixture.scratch('again')
+      await encodeAll({ plan, source, scratch, tools: fixture.tools })
       const folders = ['0/h264_100', '0/h264_360', '0/h264_1200', '1/audio_64']
       const lists = folders.map((folder) => join(scratch, chunkFolder(Number(folder[0])), folder.slice(2), 'index.m3u8'))
-      return Promise.all(lists.map(async (list) => (await room.ffmpeg('-i', list, '-map', '0', '-f', 'framemd5', '-')).stdout))
+      return Promise.all(lists.map(async (list) => (await fixture.ffmpeg('-i', list, '-map', '0', '-f', 'framemd5', '-')).stdout))
     }),
   )
   expect(hashes[0]?.[0]).toMatch(/0, +\d+, +\d+/)
@@ -317,9 +317,9 @@ test('two runs of one plan produce the same frames', async () => {
 }, 120_000)
 
 test('progress rises with the reports of ffmpeg, twice a second, up to 96', async () => {
-  const source = await room.make('long.ts', `${picture('640x360', 30, 30)} ${quick}`)
-  const work = { source, scratch: room.scratch('progress'), tools: room.tools }
-  const plan = planEncode({ probe: await probeSource(work), tools: room.tools })
+  const source = await fixture.make('long.ts', `${picture('640x360', 30, 30)} ${quick}`)
+  const work = { source, scratch: fixture.scratch('progress'), tools: fixture.tools }
+  const plan = planEncode({ probe: await probeSource(work), tools: fixture.tools })
   expect(plan.chunks).toHaveLength(1)
   const seen: number[] = []
   const progress = createProgress({ frames: plan.video?.frames ?? 0, seconds: plan.durationSeconds }, (percent) => seen.push(percent))

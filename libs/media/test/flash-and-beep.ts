@@ -1,10 +1,10 @@
-import type { MediaRoom } from './media-fixtures.ts'
+import type { MediaFixture } from './media-fixtures.ts'
 
 /**
  * Returns when the picture turns white and when the sound starts, in seconds of the file's own clock. ffmpeg's clock
  * would start with the only stream that it reads.
  */
-export async function flashAndBeep({ ffmpeg }: Pick<MediaRoom, 'ffmpeg'>, file: string): Promise<{ seen: number; heard: number }> {
+export async function flashAndBeep({ ffmpeg }: Pick<MediaFixture, 'ffmpeg'>, file: string): Promise<{ seen: number; heard: number }> {
   const input = ['-copyts', '-i', file]
   const brightness = 'scale=160:-2:out_range=tv,format=gray,signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=-'
   const loudness = 'asetnsamples=n=240,astats=metadata=1:reset=1,ametadata=print:key=lavfi.astats.Overall.RMS_level:file=-'

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setLayout } from '../src/index.ts'
-import { type Encoded, type MediaRoom, openMediaRoom, quick, sound } from './media-fixtures.ts'
+import { type Encoded, type MediaFixture, openMediaFixture, quick, sound } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 let encoded: Encoded
 
 /**
@@ -12,18 +12,18 @@ let encoded: Encoded
  * blurred.
  */
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
   const plain = "color=black:s=320x180:r=10:d=32,geq=lum='2+3*T':cb=128:cr=128"
   const scene = "testsrc2=s=320x180:r=10:d=24,gblur=sigma=20:enable='gte(t,16)'"
   const graph = `-f lavfi -i ${plain} -f lavfi -i ${scene} ${sound(56)} -filter_complex [0:v][1:v]concat=n=2:v=1[v] -map [v] -map 2:a`
-  encoded = await room.encode(await room.make('dark.mp4', `${graph} ${quick}`), ['h264_100', 'h264_250'])
+  encoded = await fixture.encode(await fixture.make('dark.mp4', `${graph} ${quick}`), ['h264_100', 'h264_250'])
 }, 120_000)
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 /** Returns the brightness of each pixel of one frame of a file, or of a part of it. */
 async function greyOf(file: string, filter: string, size: string): Promise<Uint8Array> {
-  const raw = join(room.folder, 'grey.raw')
-  await room.ffmpeg('-y', '-i', file, '-vf', `${filter}scale=${size},format=gray`, '-frames:v', '1', '-f', 'rawvideo', raw)
+  const raw = join(fixture.folder, 'grey.raw')
+  await fixture.ffmpeg('-y', '-i', file, '-vf', `${filter}scale=${size},format=gray`, '-frames:v', '1', '-f', 'rawvideo', raw)
   return readFile(raw)
 }
 
@@ -58,7 +58,7 @@ test('poster and thumbnail show the nearest frame to the middle that is neither 
 test('the preview lasts three seconds and is small', async () => {
   const file = join(encoded.set, setLayout.preview)
   const entries = ['-count_frames', '-show_entries', 'stream=width,height,nb_read_frames:format=duration', '-of', 'csv=p=0']
-  const [stream, seconds] = (await room.ffprobe(file, ...entries)).trim().split('\n')
+  const [stream, seconds] = (await fixture.ffprobe(file, ...entries)).trim().split('\n')
   expect(stream).toBe('242,136,24')
   expect(Number(seconds)).toBeCloseTo(2.4, 0)
   expect((await readFile(file)).length).toBeLessThan(500_000)
@@ -66,8 +66,8 @@ test('the preview lasts three seconds and is small', async () => {
 
 test('the audio file is an M4A of the same packets', async () => {
   const hash = async (name: string) =>
-    (await room.ffmpeg('-i', join(encoded.set, name), '-map', '0:a', '-c', 'copy', '-f', 'md5', '-')).stdout
-  const streams = await room.ffprobe(join(encoded.set, setLayout.sound), '-show_entries', 'stream=codec_name', '-of', 'csv=p=0')
+    (await fixture.ffmpeg('-i', join(encoded.set, name), '-map', '0:a', '-c', 'copy', '-f', 'md5', '-')).stdout
+  const streams = await fixture.ffprobe(join(encoded.set, setLayout.sound), '-show_entries', 'stream=codec_name', '-of', 'csv=p=0')
   expect(streams.trim()).toBe('aac')
   expect(await hash(setLayout.sound)).toBe(await hash('h264_250.mp4'))
 })

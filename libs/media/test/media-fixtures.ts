@@ -21,7 +21,7 @@ import {
 
 const run = promisify(execFile)
 
-export interface MediaRoom {
+export interface MediaFixture {
   folder: string
   tools: FfmpegTools
   /** Runs ffmpeg with lavfi sources and options in one line. Returns the file. */
@@ -43,14 +43,14 @@ export interface Encoded {
 }
 
 /** Creates a folder that the sandbox user can access, and finds ffmpeg as the product does. */
-export async function openMediaRoom(): Promise<MediaRoom> {
+export async function openMediaFixture(): Promise<MediaFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-media-'))
   await chmod(folder, 0o755)
   // Read only by tests, so that a suite can run with another build.
   const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   let scratches = 0
   const scratch = (name: string) => join(folder, `scratch-${name}-${scratches++}`)
-  const room: MediaRoom = {
+  const fixture: MediaFixture = {
     folder,
     tools,
     scratch,
@@ -80,7 +80,7 @@ export async function openMediaRoom(): Promise<MediaRoom> {
     },
     close: () => rm(folder, { recursive: true, force: true }),
   }
-  return room
+  return fixture
 }
 
 /** Encodes all chunks in sequence. */

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isEncodeFailed, isSourceRefused, packageRenditions, planEncode, probeSource, type RunLimits, verifySet } from '../src/index.ts'
-import { encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+import { encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
 /** Number of mutants; a nightly run may use ten times as many. */
 const MUTANTS = Number(process.env['VITASCOPE_MUTANTS'] ?? 500)
@@ -19,14 +19,14 @@ const fixtures: readonly (readonly [name: string, codecs: string])[] = [
   ['whole.flv', ''],
 ]
 
-let room: MediaRoom
+let fixture: MediaFixture
 let sources: Buffer[]
 beforeAll(async () => {
-  room = await openMediaRoom()
-  const made = fixtures.map(([name, codecs]) => room.make(name, `${picture('160x120', 25, 1)} ${sound(1)} ${quick} ${codecs}`))
+  fixture = await openMediaFixture()
+  const made = fixtures.map(([name, codecs]) => fixture.make(name, `${picture('160x120', 25, 1)} ${sound(1)} ${quick} ${codecs}`))
   sources = await Promise.all(made.map(async (file) => readFile(await file)))
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rejected, within a gigabyte and half a minute`, async () => {
   const random = seeded(SEED)
@@ -36,7 +36,7 @@ test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rej
   for (let number = 0; number < MUTANTS; number++) {
     const kind = number % fixtures.length
     const bytes = mutantOf(sources[kind] ?? Buffer.alloc(0), random)
-    const source = join(room.folder, `mutant-${number}`)
+    const source = join(fixture.folder, `mutant-${number}`)
     await writeFile(source, bytes)
     const began = performance.now()
     const outcome = await encode(source)
@@ -53,16 +53,16 @@ test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rej
   )
   expect(wrong).toEqual([])
   // Whatever the result, a mutant leaves nothing outside of its own folder.
-  expect((await readdir(room.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])
+  expect((await readdir(fixture.folder)).filter((name) => !name.startsWith('whole.'))).toEqual([])
 }, 7_200_000)
 
 /** Returns the outcome as a word. A picture that is too damaged to be copied is encoded, as in the product. */
 async function encode(source: string, copies = true): Promise<string> {
-  const work = { source, scratch: room.scratch('mutant'), tools: room.tools, limits }
+  const work = { source, scratch: fixture.scratch('mutant'), tools: fixture.tools, limits }
   try {
     const { limits: runLimits, ...question } = work
     const probe = await probeSource({ ...question, runLimits })
-    const plan = planEncode({ probe, tools: room.tools, copies })
+    const plan = planEncode({ probe, tools: fixture.tools, copies })
     await encodeAll({ ...work, plan })
     await packageRenditions({ ...work, plan })
     return (await verifySet({ ...work, plan })).length > 0 ? 'set' : 'unforeseen: an empty set'

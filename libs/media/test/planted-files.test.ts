@@ -5,21 +5,21 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { chunkFolder, type EncodePlan, makeSlideImages, packageRenditions, planEncode, probeSource, setFolder } from '../src/index.ts'
-import { encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+import { encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
 // Tests with a compromised program in place of ffmpeg. Since the program is sandboxed, the test itself plants files
 // while the program runs: correctness must not depend on the sandbox.
 
-let room: MediaRoom
+let fixture: MediaFixture
 /** A folder that no tool may read or write. */
 let outside: string
 let fakes = 0
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 beforeEach(async () => {
-  outside = await mkdtemp(join(room.folder, 'outside-'))
+  outside = await mkdtemp(join(fixture.folder, 'outside-'))
   await writeFile(join(outside, 'secret'), 'a secret of the worker')
 })
 
@@ -45,12 +45,16 @@ const plants: [string, (path: string, target: string) => Promise<unknown>][] = [
 ]
 
 describe('packaging', () => {
-  let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaRoom['tools'] }
+  let work: { plan: EncodePlan; source: string; scratch: string; tools: MediaFixture['tools'] }
   beforeAll(async () => {
-    const source = await room.make('planted.mp4', `${picture('320x240', 25, 4)} ${sound(4)} ${quick}`)
-    const scratch = room.scratch('planted')
-    const plan = planEncode({ probe: await probeSource({ source, scratch, tools: room.tools }), tools: room.tools, keys: ['h264_100'] })
-    work = { plan, source, scratch, tools: room.tools }
+    const source = await fixture.make('planted.mp4', `${picture('320x240', 25, 4)} ${sound(4)} ${quick}`)
+    const scratch = fixture.scratch('planted')
+    const plan = planEncode({
+      probe: await probeSource({ source, scratch, tools: fixture.tools }),
+      tools: fixture.tools,
+      keys: ['h264_100'],
+    })
+    work = { plan, source, scratch, tools: fixture.tools }
     await encodeAll(work)
   }, 60_000)
 
@@ -61,7 +65,7 @@ describe('packaging', () => {
 
   /** Only the run that makes `file` waits, after it has made it. */
   const whoMakes = (file: string) =>
-    room.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waits('made')}`)
+    fixture.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waits('made')}`)
 
   test.each(
     ['grey.raw', 'preview.gif', 'poster.jpg', 'h264_100.mp4', 'sound.m4a'].flatMap((file) =>
@@ -103,7 +107,7 @@ describe('packaging', () => {
     const exchanged = ['set/images', 'image-frames', 'set/hls/h264_100', 'set'].map(
       (folder) => `mv ${folder} made/gone && ln -s ${outside} ${folder}`,
     )
-    const tools = await room.fake('writing', `REAL "$@" || exit 1\n{ ${[...attacks, ...exchanged].join('\n')}\n} 2>/dev/null\nexit 0`)
+    const tools = await fixture.fake('writing', `REAL "$@" || exit 1\n{ ${[...attacks, ...exchanged].join('\n')}\n} 2>/dev/null\nexit 0`)
     await packageRenditions({ ...work, tools })
     for (const name of victims) expect(String(await readFile(join(outside, name)))).toBe('as it was')
     for (const place of places) expect(String(await readFile(join(work.scratch, place)))).not.toContain('a secret of the worker')
@@ -124,13 +128,13 @@ describe('slides', () => {
   test.each([...plants, ['a folder exchanged for a link', undefined] as const])(
     'fails and does not read %s in place of an image',
     async (what, plant) => {
-      const scratch = room.scratch('slides')
+      const scratch = fixture.scratch('slides')
       const target = join(scratch, 'slides')
       await mkdir(target, { recursive: true })
       await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(16 * 16 * 4), { mode: 0o644 })
       for (const name of ['slide-1.jpg', 'thumb-1.jpg']) await writeFile(join(outside, name), jpeg)
       const made = join(scratch, 'made')
-      const tools = await room.fake(
+      const tools = await fixture.fake(
         `slides-${what.replaceAll(' ', '-')}`,
         `printf '\\xff\\xd8\\xff\\xd9' > made/thumb-1.jpg; ${waits('made')}`,
       )
@@ -149,7 +153,7 @@ describe('slides', () => {
   )
 
   test('cannot be changed by a later run of the tool', async () => {
-    const scratch = room.scratch('batches')
+    const scratch = fixture.scratch('batches')
     const target = join(scratch, 'slides')
     await mkdir(target, { recursive: true })
     const draw = async (number: number, body: string) => {
@@ -157,7 +161,7 @@ describe('slides', () => {
       const pictures = [
         { raw: `page-${number}.raw`, width: 16, height: 16, image: `slide-${number}.jpg`, thumbnail: `thumb-${number}.jpg` },
       ]
-      await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await room.fake(`batch-${number}`, body) })
+      await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await fixture.fake(`batch-${number}`, body) })
     }
     await draw(1, 'exec REAL "$@"')
     const first = await readFile(join(target, 'slide-1.jpg'))

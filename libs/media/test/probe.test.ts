@@ -2,20 +2,20 @@ import { open, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isEncodeFailed, isSourceRefused, probeSource } from '../src/index.ts'
-import { type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+import { type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 const probe = (source: string) =>
-  probeSource({ source, scratch: room.scratch('probe'), tools: room.tools, runLimits: { memoryBytes: 150 * 2 ** 20 } })
+  probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools, runLimits: { memoryBytes: 150 * 2 ** 20 } })
 
 async function text(name: string, content: string | Buffer): Promise<string> {
-  const file = join(room.folder, name)
+  const file = join(fixture.folder, name)
   await writeFile(file, content)
   return file
 }
@@ -31,7 +31,7 @@ describe('supported sources', () => {
     ['clip.wmv', '-c:v wmv2 -c:a wmav2', 'asf'],
     ['clip.mpg', '-c:v mpeg2video -c:a mp2', 'mpeg'],
   ])('%s is read with its only demuxer', async (name, codecs, container) => {
-    const source = await room.make(name, `${picture('320x240', 25, 2)} ${sound(2)} ${quick} ${codecs}`)
+    const source = await fixture.make(name, `${picture('320x240', 25, 2)} ${sound(2)} ${quick} ${codecs}`)
     const found = await probe(source)
     expect(found).toMatchObject({ container, video: { width: 320, height: 240, variableRate: false } })
     expect(found.audio).toHaveLength(1)
@@ -45,7 +45,7 @@ describe('supported sources', () => {
     ['tone.flac', '', 'flac'],
     ['tone.aac', '-c:a aac', 'aac'],
   ])('%s is recognised as audio', async (name, codecs, container) => {
-    const found = await probe(await room.make(name, `${sound(2)} -t 2 ${codecs}`))
+    const found = await probe(await fixture.make(name, `${sound(2)} -t 2 ${codecs}`))
     expect(found).toMatchObject({ container, audio: [{ channels: 1 }] })
     expect(found.video).toBeUndefined()
     expect(Math.abs(found.durationSeconds - 2)).toBeLessThan(0.2)
@@ -56,27 +56,30 @@ describe('supported sources', () => {
     const film = `${picture('320x240', 25, 2)} ${sound(2)} ${sound(2)} -i ${words} -map 0 -map 1 -map 2 -map 3 ${quick}`
     const more = '-metadata:s:a:1 language=fra -disposition:a:1 default -disposition:a:0 0'
     const found = [
-      await probe(await room.make('film.mkv', `${film} ${more} -c:s ass`)),
-      await probe(await room.make('film.mp4', `${film} -c:s mov_text`)),
+      await probe(await fixture.make('film.mkv', `${film} ${more} -c:s ass`)),
+      await probe(await fixture.make('film.mp4', `${film} -c:s mov_text`)),
     ]
     expect(found.map((each) => [each.streams, each.audio.length, each.video?.index])).toEqual([
       [4, 2, 0],
       [4, 2, 0],
     ])
     expect(found[0]?.audio[1]).toMatchObject({ language: 'fra', isDefault: true })
-    const cover = await room.make('cover.jpg', '-f lavfi -i testsrc=s=300x300 -frames:v 1')
-    const song = await room.make('song.mp3', `${sound(2)} -i ${cover} -map 0 -map 1 -c:a libmp3lame -c:v copy -disposition:v attached_pic`)
+    const cover = await fixture.make('cover.jpg', '-f lavfi -i testsrc=s=300x300 -frames:v 1')
+    const song = await fixture.make(
+      'song.mp3',
+      `${sound(2)} -i ${cover} -map 0 -map 1 -c:a libmp3lame -c:v copy -disposition:v attached_pic`,
+    )
     const received = await probe(song)
     expect([received.streams, received.audio.length, received.video]).toEqual([2, 1, undefined])
   })
 
   test('a missing duration is measured', async () => {
-    const found = await probe(await room.make('live.mkv', `${picture('320x240', 25, 3)} ${sound(3)} ${quick} -live 1`))
+    const found = await probe(await fixture.make('live.mkv', `${picture('320x240', 25, 3)} ${sound(3)} ${quick} -live 1`))
     expect(Math.abs(found.durationSeconds - 3)).toBeLessThan(0.2)
   })
 
   test('a name full of patterns and options is never passed to a tool', async () => {
-    const made = await room.make('plain.mp4', `${picture('320x240', 25, 1)} ${quick}`)
+    const made = await fixture.make('plain.mp4', `${picture('320x240', 25, 1)} ${quick}`)
     const source = await text('-i %03d|concat:x\n$(id).mp4', await readFile(made))
     await expect(probe(source)).resolves.toMatchObject({ container: 'mp4' })
   })
@@ -111,7 +114,7 @@ describe('rejects files that are not video with 4002:', () => {
   })
 
   test('a codec that is not supported, by its name', async () => {
-    const source = await room.make('magic.avi', `${picture('320x240', 25, 1)} -c:v magicyuv`)
+    const source = await fixture.make('magic.avi', `${picture('320x240', 25, 1)} -c:v magicyuv`)
     await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('magicyuv') })
   })
 
@@ -119,14 +122,14 @@ describe('rejects files that are not video with 4002:', () => {
     ['with moov at the end', ''],
     ['with moov at the start', '-movflags +faststart'],
   ])('an MP4 truncated %s', async (_, flags) => {
-    const source = await room.make(`cut${flags.length}.mp4`, `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick} ${flags}`)
+    const source = await fixture.make(`cut${flags.length}.mp4`, `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick} ${flags}`)
     const { length } = await readFile(source)
     await truncate(source, Math.floor(length * 0.6))
     await expect(probe(source)).rejects.toMatchObject({ code: 4002, message: expect.stringContaining('truncated') })
   })
 
   test('a broken time stamp that turns a second into hours', async () => {
-    const source = await room.make(
+    const source = await fixture.make(
       'leap.mkv',
       `${picture('160x120', 25, 1)} -vf setpts=PTS+if(eq(N\\,24)\\,11000/TB) -fps_mode vfr ${quick}`,
     )
@@ -134,7 +137,7 @@ describe('rejects files that are not video with 4002:', () => {
   })
 
   test('a truncated Matroska file', async () => {
-    const source = await room.make('cut.mkv', `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick}`)
+    const source = await fixture.make('cut.mkv', `-f lavfi -i testsrc2=s=320x240:r=25:d=10 ${sound(10)} ${quick}`)
     await truncate(source, Math.floor((await readFile(source)).length * 0.6))
     await expect(probe(source)).rejects.toMatchObject({ code: 4002 })
   })
@@ -150,7 +153,7 @@ describe('rejects sources that are too large or too long with 4003:', () => {
   ])(
     '%s, with little memory',
     async (_, name, line) => {
-      const source = await room.make(name, line)
+      const source = await fixture.make(name, line)
       const started = performance.now()
       await expect(probe(source)).rejects.toMatchObject({ name: 'SourceRefused', code: 4003 })
       expect(performance.now() - started).toBeLessThan(10_000)
@@ -161,7 +164,7 @@ describe('rejects sources that are too large or too long with 4003:', () => {
 
 test('a damaged file is either probed or rejected', async () => {
   const sources = await Promise.all(
-    ['mp4', 'mkv', 'ts'].map((kind) => room.make(`whole.${kind}`, `${picture('160x120', 25, 1)} ${sound(1)} ${quick}`)),
+    ['mp4', 'mkv', 'ts'].map((kind) => fixture.make(`whole.${kind}`, `${picture('160x120', 25, 1)} ${sound(1)} ${quick}`)),
   )
   let seed = 20_261_121
   const random = (below: number) => {
@@ -171,7 +174,7 @@ test('a damaged file is either probed or rejected', async () => {
   for (let round = 0; round < 24; round++) {
     const bytes = Buffer.from(await readFile(sources[round % 3] ?? ''))
     for (let hit = 0; hit < 1 + random(20); hit++) bytes[random(bytes.length)] = random(256)
-    const source = join(room.folder, `mutant-${round}`)
+    const source = join(fixture.folder, `mutant-${round}`)
     const file = await open(source, 'w')
     await file.writeFile(bytes)
     await file.close()

@@ -2,16 +2,16 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { makeSlideImages, type SlidePicture } from '../src/index.ts'
-import { type MediaRoom, openMediaRoom } from './media-fixtures.ts'
+import { type MediaFixture, openMediaFixture } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 async function aScratch(name: string): Promise<string> {
-  const scratch = room.scratch(name)
+  const scratch = fixture.scratch(name)
   await mkdir(join(scratch, 'slides'), { recursive: true })
   return scratch
 }
@@ -29,11 +29,11 @@ test('pictures of different sizes become a large and a small JPEG each, in their
     await picture(scratch, 2, 101, 203, [0, 0, 255, 255]),
     await picture(scratch, 3, 16, 1920, [255, 255, 255, 255]),
   ]
-  await makeSlideImages({ pictures, thumbnailSide: 320, scratch, target: join(scratch, 'slides'), tools: room.tools })
+  await makeSlideImages({ pictures, thumbnailSide: 320, scratch, target: join(scratch, 'slides'), tools: fixture.tools })
   const sizes = await Promise.all(
     pictures.flatMap(({ image, thumbnail }) =>
       [image, thumbnail].map((file) =>
-        room.ffprobe(join(scratch, 'slides', file), '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0'),
+        fixture.ffprobe(join(scratch, 'slides', file), '-show_entries', 'stream=codec_name,width,height', '-of', 'csv=p=0'),
       ),
     ),
   )
@@ -51,7 +51,7 @@ test('pictures of different sizes become a large and a small JPEG each, in their
     ['thumb-3.jpg', [255, 255, 255]],
   ] as const) {
     const out = join(scratch, 'out.rgb')
-    await room.ffmpeg('-y', '-i', join(scratch, 'slides', file), '-f', 'rawvideo', '-pix_fmt', 'rgb24', out)
+    await fixture.ffmpeg('-y', '-i', join(scratch, 'slides', file), '-f', 'rawvideo', '-pix_fmt', 'rgb24', out)
     const rgb = [...(await readFile(out)).subarray(0, 3)]
     for (const [index, value] of rgb.entries()) expect(Math.abs(value - (colour[index] ?? 0))).toBeLessThanOrEqual(4)
   }
@@ -63,7 +63,7 @@ describe('a picture', () => {
     const scratch = await aScratch(name)
     const pictures = [await picture(scratch, 1, 16, 16, [0, 0, 0, 255])]
     const target = join(scratch, 'slides')
-    await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await room.fake(name, body) })
+    await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await fixture.fake(name, body) })
     return readdir(target)
   }
 
@@ -84,6 +84,6 @@ test('incomplete pixels are rejected', async () => {
   const pictures = [await picture(scratch, 1, 64, 64, [0, 0, 0, 255])]
   await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(100), { mode: 0o644 })
   await expect(
-    makeSlideImages({ pictures, thumbnailSide: 8, scratch, target: join(scratch, 'slides'), tools: room.tools }),
+    makeSlideImages({ pictures, thumbnailSide: 8, scratch, target: join(scratch, 'slides'), tools: fixture.tools }),
   ).rejects.toMatchObject({ name: 'EncodeFailed' })
 })

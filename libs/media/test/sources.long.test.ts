@@ -3,41 +3,41 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { chunkFolder, chunkNumbers, encodeChunk, planEncode, probeSource, setLayout } from '../src/index.ts'
 import { flashAndBeep } from './flash-and-beep.ts'
-import { type Encoded, type MediaRoom, openMediaRoom } from './media-fixtures.ts'
+import { type Encoded, type MediaFixture, openMediaFixture } from './media-fixtures.ts'
 import { type SourceKind, sourceKinds } from './source-kinds.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 const table: string[][] = [['source', 'is', 'becomes', 'frames/s', 'seconds', 'sounds', 'kB of all', 'A/V offset', 'VMAF']]
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
 afterAll(async () => {
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? []
   process.stdout.write(`\n${table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n')}\n`)
-  await room.close()
+  await fixture.close()
 })
 
 async function make({ file, steps }: SourceKind): Promise<string> {
   let made = ''
   for (const step of steps) {
-    const input = join(room.folder, `before-${file.replace(/[^.]*$/, 'mp4')}`)
+    const input = join(fixture.folder, `before-${file.replace(/[^.]*$/, 'mp4')}`)
     if (made !== '') await rename(made, input)
-    made = await room.make(steps.at(-1) === step ? file : file.replace(/[^.]*$/, 'mp4'), step.replaceAll('IN', input))
+    made = await fixture.make(steps.at(-1) === step ? file : file.replace(/[^.]*$/, 'mp4'), step.replaceAll('IN', input))
   }
   return made
 }
 
 /** Returns the VMAF score of the largest rendition; undefined if ffmpeg lacks the filter. */
 async function vmaf(source: string, { set, plan }: Encoded): Promise<number | undefined> {
-  const { stdout } = await room.ffmpeg('-filters')
+  const { stdout } = await fixture.ffmpeg('-filters')
   const largest = plan.renditions.at(-1)
   if (!/ libvmaf /.test(stdout) || !largest?.video) return undefined
-  const log = join(room.folder, 'vmaf.csv')
+  const log = join(fixture.folder, 'vmaf.csv')
   const same = `format=yuv420p,settb=AVTB,setpts=N`
   const graph = `[0:v]${same}[made];[1:v]${same}[source];[made][source]libvmaf=log_fmt=csv:log_path=${log}:n_threads=2`
   const inputs = ['-i', join(set, setLayout.mp4(largest.key)), '-i', source]
-  const { stderr } = await room.ffmpeg('-loglevel', 'info', ...inputs, '-filter_complex', graph, '-f', 'null', '-')
+  const { stderr } = await fixture.ffmpeg('-loglevel', 'info', ...inputs, '-filter_complex', graph, '-f', 'null', '-')
   return Number(/VMAF score: ([\d.]+)/.exec(stderr)?.[1])
 }
 
@@ -45,12 +45,12 @@ test.each(sourceKinds.map((kind) => [kind.name, kind] as const))(
   '%s',
   async (name, kind) => {
     const source = await make(kind)
-    const encoded = await room.encode(source)
+    const encoded = await fixture.encode(source)
     const { probe, plan, files } = encoded
     const largest = files.filter((file) => file.kind === 'mp4').at(-1)
     const file = join(encoded.set, setLayout.mp4(largest?.key ?? ''))
     const isHeard = (kind.sounds ?? 1) > 0
-    const [before, after] = probe.video && isHeard ? [await flashAndBeep(room, source), await flashAndBeep(room, file)] : []
+    const [before, after] = probe.video && isHeard ? [await flashAndBeep(fixture, source), await flashAndBeep(fixture, file)] : []
     const offset = before && after ? after.heard - after.seen - (before.heard - before.seen) : 0
     const score = kind.isPlain ? await vmaf(source, encoded) : undefined
     const rate = plan.video ? `${plan.video.frameRate.numerator}/${plan.video.frameRate.denominator}` : ''
@@ -81,8 +81,8 @@ test.each(sourceKinds.map((kind) => [kind.name, kind] as const))(
 test('a source of twelve hours is probed in seconds, split into chunks, and its last chunk is encoded alone', async () => {
   const line =
     '-f lavfi -i color=gray:s=64x64:r=1:d=43199 -f lavfi -i anullsrc=r=8000:cl=mono -t 43199 -c:v libx264 -preset ultrafast -g 10 -c:a aac -b:a 8k'
-  const work = { source: await room.make('hours.mp4', line), scratch: room.scratch('hours'), tools: room.tools }
-  const plan = planEncode({ probe: await probeSource(work), tools: room.tools })
+  const work = { source: await fixture.make('hours.mp4', line), scratch: fixture.scratch('hours'), tools: fixture.tools }
+  const plan = planEncode({ probe: await probeSource(work), tools: fixture.tools })
   const last = plan.chunks.at(-1)
   expect(plan.chunks.length).toBeGreaterThan(500)
   expect(plan.chunks.reduce((sum, { frames }) => sum + frames, 0)).toBe(plan.video?.frames)
@@ -90,6 +90,6 @@ test('a source of twelve hours is probed in seconds, split into chunks, and its 
   expect(chunkNumbers(plan)).toHaveLength(plan.chunks.length + 1)
   await encodeChunk({ ...work, plan, chunkIndex: last?.index ?? 0 })
   const list = join(work.scratch, chunkFolder(last?.index ?? 0), 'h264_100', 'index.m3u8')
-  const frames = await room.ffprobe(list, '-count_packets', '-show_entries', 'stream=nb_read_packets', '-of', 'csv=p=0')
+  const frames = await fixture.ffprobe(list, '-count_packets', '-show_entries', 'stream=nb_read_packets', '-of', 'csv=p=0')
   expect(Number(frames.trim().split('\n')[0])).toBe(last?.frames)
 }, 600_000)

@@ -2,21 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isSourceRefused, maxSounds, planEncode, probeSource, setLayout } from '../src/index.ts'
-import { type Encoded, type MediaRoom, openMediaRoom, picture, quick } from './media-fixtures.ts'
+import { type Encoded, type MediaFixture, openMediaFixture, picture, quick } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 const tone = (hertz: number, seconds: number) => `-f lavfi -i sine=f=${hertz}:r=48000:d=${seconds}`
 
 /** Returns the pitch of the tone in a file, to the nearest 50 Hz, and its duration in whole seconds. */
 async function received(file: string): Promise<{ hertz: number; seconds: number }> {
   const raw = `${file}.pcm`
-  await room.ffmpeg('-y', '-i', file, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', raw)
+  await fixture.ffmpeg('-y', '-i', file, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', raw)
   const bytes = await readFile(raw)
   const isUp = Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16LE(index * 2) > 500)
   const rises = isUp.filter((up, index) => up && !isUp[index - 1]).length
@@ -35,10 +35,10 @@ test('of several audio streams, files contain the default one and HLS offers all
   const streams = '-map 0:v -map 1:a -map 2:a -map 3:a -metadata:s:a:0 language=eng -metadata:s:a:1 language=ger'
   const words = '-metadata:s:a:2 title=Comments -disposition:a:0 0 -disposition:a:1 default'
   const line = `${picture('320x240', 25, 6)} ${tone(300, 6)} ${tone(1000, 6)} ${tone(2000, 2)} ${streams} ${words} ${quick}`
-  const encoded = await room.encode(await room.make('several.mkv', line), ['h264_100', 'h264_360'])
+  const encoded = await fixture.encode(await fixture.make('several.mkv', line), ['h264_100', 'h264_360'])
 
   const file = join(encoded.set, setLayout.mp4('h264_360'))
-  expect(await room.ffprobe(file, '-show_entries', 'stream=codec_type', '-of', 'csv=p=0')).toBe('video\naudio\n')
+  expect(await fixture.ffprobe(file, '-show_entries', 'stream=codec_type', '-of', 'csv=p=0')).toBe('video\naudio\n')
   expect(await received(file)).toEqual({ hertz: 1000, seconds: 6 })
 
   const tags = (await readFile(join(encoded.set, setLayout.master), 'utf8')).split('\n').filter((tag) => tag.startsWith('#EXT-X-MEDIA:'))
@@ -57,7 +57,7 @@ test('of several audio streams, files contain the default one and HLS offers all
 
 test('HLS offers both streams of an audio-only source', async () => {
   const line = `${tone(300, 3)} ${tone(1000, 3)} -map 0 -map 1 -c:a aac`
-  const encoded = await room.encode(await room.make('sounds.mka', line), ['h264_100'])
+  const encoded = await fixture.encode(await fixture.make('sounds.mka', line), ['h264_100'])
   const master = await readFile(join(encoded.set, setLayout.master), 'utf8')
   expect(master).toMatch(
     /\n#EXT-X-STREAM-INF:BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,CODECS="mp4a.40.2",AUDIO="audio_32"\naudio_32\/index.m3u8\n$/,
@@ -67,27 +67,29 @@ test('HLS offers both streams of an audio-only source', async () => {
 
 test(`of more than ${maxSounds} audio streams the default and the first ones are used, and more than 32 streams are rejected`, async () => {
   const many = (count: number) => `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
-  const probe = async (source: string) => probeSource({ source, scratch: room.scratch('probe'), tools: room.tools })
-  const plan = planEncode({ probe: await probe(await room.make('ten.mka', many(10))), tools: room.tools })
+  const probe = async (source: string) => probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
+  const plan = planEncode({ probe: await probe(await fixture.make('ten.mka', many(10))), tools: fixture.tools })
   expect(plan.audio?.sounds.map(({ streamIndex }) => streamIndex)).toEqual([9, 0, 1, 2, 3, 4, 5, 6])
-  await expect(probe(await room.make('crowd.mka', many(40)))).rejects.toMatchObject({
+  await expect(probe(await fixture.make('crowd.mka', many(40)))).rejects.toMatchObject({
     code: 4003,
     message: expect.stringContaining('40 streams'),
   })
 })
 
 test('an audio-only source of a few milliseconds is rejected, and such audio is dropped if there is video', async () => {
-  const source = await room.make('click.wav', `${tone(300, 0.02)}`)
-  const refused = await room.encode(source, ['h264_100']).catch((error: unknown) => error)
+  const source = await fixture.make('click.wav', `${tone(300, 0.02)}`)
+  const refused = await fixture.encode(source, ['h264_100']).catch((error: unknown) => error)
   expect(isSourceRefused(refused) && refused.code).toBe(4002)
   const line = `${picture('320x240', 100, 0.01)} ${tone(300, 0.01)} -c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a pcm_s16le`
-  const encoded = await room.encode(await room.make('frame.mkv', line), ['h264_100'])
+  const encoded = await fixture.encode(await fixture.make('frame.mkv', line), ['h264_100'])
   expect(encoded.plan.audio).toBeUndefined()
-  expect((await room.encode(await room.make('blip.wav', tone(300, 0.03)), ['h264_100'])).files.length).toBeGreaterThan(5)
+  expect((await fixture.encode(await fixture.make('blip.wav', tone(300, 0.03)), ['h264_100'])).files.length).toBeGreaterThan(5)
 }, 60_000)
 
 test('extreme pixel aspect ratios keep the shape of the picture', async () => {
-  const encoded = await room.encode(await room.make('squeezed.mkv', `${picture('128x360', 25, 1)} -vf setsar=5 ${quick}`), ['h264_500'])
+  const encoded = await fixture.encode(await fixture.make('squeezed.mkv', `${picture('128x360', 25, 1)} -vf setsar=5 ${quick}`), [
+    'h264_500',
+  ])
   expect(encoded.plan.renditions[0]?.video).toMatchObject({ width: 640, height: 360 })
 }, 60_000)
 
@@ -99,15 +101,15 @@ test.each([
   '%s is tone-mapped to standard dynamic range',
   async (name, transfer, colours) => {
     const light = `-f lavfi -i color=gray:s=320x240:r=25:d=1 -vf format=yuv420p10le,setparams=color_trc=${transfer}:${colours}`
-    const source = await room.make(
+    const source = await fixture.make(
       `${name.replaceAll(' ', '-')}.mkv`,
       `${light} -c:v libx265 -x265-params log-level=none -preset ultrafast`,
     )
-    const encoded = await room.encode(source, ['h264_250'])
-    expect(encoded.plan.video?.toneMap).toBe(room.tools.toneMap)
+    const encoded = await fixture.encode(source, ['h264_250'])
+    expect(encoded.plan.video?.toneMap).toBe(fixture.tools.toneMap)
     const entries = ['-show_entries', 'stream=pix_fmt,color_space,color_transfer,color_primaries', '-of', 'csv=p=0']
-    const found = await room.ffprobe(join(encoded.set, setLayout.mp4('h264_250')), ...entries)
-    if (room.tools.toneMap) expect(found.trim()).toBe('yuv420p,bt709,bt709,bt709')
+    const found = await fixture.ffprobe(join(encoded.set, setLayout.mp4('h264_250')), ...entries)
+    if (fixture.tools.toneMap) expect(found.trim()).toBe('yuv420p,bt709,bt709,bt709')
   },
   60_000,
 )

@@ -2,25 +2,25 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { packageRenditions, planEncode, probeSource, setFolder, verifySet } from '../src/index.ts'
-import { encodeAll, type MediaRoom, openMediaRoom, picture, quick, sound } from './media-fixtures.ts'
+import { encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
-let room: MediaRoom
+let fixture: MediaFixture
 
 beforeAll(async () => {
-  room = await openMediaRoom()
+  fixture = await openMediaFixture()
 })
-afterAll(() => room.close())
+afterAll(() => fixture.close())
 
 describe('a set that differs from the plan', () => {
   let work: Parameters<typeof verifySet>[0]
   let set: string
   beforeAll(async () => {
-    const source = await room.make('checked.mp4', `${picture('320x240', 25, 5)} ${sound(5)} ${quick}`)
-    const scratch = room.scratch('checked')
-    const probe = await probeSource({ source, scratch, tools: room.tools })
-    const plan = planEncode({ probe, tools: room.tools, keys: ['h264_100'] })
-    await encodeAll({ plan, source, scratch, tools: room.tools })
-    work = { plan, scratch, tools: room.tools }
+    const source = await fixture.make('checked.mp4', `${picture('320x240', 25, 5)} ${sound(5)} ${quick}`)
+    const scratch = fixture.scratch('checked')
+    const probe = await probeSource({ source, scratch, tools: fixture.tools })
+    const plan = planEncode({ probe, tools: fixture.tools, keys: ['h264_100'] })
+    await encodeAll({ plan, source, scratch, tools: fixture.tools })
+    work = { plan, scratch, tools: fixture.tools }
     set = join(scratch, setFolder)
   }, 60_000)
 
@@ -34,8 +34,8 @@ describe('a set that differs from the plan', () => {
     await replace(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)))
   }
   const remux = async (...options: string[]) => {
-    const file = join(room.folder, 'remuxed.mp4')
-    await room.ffmpeg('-y', '-i', join(set, 'h264_100.mp4'), '-c', 'copy', ...options, file)
+    const file = join(fixture.folder, 'remuxed.mp4')
+    await fixture.ffmpeg('-y', '-i', join(set, 'h264_100.mp4'), '-c', 'copy', ...options, file)
     await replace('h264_100.mp4', await readFile(file))
   }
   test.each([
@@ -61,13 +61,13 @@ describe('a set that differs from the plan', () => {
 })
 
 test('an encoder that reports success but writes only half is detected', async () => {
-  const source = await room.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
-  const scratch = room.scratch('lied')
-  const plan = planEncode({ probe: await probeSource({ source, scratch, tools: room.tools }), tools: room.tools, keys: ['h264_100'] })
-  const liar = await room.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
+  const source = await fixture.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
+  const scratch = fixture.scratch('lied')
+  const plan = planEncode({ probe: await probeSource({ source, scratch, tools: fixture.tools }), tools: fixture.tools, keys: ['h264_100'] })
+  const liar = await fixture.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
   await encodeAll({ plan, source, scratch, tools: liar })
   await expect(
-    packageRenditions({ plan, scratch, tools: room.tools }).then(() => verifySet({ plan, scratch, tools: room.tools })),
+    packageRenditions({ plan, scratch, tools: fixture.tools }).then(() => verifySet({ plan, scratch, tools: fixture.tools })),
   ).rejects.toMatchObject({
     kind: 'incomplete',
   })

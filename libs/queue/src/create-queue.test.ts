@@ -146,8 +146,8 @@ describe('the queue', () => {
   test('leases an item only to a holder with enough capacity for its weight', async () => {
     await send({ weight: 500, priority: 10 })
     const light = await send({ weight: 100 })
-    const call = (room?: number) =>
-      queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never)
+    const call = (capacity?: number) =>
+      queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(capacity !== undefined && { capacity }) }, never)
     expect((await call(499))?.itemId).toBe(light)
     expect(await call(499)).toBeUndefined()
     expect(await call(500)).toBeDefined()
@@ -168,8 +168,8 @@ describe('the queue', () => {
     expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
   })
   test('reserves the first item after it was skipped for a minute by holders without capacity for it', async () => {
-    const call = async (room?: number) =>
-      (await queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(room !== undefined && { room }) }, never))?.itemId
+    const call = async (capacity?: number) =>
+      (await queue.lease({ kinds: ['encode'], holder: 'w1', leaseMs: 30_000, ...(capacity !== undefined && { capacity }) }, never))?.itemId
     const [heavy, light, next] = [await send({ weight: 500 }), await send({ weight: 100 }), await send({ weight: 100, priority: -1 })]
     const weightless = await send({ priority: -2 })
     expect(await call(400)).toBe(light)

@@ -194,25 +194,25 @@ const SKIPPING = `with head as (select item_id, weight, skipped_time from work_i
   skipped as (update work_item set skipped_time = now() where item_id = (
     select w.item_id from work_item w join head h on w.item_id = h.item_id and h.weight > $5
     where w.state = 'waiting' and w.skipped_time is null for update of w skip locked))`
-const ROOM = `and weight <= $5 and (weight = 0 or not exists (
+const FITS_CAPACITY = `and weight <= $5 and (weight = 0 or not exists (
   select from head where weight > $5 and skipped_time < now() - interval '${SKIPPED_SECONDS} seconds'))`
 
 /** Leases the next item in a single statement, so that no other session can see it leased without its fence. */
 async function leaseNow(query: Query, asked: LeaseRequest): Promise<LeasedItem | undefined> {
-  const { kinds, holder, leaseMs, requestId, room, itemId, minPriority, way, key } = asked
+  const { kinds, holder, leaseMs, requestId, capacity, itemId, minPriority, way, key } = asked
   const [row] = await query<Row>(
-    `${room === undefined ? '' : SKIPPING}
+    `${capacity === undefined ? '' : SKIPPING}
      update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, request_id = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
-       select item_id from work_item where ${LINE} ${room === undefined ? 'and $5::int is null' : ROOM} ${IN_LINE} for update skip locked)
+       select item_id from work_item where ${LINE} ${capacity === undefined ? 'and $5::int is null' : FITS_CAPACITY} ${IN_LINE} for update skip locked)
      returning ${LEASED_COLUMNS}`,
     [
       kinds,
       holder,
       leaseMs,
       requestId ?? null,
-      room ?? null,
+      capacity ?? null,
       itemId ?? null,
       minPriority ?? null,
       way?.priority ?? null,

@@ -59,7 +59,7 @@ export interface LeaseRequest {
    * Skip items with a larger weight. Default: no limit. If the first item has been skipped for 30 s by any workers,
    * no other item with a weight is leased before it. Running work then ends and frees enough resources.
    */
-  room?: number
+  capacity?: number
   /** Skip items of a lower priority. Default: none. */
   minPriority?: number
   /** Skip items below this priority while an item of this priority or a higher one is due in any of these kinds. */

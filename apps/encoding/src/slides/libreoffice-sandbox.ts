@@ -16,31 +16,31 @@ export const INSIDE = '/office'
  */
 const SCRIPT = `set -e
 PATH=$PATH:/usr/sbin:/sbin
-mkdir -p room
-mount -t tmpfs -o size=64m,mode=755 tmpfs room
-mkdir room/office room/usr room/etc room/var room/dev room/tmp
-mount --no-canonicalize --bind . room/office
+mkdir -p rootfs
+mount -t tmpfs -o size=64m,mode=755 tmpfs rootfs
+mkdir rootfs/office rootfs/usr rootfs/etc rootfs/var rootfs/dev rootfs/tmp
+mount --no-canonicalize --bind . rootfs/office
 for name in bin sbin lib lib32 lib64; do
-  if [ -L "/$name" ]; then cp -P "/$name" "room/$name"
-  elif [ -d "/$name" ]; then mkdir "room/$name"; mount --rbind "/$name" "room/$name"; fi
+  if [ -L "/$name" ]; then cp -P "/$name" "rootfs/$name"
+  elif [ -d "/$name" ]; then mkdir "rootfs/$name"; mount --rbind "/$name" "rootfs/$name"; fi
 done
-mount --rbind /usr room/usr
-[ ! -d /opt ] || { mkdir room/opt; mount --rbind /opt room/opt; }
+mount --rbind /usr rootfs/usr
+[ ! -d /opt ] || { mkdir rootfs/opt; mount --rbind /opt rootfs/opt; }
 case "$0" in
   /usr/*|/opt/*) ;;
-  *) folder=$(dirname "$0"); mkdir -p "room$folder"; mount --bind "$folder" "room$folder" ;;
+  *) folder=$(dirname "$0"); mkdir -p "rootfs$folder"; mount --bind "$folder" "rootfs$folder" ;;
 esac
 for path in /etc/libreoffice /etc/fonts /var/lib/libreoffice /var/cache/fontconfig; do
-  [ ! -d "$path" ] || { mkdir -p "room$path"; mount --rbind "$path" "room$path"; }
+  [ ! -d "$path" ] || { mkdir -p "rootfs$path"; mount --rbind "$path" "rootfs$path"; }
 done
 for path in /etc/ld.so.cache /dev/null /dev/zero /dev/random /dev/urandom; do
-  [ ! -e "$path" ] || { : > "room$path"; mount --bind "$path" "room$path"; }
+  [ ! -e "$path" ] || { : > "rootfs$path"; mount --bind "$path" "rootfs$path"; }
 done
-# It has the rights of root in here, with which it could leave: they end with the bounding set.
-# Without /proc a program cannot tell where it is, and with it where its libraries are.
+# Root capabilities would allow an escape, so setpriv drops them from the bounding set.
+# Without /proc a program cannot determine its own path, and thus the path of its libraries.
 LD_LIBRARY_PATH=$(dirname "$0")
 export LD_LIBRARY_PATH
-exec chroot room /bin/sh -c 'cd ${INSIDE} && exec setpriv --bounding-set=-all --inh-caps=-all -- setpriv --pdeathsig KILL -- "$@"' room "$@"
+exec chroot rootfs /bin/sh -c 'cd ${INSIDE} && exec setpriv --bounding-set=-all --inh-caps=-all -- setpriv --pdeathsig KILL -- "$@"' rootfs "$@"
 `
 
 /** Runs a program in the sandbox, with a folder as /office. Throws as `runSandboxed` does. */

@@ -136,7 +136,7 @@ function asRefusal(error: unknown, page: number): unknown {
     stalled: 'takes too long to draw',
     timeout: 'takes too long to draw',
     out_of_memory: 'needs too much memory',
-    output_too_large: 'needs too much room',
+    output_too_large: 'writes too much data',
   }
   const reason = reasons[error.kind]
   return reason ? new SourceRefused(4002, `no slides can be made of this file: page ${page} ${reason}`, error) : error

@@ -68,7 +68,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
           holder: workerId,
           kinds: knownKinds(kinds, known).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
           ...(requestId !== '' && { requestId }),
-          ...(memoryMib !== undefined && { room: memoryMib }),
+          ...(memoryMib !== undefined && { capacity: memoryMib }),
           way: WAY,
         },
         waitMsOf(waitSeconds, deadline),

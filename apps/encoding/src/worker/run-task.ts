@@ -27,7 +27,7 @@ export interface TaskTools {
   log: Logger
   scratchDir: string
   /** Shared by all slots. */
-  room: DiskBudget
+  diskBudget: DiskBudget
   heartbeatMs: number
   stallSeconds: number
   speed: ReturnType<Metrics['gauge']>
@@ -52,7 +52,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
   }
   let freeSpace = () => {}
   const reserveDisk = async (needs: ScratchNeeds) => {
-    freeSpace = await tools.room.take(needs, releaseSource, signal)
+    freeSpace = await tools.diskBudget.take(needs, releaseSource, signal)
   }
   const releaseSource = async () => {
     log.info(context, 'task waits for scratch space')

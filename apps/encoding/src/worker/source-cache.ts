@@ -36,10 +36,10 @@ interface CachedSource {
 export interface SourceCacheTools {
   storage: ObjectStorage
   folder: string
-  room: Pick<DiskBudget, 'keep'>
+  diskBudget: Pick<DiskBudget, 'keep'>
 }
 
-export function createSourceCache({ storage, folder, room }: SourceCacheTools): SourceCache {
+export function createSourceCache({ storage, folder, diskBudget }: SourceCacheTools): SourceCache {
   const shelf = new Map<string, CachedSource>()
   let files = 0
 
@@ -52,7 +52,7 @@ export function createSourceCache({ storage, folder, room }: SourceCacheTools): 
     }
     const file = join(folder, `source-${files++}`)
     const unwanted = new AbortController()
-    const freeSpace = room.keep(source)
+    const freeSpace = diskBudget.keep(source)
     const shelved: CachedSource = { file, holders: 1, unwanted, freeSpace, fetched: bring(object, bytes, file, unwanted.signal) }
     shelf.set(object, shelved)
     // The next request retries the download.

@@ -45,7 +45,7 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
   const channel = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
   const isReady = async () => !stopping.aborted && (await channel.ready(READY_MS))
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
-  const room = createDiskBudget(() => scratchSize(config))
+  const diskBudget = createDiskBudget(() => scratchSize(config))
   const shared: SlotTools = {
     work: channel.client(WorkServiceService),
     storage,
@@ -56,8 +56,8 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
     heartbeatMs: config.timing.heartbeatMs,
     stallSeconds: config.timing.stallSeconds,
     memory: createMemoryBudget(config.memoryMib),
-    room,
-    sourceCache: createSourceCache({ storage, folder: config.scratchDir, room }),
+    diskBudget,
+    sourceCache: createSourceCache({ storage, folder: config.scratchDir, diskBudget }),
     workerId: `${config.name}:${randomUUID()}`,
     speed: metrics.gauge('vitascope_encoding_speed_ratio', 'Encoded seconds of video per second, in the last chunk'),
     tasks: metrics.counter('vitascope_worker_tasks_total', 'Finished tasks, by kind and outcome', ['kind', 'outcome']),
