@@ -54,7 +54,7 @@ test('every invalid field is reported at once', async () => {
   await expect(update({ organisationId: org.one, allowedIps: Array(257).fill('10.0.0.1') }, ['allowed_ips'])).rejects.toEqual(
     invalidFields('allowed_ips'),
   )
-  await expect(update({ organisationId: org.one }, ['revision'])).rejects.toEqual(invalidFields('revision'))
+  await expect(update({ organisationId: org.one }, ['revision'])).rejects.toEqual(invalidFields('update_mask'))
   await expect(anOrganisation('')).rejects.toEqual(invalidFields('name'))
   await expect(update({ organisationId: '99999', name: '' }, ['name'])).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
 })

@@ -110,7 +110,7 @@ test('every invalid field is reported at once', async () => {
     invalidFields('service_name', 'called_by', 'username', 'token', 'auth_url', 'other_data_json', 'user_id'),
   )
   await expect(create({ organisationId: '' })).rejects.toEqual(invalidFields('organisation_id'))
-  await expect(update('1', {}, ['deleted', 'create_time'])).rejects.toEqual(invalidFields('deleted', 'create_time'))
+  await expect(update('1', {}, ['deleted', 'create_time'])).rejects.toEqual(invalidFields('update_mask', 'update_mask'))
   const find = { attribute: Attribute.THIRD_PARTY_TOKEN_ATTRIBUTE_UNSPECIFIED, value: 'x' }
   await expect(auth.thirdPartyTokens.findThirdPartyToken(find, system)).rejects.toEqual(invalidFields('attribute'))
 })

@@ -72,7 +72,7 @@ test('an update changes the fields in its mask and nothing else', async () => {
   const after = (await auth.users.updateUser({ user, updateMask: ['first_name', 'telephone_land'] }, standard())).user
   expect(after).toEqual({ ...before, firstName: 'New', updateTime: after?.updateTime })
   expect((await auth.users.updateUser({ user, updateMask: [] }, standard())).user).toEqual(after)
-  await expect(auth.users.updateUser({ user, updateMask: ['organisation_id'] }, system)).rejects.toEqual(invalidFields('organisation_id'))
+  await expect(auth.users.updateUser({ user, updateMask: ['organisation_id'] }, system)).rejects.toEqual(invalidFields('update_mask'))
 })
 
 test('deleting a user deletes its keys and frees its email address', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { DomainError, invalid, isDomainError, notFound } from './domain-error.ts'
+import { DomainError, invalid, isDomainError, notFound, requireValid } from './domain-error.ts'
 
 test('an invalid-argument error contains every bad field', () => {
   const error = invalid([
@@ -18,6 +18,17 @@ test('the message contains at most ten bad fields', () => {
 
 test('a not-found error has a reason derived from the noun', () => {
   expect(notFound('api key', '7')).toMatchObject({ kind: 'not_found', reason: 'API_KEY_NOT_FOUND', message: 'no api key 7' })
+})
+
+test('a not-found error shows at most 100 characters of the id, and only text', () => {
+  expect(notFound('video', '').message).toBe('no video')
+  expect(notFound('video', 'a\0b').message).toBe('no video')
+  expect(notFound('video', '1'.repeat(200)).message).toBe(`no video ${'1'.repeat(100)}`)
+})
+
+test('problems are thrown, and an empty list is not', () => {
+  expect(() => requireValid([])).not.toThrow()
+  expect(() => requireValid([{ field: 'url', message: 'is missing' }])).toThrow('url: is missing')
 })
 
 test('an error keeps its cause, and only a DomainError is recognised as one', () => {

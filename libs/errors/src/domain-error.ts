@@ -71,7 +71,16 @@ export function invalid(fields: readonly FieldError[], reason = 'INVALID_INPUT')
   return new DomainError('invalid', reason, message, { fields })
 }
 
-/** Returns a not_found error: `notFound('video', '12')` has the reason `VIDEO_NOT_FOUND`. */
+/** Throws `invalid` with all problems, if there are any. */
+export function requireValid(problems: readonly FieldError[]): void {
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/**
+ * Returns a not_found error: `notFound('video', '12')` has the reason `VIDEO_NOT_FOUND`. The message has at most 100
+ * characters of the id. It omits an id that PostgreSQL could not store.
+ */
 export function notFound(noun: string, id: string): DomainError {
-  return new DomainError('not_found', `${noun.replaceAll(' ', '_').toUpperCase()}_NOT_FOUND`, `no ${noun} ${id}`)
+  const shown = id.isWellFormed() && !id.includes('\0') ? id.slice(0, 100).toWellFormed() : ''
+  return new DomainError('not_found', `${noun.replaceAll(' ', '_').toUpperCase()}_NOT_FOUND`, `no ${noun} ${shown}`.trimEnd())
 }

@@ -1,7 +1,6 @@
 export { connectOnce } from './connect-once.ts'
 export { type Db, isUniqueViolation, openPostgres, type PostgresOptions, type Query, type Transaction } from './db.ts'
 export { type FailoverWatch, watchFailovers } from './failover.ts'
-export { isId } from './id.ts'
 export { type Codec, jsonCodec, storedResponse, withIdempotency } from './idempotency.ts'
 /** Snapshots of all schemas at one point in time, and their restore. */
 export { countRows, type DumpedSchema, isEmptySchema, loadSchema, readRows } from './load-snapshot.ts'
@@ -9,7 +8,6 @@ export { type MigrateOptions, migrate } from './migrate.ts'
 export { migrateCommand } from './migrate-command.ts'
 export { type OpenFailover, openFailover, settleFailover } from './open-failover.ts'
 export { createOutbox, type Outbox, type OutboxHandlers, type OutboxMessage } from './outbox.ts'
-export { decodePageToken, encodePageToken } from './page-token.ts'
 export {
   type BatchOptions,
   commonRetention,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DomainError } from '@vitascope/errors'
 import { createLogger } from '@vitascope/telemetry'
 import { freshDatabase, waitFor } from '@vitascope/testing'
-import { createOutbox, type Db, decodePageToken, encodePageToken, openPostgres, withIdempotency } from '../src/index.ts'
+import { createOutbox, type Db, openPostgres, withIdempotency } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 let db: Db
@@ -326,14 +326,6 @@ describe('the outbox', () => {
     await waitFor(empty, { describe: 'an empty outbox', timeout: 10_000 })
     await Promise.all(boxes.map((box) => box.stop()))
     expect(got.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
-  })
-})
-
-describe('a page token', () => {
-  test('is decoded to the values that were encoded', () =>
-    expect(decodePageToken(encodePageToken(['2026-01-01', '7']), 2)).toEqual(['2026-01-01', '7']))
-  test.each(['x', Buffer.from('{}').toString('base64url'), encodePageToken(['1'])])('%s is rejected', (token) => {
-    expect(() => decodePageToken(token, 2)).toThrow('page_token')
   })
 })
 

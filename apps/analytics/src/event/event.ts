@@ -1,3 +1,4 @@
+import { isStorable } from '@vitascope/request'
 import type { Video } from '../video/video-store.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { countedLanguage } from './language.ts'
@@ -82,7 +83,7 @@ function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefi
   if (!within(startupMs, 3_600_000)) return fault('startup_ms must be 0 to 3,600,000')
   if (!within(stalls, 1_000_000)) return fault('stalls must be 0 to 1,000,000')
   if (!within(stalledMs, DAY_MS)) return fault('stalled_ms must be 0 to 86,400,000')
-  if (error.length > 100 || error.includes('\0') || !error.isWellFormed()) return fault('error must be a text of at most 100 characters')
+  if (error.length > 100 || !isStorable(error)) return fault('error must be a text of at most 100 characters')
   return undefined
 }
 

@@ -1,5 +1,6 @@
 import { isDomainError } from '@vitascope/errors'
-import { type Db, isId } from '@vitascope/postgres'
+import type { Db } from '@vitascope/postgres'
+import { isId } from '@vitascope/request'
 
 /** Checks which views are stored. */
 export interface StoredViews {

@@ -1,8 +1,8 @@
 import type { Handlers } from '@vitascope/grpc'
 import type { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { countedOrganisation } from '../report/counted-organisation.ts'
-import { page } from '../report/page.ts'
-import { isDay, readPeriod } from '../report/period.ts'
+import { pageByDay } from '../report/day-page.ts'
+import { readPeriod } from '../report/period.ts'
 import { ownVideo } from '../report/report-rpc.ts'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import { cellLength } from '../view/cells.ts'
@@ -29,21 +29,13 @@ export function insightHandlers({
       const organisationId = countedOrganisation(principal, named)
       if (videoId !== '') await ownVideo(videos, organisationId, videoId)
       const period = readPeriod(days)
-      const { rows, nextPageToken } = await page(request, {
-        read: (place) => insights.viewers(organisationId, videoId, period, place),
-        keyOf: ({ day }) => day,
-        isKey: isDay,
-      })
+      const { rows, nextPageToken } = await pageByDay(request, (place) => insights.viewers(organisationId, videoId, period, place))
       return { days: rows, nextPageToken }
     },
     async listQualityDays({ organisationId, videoId, period: days, ...request }, { principal }) {
       await ownVideo(videos, countedOrganisation(principal, organisationId), videoId)
       const period = readPeriod(days)
-      const { rows, nextPageToken } = await page(request, {
-        read: (place) => insights.quality(videoId, period, place),
-        keyOf: ({ day }) => day,
-        isKey: isDay,
-      })
+      const { rows, nextPageToken } = await pageByDay(request, (place) => insights.quality(videoId, period, place))
       return {
         days: rows.map(({ day, views, started, startupMs, stalled, stalls, stalledMs, failed }) => ({
           ...{ day, views, stalls, stalledMs },

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import type { Place } from '../report/page.ts'
+import type { PagePlace } from '@vitascope/request'
 import type { Period } from '../report/period.ts'
 
 export interface Heat {
@@ -23,8 +23,8 @@ export interface InsightStore {
   /** Returns the heatmap for the video duration that most views had. */
   heat(videoId: string, period: Period): Promise<Heat | undefined>
   live(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
-  viewers(organisationId: string, videoId: string, period: Period, place: Place): Promise<{ day: string; uniqueViewers: number }[]>
-  quality(videoId: string, period: Period, place: Place): Promise<QualityRow[]>
+  viewers(organisationId: string, videoId: string, period: Period, place: PagePlace): Promise<{ day: string; uniqueViewers: number }[]>
+  quality(videoId: string, period: Period, place: PagePlace): Promise<QualityRow[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
   forgetSilent(limit: number): Promise<number>
 }
@@ -65,7 +65,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
       const rows = await db.query<{ date: string; viewers: string }>(
         `select day::text as date, viewers from viewer_day
          where organisation_id = $1 and video_id = $2 and day between $3 and $4 and day > $5 order by day limit $6 offset $7`,
-        [organisationId, videoId || '0', dateStart, dateEnd, after || '-infinity', limit, skip],
+        [organisationId, videoId || '0', dateStart, dateEnd, after, limit, skip],
       )
       return rows.map(({ date, viewers }) => ({ day: date, uniqueViewers: Number(viewers) }))
     },
@@ -75,7 +75,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
       >(
         `select day::text as date, views, started, startup_ms, stalled, stalls, stalled_ms, failed from video_quality
          where video_id = $1 and day between $2 and $3 and day > $4 and views > 0 order by day limit $5 offset $6`,
-        [videoId, dateStart, dateEnd, after || '-infinity', limit, skip],
+        [videoId, dateStart, dateEnd, after, limit, skip],
       )
       return rows.map((row) => ({
         day: row.date,

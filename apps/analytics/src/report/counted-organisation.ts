@@ -1,7 +1,7 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
-import { isId } from '@vitascope/postgres'
 import { organisationFor } from '@vitascope/principal'
+import { isId } from '@vitascope/request'
 
 /**
  * Returns the organisation whose counts are requested: the user's own, or the one that a system
@@ -10,6 +10,6 @@ import { organisationFor } from '@vitascope/principal'
 export function countedOrganisation(principal: Principal, named: string): string {
   const organisationId = organisationFor(principal, named)
   if (organisationId === undefined) throw invalid([{ field: 'organisation_id', message: 'is required' }])
-  if (!isId(organisationId)) throw notFound('organisation', organisationId.slice(0, 100))
+  if (!isId(organisationId)) throw notFound('organisation', organisationId)
   return organisationId
 }

@@ -1,4 +1,4 @@
-import { type FieldError, invalid } from '@vitascope/errors'
+import { type FieldError, requireValid } from '@vitascope/errors'
 
 /** Days as `YYYY-MM-DD`, both inclusive. */
 export interface Period {
@@ -20,7 +20,7 @@ export function readPeriod(named: Period | undefined, now: Date = new Date()): P
   if (problems.length === 0 && period.dateEnd < period.dateStart) {
     problems.push({ field: 'date_end', message: 'must not be before date_start' })
   }
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return period
 }
 

@@ -1,13 +1,13 @@
-import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { isId } from '@vitascope/postgres'
 import type { ReportServiceService, Watched } from '@vitascope/proto/analytics/v1/report'
+import { checkText, pageById } from '@vitascope/request'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
 import { BUCKETS } from '../view/contribution.ts'
 import { countedOrganisation } from './counted-organisation.ts'
-import { page } from './page.ts'
-import { isDay, readPeriod } from './period.ts'
+import { MAX_PAGE_SIZE, pageByDay } from './day-page.ts'
+import { readPeriod } from './period.ts'
 import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
 
 const MAX_VIDEOS = 1_000
@@ -44,11 +44,9 @@ export function reportHandlers({
       const organisationId = countedOrganisation(principal, named)
       const period = readPeriod(days)
       const ids = await ownVideos(videos, organisationId, videoIds)
-      const { rows, nextPageToken } = await page(request, {
-        read: (place) => (ids.length === 0 ? reports.days(organisationId, period, place) : reports.daysOf(ids, period, place)),
-        keyOf: ({ day }) => day,
-        isKey: isDay,
-      })
+      const { rows, nextPageToken } = await pageByDay(request, (place) =>
+        ids.length === 0 ? reports.days(organisationId, period, place) : reports.daysOf(ids, period, place),
+      )
       return { days: rows, nextPageToken }
     },
     async listVideos({ organisationId: named, period: days, videoIds, languages, detailed, ...request }, { principal }) {
@@ -56,11 +54,9 @@ export function reportHandlers({
       const period = readPeriod(days)
       checkLanguages(languages)
       const filter = await ownVideos(videos, organisationId, videoIds)
-      const { rows: ids, nextPageToken } = await page(request, {
+      const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED : MAX_PAGE_SIZE, {
         read: (place) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, place),
-        keyOf: (videoId) => videoId,
-        isKey: isId,
-        ...(detailed && { max: MAX_DETAILED }),
+        idOf: (videoId) => videoId,
       })
       const [rows, known, texts] = await Promise.all([
         detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
@@ -87,11 +83,7 @@ export function reportHandlers({
     async listVideoDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
       await ownVideo(videos, countedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
-      const { rows, nextPageToken } = await page(request, {
-        read: (place) => reports.daysOf([videoId], period, place),
-        keyOf: ({ day }) => day,
-        isKey: isDay,
-      })
+      const { rows, nextPageToken } = await pageByDay(request, (place) => reports.daysOf([videoId], period, place))
       return { days: rows, nextPageToken }
     },
     async getDurationViewed({ organisationId: named, videoId, period: days }, { principal }) {
@@ -108,7 +100,7 @@ type LanguageCall = Parameters<Handlers<typeof ReportServiceService>['listLangua
 /** Returns the video. Throws VIDEO_NOT_FOUND if it is unknown or belongs to another organisation. */
 export async function ownVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {
   const video = (await videos.ever([videoId])).get(videoId)
-  if (!video || video.organisationId !== organisationId) throw notFound('video', videoId.slice(0, 100))
+  if (!video || video.organisationId !== organisationId) throw notFound('video', videoId)
   return video
 }
 
@@ -117,17 +109,17 @@ async function ownVideos(videos: VideoDirectory, organisationId: string, videoId
   const ids = [...new Set(videoIds)]
   const known = ids.length === 0 ? undefined : await videos.ever(ids)
   const foreign = ids.find((id) => known?.get(id)?.organisationId !== organisationId)
-  if (foreign !== undefined) throw notFound('video', foreign.slice(0, 100))
+  if (foreign !== undefined) throw notFound('video', foreign)
   return ids
 }
 
 function checkLanguages(languages: readonly string[]): void {
   const problems: FieldError[] = []
   if (languages.length > MAX_LANGUAGES) problems.push({ field: 'languages', message: `must have at most ${MAX_LANGUAGES} items` })
-  else if (languages.some((text) => text.length > 100 || text.includes('\0') || !text.isWellFormed())) {
+  else if (languages.some((text) => checkText('', text, { max: 100 }).length > 0)) {
     problems.push({ field: 'languages', message: 'must be language codes' })
   }
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 /** Returns the averages of played views, with at most two decimals. */

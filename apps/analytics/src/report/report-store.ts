@@ -1,6 +1,6 @@
 import type { Db, Query } from '@vitascope/postgres'
+import type { PagePlace } from '@vitascope/request'
 import { BUCKETS } from '../view/contribution.ts'
-import type { Place } from './page.ts'
 import type { Period } from './period.ts'
 
 export interface Counts {
@@ -31,10 +31,10 @@ export interface ReportStore {
   languages(organisationId: string, period: Period, by: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
   total(organisationId: string, period: Period): Promise<Counts>
   totalOf(videoIds: readonly string[], period: Period): Promise<Counts>
-  days(organisationId: string, period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
-  daysOf(videoIds: readonly string[], period: Period, place: Place): Promise<{ day: string; counts: Counts }[]>
+  days(organisationId: string, period: Period, place: PagePlace): Promise<{ day: string; counts: Counts }[]>
+  daysOf(videoIds: readonly string[], period: Period, place: PagePlace): Promise<{ day: string; counts: Counts }[]>
   /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
-  videosWithViews(wanted: RequestedVideos, place: Place): Promise<string[]>
+  videosWithViews(wanted: RequestedVideos, place: PagePlace): Promise<string[]>
   videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
   /** Like `videos`, plus the sums. Both are read in one snapshot, because an average is a sum divided by a count. */
   watchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
@@ -104,7 +104,7 @@ export function createReportStore(db: Db): ReportStore {
            and exists (select from video_day d where d.video_id = v.video_id and day between $4 and $5 and loads > 0
              and (cardinality($6::text[]) = 0 or d.language = any ($6::text[])))
          order by video_id limit $7 offset $8`,
-        [organisationId, after || '0', videoIds, period.dateStart, period.dateEnd, languages, limit, skip],
+        [organisationId, after, videoIds, period.dateStart, period.dateEnd, languages, limit, skip],
       )
       return rows.map((row) => row.video_id)
     },
@@ -144,11 +144,11 @@ function sumOf(list: 'buckets' | 'furthest'): string {
 }
 
 /** `from` is one of the two constants above. */
-async function days(query: Query, from: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: Place) {
+async function days(query: Query, from: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: PagePlace) {
   const rows = await query<SumRow & { date: string }>(
     `select day::text as date, ${SUMS} from ${from} and day between $2 and $3 and day > $4
      group by day having sum(loads) > 0 order by day limit $5 offset $6`,
-    [key, dateStart, dateEnd, after || '-infinity', limit, skip],
+    [key, dateStart, dateEnd, after, limit, skip],
   )
   return rows.map((row) => ({ day: row.date, counts: toCounts(row) }))
 }

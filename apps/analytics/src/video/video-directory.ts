@@ -1,8 +1,8 @@
 import { createLoadingCache } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
-import { isId } from '@vitascope/postgres'
 import type { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
+import { isId } from '@vitascope/request'
 import type { Logger } from '@vitascope/telemetry'
 import type { Video, VideoStore, VideoTexts } from './video-store.ts'
 

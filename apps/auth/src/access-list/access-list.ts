@@ -1,6 +1,6 @@
+import { requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { requireAuthenticated, requireService } from '@vitascope/principal'
-import { inspection } from '../rules/input.ts'
 
 /** A permission that an API key can hold. */
 export interface Resource {
@@ -31,12 +31,13 @@ export async function registerResources(
   { principal, signal }: Call,
 ): Promise<void> {
   requireService(principal)
-  const input = inspection()
-  if (resources.length > MAX_RESOURCES) input.note('resources', `must be ${MAX_RESOURCES} at most`)
-  const bad = resources.find(({ name }) => !isResourceName(name))
-  if (bad) input.note('resources', 'must be named like video::post')
-  if (new Set(resources.map(({ name }) => name)).size < resources.length) input.note('resources', 'must not repeat a name')
-  input.check()
+  const field = 'resources'
+  const names = resources.map(({ name }) => name)
+  requireValid([
+    ...(names.length > MAX_RESOURCES ? [{ field, message: `must be ${MAX_RESOURCES} at most` }] : []),
+    ...(names.every(isResourceName) ? [] : [{ field, message: 'must be named like video::post' }]),
+    ...(new Set(names).size < names.length ? [{ field, message: 'must not repeat a name' }] : []),
+  ])
   await accessList.register(resources, signal)
 }
 

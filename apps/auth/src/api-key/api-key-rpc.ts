@@ -1,7 +1,8 @@
 import type { Handlers } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import type { ApiKey as ApiKeyMessage, ApiKeyServiceService, ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
-import { cutPage, readPage } from '../rules/page.ts'
+import { pageById } from '@vitascope/request'
+import { bytesOf, MAX_ROWS } from '../rules/page-size.ts'
 import { typeOf } from '../user/user-rpc.ts'
 import {
   type ApiKey,
@@ -33,9 +34,11 @@ export function apiKeyHandlers(
       return { apiKey: toMessage(await getApiKey(keys, key, call)) }
     },
     async listApiKeys(request, call) {
-      const page = readPage(request)
-      const found = await listApiKeys(keys, toOwner(request.owner), page, call)
-      const { rows, nextPageToken } = cutPage(found, page, (key) => key.apiKeyId)
+      const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
+        read: (place) => listApiKeys(keys, toOwner(request.owner), place, call),
+        idOf: (key) => key.apiKeyId,
+        bytesOf,
+      })
       return { apiKeys: rows.map(toMessage), nextPageToken }
     },
     async regenerateApiKey({ key }, call) {

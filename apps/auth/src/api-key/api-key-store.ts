@@ -1,9 +1,10 @@
+import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
+import { isStorable } from '@vitascope/request'
 import { sealedCodec } from '../key/answer-codec.ts'
 import { announceKeys } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
-import { isStorable, notFound } from '../rules/input.ts'
 import type { ApiKey, ApiKeyStore } from './api-key.ts'
 
 interface ApiKeyRow {
@@ -55,7 +56,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
       const [row] = await db.query<ApiKeyRow>(`${SELECT} where k.lookup = any ($1) and k.revoke_time is null`, [box.lookups(value)])
       return row && toApiKey(row)
     },
-    async list(owner, { size, after, skip }, signal) {
+    async list(owner, { limit, after, skip }, signal) {
       signal.throwIfAborted()
       const [column, table, id] =
         'userId' in owner
@@ -63,7 +64,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
           : (['organisation_id', 'organisation', owner.organisationId] as const)
       const rows = await db.query<ApiKeyRow>(
         `${SELECT} where u.${column} = $1 and k.revoke_time is null and k.api_key_id > $2 order by k.api_key_id offset $3 limit $4`,
-        [id, after, skip, size + 1],
+        [id, after, skip, limit],
       )
       if (rows.length === 0 && (await db.query(`select from ${table} where ${column} = $1`, [id])).length === 0) return undefined
       return rows.map(toApiKey)

@@ -1,11 +1,10 @@
-import { DomainError, invalid } from '@vitascope/errors'
+import { DomainError, type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Call, UserKind } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireSystem, systemOnly } from '@vitascope/principal'
+import { checkText, isId, type PagePlace } from '@vitascope/request'
 import { isResourceName } from '../access-list/access-list.ts'
 import { isConfiguredForm, isKeyValue, makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
-import { inspection, isId, notFound, type Problem, textProblem } from '../rules/input.ts'
-import type { Page } from '../rules/page.ts'
 
 export interface ApiKey {
   apiKeyId: string
@@ -35,8 +34,8 @@ export type KeyOwner = { userId: string } | { organisationId: string }
 export interface ApiKeyStore {
   /** Returns a working or expired key. Revoked keys are not found. */
   find(value: string, signal: AbortSignal): Promise<ApiKey | undefined>
-  /** Returns one row more than the page if there are more. Returns undefined if the owner does not exist. */
-  list(owner: KeyOwner, page: Page, signal: AbortSignal): Promise<ApiKey[] | undefined>
+  /** Returns undefined if the owner does not exist. */
+  list(owner: KeyOwner, place: PagePlace, signal: AbortSignal): Promise<ApiKey[] | undefined>
   /** `check` validates the grant within the transaction. Throws USER_NOT_FOUND. */
   create(key: NewApiKey, value: string, check: (facts: GrantFacts) => void, call: Call): Promise<ApiKey>
   replace(value: string, newValue: string, signal: AbortSignal): Promise<ApiKey | undefined>
@@ -62,13 +61,12 @@ export async function createApiKey(keys: ApiKeyStore, wanted: NewApiKey, call: C
   requireSystem(call.principal)
   if (!isId(wanted.userId)) throw notFound('user', wanted.userId)
   const resources = [...new Set(wanted.resources)]
-  const check = ({ userType, known }: GrantFacts) => {
-    const input = inspection()
-    input.note('application_name', textProblem(wanted.applicationName, { min: 1, max: 255 }))
-    input.note('resources', grantProblem(resources, userType, known))
-    input.note('expire_time', expiryProblem(wanted.expireTime, Date.now()))
-    input.check()
-  }
+  const check = ({ userType, known }: GrantFacts) =>
+    requireValid([
+      ...checkText('application_name', wanted.applicationName, { max: 255, blank: false }),
+      ...checkGrant('resources', resources, userType, known),
+      ...checkExpiry('expire_time', wanted.expireTime, Date.now()),
+    ])
   return keys.create({ ...wanted, resources }, makeKeyValue(), check, call)
 }
 
@@ -86,11 +84,11 @@ export async function getApiKey(keys: ApiKeyStore, value: string, { principal, s
   return key
 }
 
-export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, page: Page, { principal, signal }: Call) {
+export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, place: PagePlace, { principal, signal }: Call) {
   requireSystem(principal)
   if (!owner) throw invalid([{ field: 'user_id', message: 'is required, or organisation_id' }])
   const [noun, id] = 'userId' in owner ? (['user', owner.userId] as const) : (['organisation', owner.organisationId] as const)
-  const found = isId(id) ? await keys.list(owner, page, signal) : undefined
+  const found = isId(id) ? await keys.list(owner, place, signal) : undefined
   if (!found) throw notFound(noun, id)
   return found
 }
@@ -120,7 +118,7 @@ function noSuchKey(): DomainError {
   return new DomainError('not_found', 'API_KEY_NOT_FOUND', 'no such API key')
 }
 
-function grantProblem(wanted: readonly string[], userType: UserKind, known: GrantFacts['known']): Problem {
+function checkGrant(field: string, wanted: readonly string[], userType: UserKind, known: GrantFacts['known']): FieldError[] {
   const levels = new Map(known.map(({ name, openToUsers }) => [name, openToUsers]))
   const unknown = wanted.filter((name) => !levels.has(name))
   const closed = userType === 'uploader' ? wanted.filter((name) => levels.get(name) === false) : []
@@ -128,7 +126,7 @@ function grantProblem(wanted: readonly string[], userType: UserKind, known: Gran
     ...(unknown.length > 0 ? [`must be in the access list, which does not contain ${named(unknown)}`] : []),
     ...(closed.length > 0 ? [`must be permissions that an uploader may have, not ${named(closed)}`] : []),
   ]
-  return problems.length > 0 ? problems.join('; ') : undefined
+  return problems.length > 0 ? [{ field, message: problems.join('; ') }] : []
 }
 
 /** Returns the first five names for an error message, and quotes those that are malformed. */
@@ -139,9 +137,9 @@ function named(resources: readonly string[]): string {
     .join(', ')
 }
 
-function expiryProblem(expireTime: Date | undefined, now: number): Problem {
-  if (expireTime === undefined) return undefined
+function checkExpiry(field: string, expireTime: Date | undefined, now: number): FieldError[] {
+  if (expireTime === undefined) return []
   const time = expireTime.getTime()
-  if (Number.isNaN(time)) return 'must be a time'
-  return time > now ? undefined : 'must be in the future'
+  if (Number.isNaN(time)) return [{ field, message: 'must be a time' }]
+  return time > now ? [] : [{ field, message: 'must be in the future' }]
 }

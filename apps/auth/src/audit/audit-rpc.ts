@@ -1,11 +1,9 @@
 import type { Handlers } from '@vitascope/grpc'
-import { decodePageToken, encodePageToken } from '@vitascope/postgres'
 import type { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
-import { inspection } from '../rules/input.ts'
+import { decodePageToken, encodePageToken, invalidPageToken, pageSizeOf } from '@vitascope/request'
+import { MAX_ROWS } from '../rules/page-size.ts'
 import { type AuditStore, appendEntries, listEntries } from './audit.ts'
 import { isEntryId } from './entry-id.ts'
-
-const MAX_ROWS = 1_000
 
 export function auditHandlers(log: AuditStore): Handlers<typeof AuditServiceService> {
   return {
@@ -29,10 +27,8 @@ export function auditHandlers(log: AuditStore): Handlers<typeof AuditServiceServ
 }
 
 function readPage({ pageSize, pageToken }: { pageSize: number; pageToken: string }): { size: number; before: string | undefined } {
-  const input = inspection()
-  if (pageSize < 0) input.note('page_size', 'must be 0 or more')
+  const size = pageSizeOf({ pageSize }, MAX_ROWS)
   const [before] = decodePageToken(pageToken, 1) ?? []
-  if (before !== undefined && !isEntryId(before)) input.note('page_token', 'is not one that a list answered')
-  input.check()
-  return { size: Math.min(pageSize || MAX_ROWS, MAX_ROWS), before }
+  if (before !== undefined && !isEntryId(before)) throw invalidPageToken()
+  return { size, before }
 }

@@ -1,7 +1,8 @@
+import { type FieldError, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
+import { isId, isStorable } from '@vitascope/request'
 import { requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
-import { inspection, isId, isStorable } from '../rules/input.ts'
 import { isEntryId } from './entry-id.ts'
 
 /** One write request. Texts are empty if there was no key. */
@@ -59,17 +60,19 @@ export async function appendEntries(
   { principal, signal }: Call,
 ): Promise<void> {
   requireService(principal)
-  const input = inspection()
-  for (const [field, rows] of [
-    ['entries', entries],
-    ['outcomes', outcomes],
-  ] as const) {
-    if (rows.length > MAX_APPENDED) input.note(field, `must be ${MAX_APPENDED} at most`)
-    if (!rows.every(({ entryId }) => isEntryId(entryId))) input.note(field, 'must have ids that are UUIDs of version 7')
-  }
-  if (!entries.every(isWhole)) input.note('entries', 'must have ids and texts that can be stored')
-  input.check()
+  requireValid([
+    ...checkRows('entries', entries),
+    ...checkRows('outcomes', outcomes),
+    ...(entries.every(isWhole) ? [] : [{ field: 'entries', message: 'must have ids and texts that can be stored' }]),
+  ])
   await log.append(entries, outcomes, signal)
+}
+
+function checkRows(field: string, rows: readonly { entryId: string }[]): FieldError[] {
+  return [
+    ...(rows.length > MAX_APPENDED ? [{ field, message: `must be ${MAX_APPENDED} at most` }] : []),
+    ...(rows.every(({ entryId }) => isEntryId(entryId)) ? [] : [{ field, message: 'must have ids that are UUIDs of version 7' }]),
+  ]
 }
 
 function isWhole({ organisationId, userId, ...entry }: AuditEntry): boolean {

@@ -4,8 +4,8 @@ import {
   type OrganisationServiceService,
   OrganisationStatus,
 } from '@vitascope/proto/auth/v1/organisation'
-import { maskOf } from '../rules/input.ts'
-import { cutPage, readPage } from '../rules/page.ts'
+import { pageById, readMask } from '@vitascope/request'
+import { bytesOf, MAX_ROWS } from '../rules/page-size.ts'
 import {
   createOrganisation,
   getOrganisation,
@@ -24,16 +24,18 @@ export function organisationHandlers(organisations: OrganisationStore): Handlers
       return { organisation: toMessage(await getOrganisation(organisations, organisationId, call)) }
     },
     async listOrganisations(request, call) {
-      const page = readPage(request)
-      const found = await listOrganisations(organisations, page, request.activeOnly, call)
-      const { rows, nextPageToken } = cutPage(found, page, (organisation) => organisation.organisationId)
+      const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
+        read: (place) => listOrganisations(organisations, place, request.activeOnly, call),
+        idOf: (organisation) => organisation.organisationId,
+        bytesOf,
+      })
       return { organisations: rows.map(toMessage), nextPageToken }
     },
     async createOrganisation({ name }, call) {
       return { organisation: toMessage(await createOrganisation(organisations, name, call)) }
     },
     async updateOrganisation({ organisation, updateMask }, call) {
-      const mask = maskOf(updateMask, CHANGEABLE)
+      const mask = readMask(updateMask, CHANGEABLE)
       const isStatusValid = !mask.has('status') || (organisation !== undefined && isKnown(organisation.status))
       const change = toChange(organisation, mask)
       const updated = await updateOrganisation(

@@ -39,11 +39,11 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
       const [row] = await db.query<OrganisationRow>('select * from organisation where organisation_id = $1', [organisationId])
       return row && toOrganisation(row)
     },
-    async list({ size, after, skip }, activeOnly, signal) {
+    async list({ limit, after, skip }, activeOnly, signal) {
       signal.throwIfAborted()
       const rows = await db.query<OrganisationRow>(
         `select * from organisation where organisation_id > $1 and (active or not $2) order by organisation_id offset $3 limit $4`,
-        [after, activeOnly, skip, size + 1],
+        [after, activeOnly, skip, limit],
       )
       return rows.map(toOrganisation)
     },

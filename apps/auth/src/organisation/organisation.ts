@@ -1,10 +1,9 @@
-import { DomainError } from '@vitascope/errors'
+import { DomainError, type FieldError, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Principal } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireSystem } from '@vitascope/principal'
+import { checkText, isId, type PagePlace } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
 import type { OrganisationScope } from '../rules/caller.ts'
-import { inspection, isId, notFound, type Problem, textProblem } from '../rules/input.ts'
-import type { Page } from '../rules/page.ts'
 
 export interface Quota {
   bytes?: number | undefined
@@ -32,8 +31,7 @@ export interface Organisation extends OrganisationDetails {
 /** Each write adds a message for the catalogue's replica to the outbox, in the same transaction. */
 export interface OrganisationStore {
   find(organisationId: string, signal: AbortSignal): Promise<Organisation | undefined>
-  /** Returns one row more than the page if there are more. */
-  list(page: Page, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
+  list(place: PagePlace, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
   create(name: string, call: Call): Promise<Organisation>
   update(organisationId: string, change: Partial<OrganisationDetails>, signal: AbortSignal): Promise<Organisation | undefined>
 }
@@ -57,9 +55,9 @@ export async function getOrganisation(organisations: OrganisationStore, organisa
   return organisation
 }
 
-export function listOrganisations(organisations: OrganisationStore, page: Page, activeOnly: boolean, { principal, signal }: Call) {
+export function listOrganisations(organisations: OrganisationStore, place: PagePlace, activeOnly: boolean, { principal, signal }: Call) {
   requireSystem(principal)
-  return organisations.list(page, activeOnly, signal)
+  return organisations.list(place, activeOnly, signal)
 }
 
 export function createOrganisation(organisations: OrganisationStore, name: string, call: Call): Promise<Organisation> {
@@ -88,26 +86,32 @@ export async function updateOrganisation(
   return updated
 }
 
-function checkDetails(change: Partial<OrganisationDetails>, isStatusValid = true): void {
-  const input = inspection()
-  if (change.name !== undefined) input.note('name', textProblem(change.name, { min: 1, max: 255 }))
-  if (!isStatusValid) input.note('status', 'must be active or inactive')
-  for (const [field, id] of [
-    ['default_setting_id', change.defaultSettingId],
-    ['default_theme_id', change.defaultThemeId],
-  ] as const) {
-    if (id !== undefined && !isId(id)) input.note(field, 'must be an id')
-  }
-  if (change.allowedIps) {
-    if (change.allowedIps.length > MAX_ALLOWED_IPS) input.note('allowed_ips', `must have at most ${MAX_ALLOWED_IPS} entries`)
-    else for (const { field, message } of parseAddressRules(change.allowedIps).errors ?? []) input.note(field, message)
-  }
-  input.note('quota.bytes', amountProblem(change.quota?.bytes))
-  input.note('quota.minutes_per_month', amountProblem(change.quota?.minutesPerMonth))
-  input.note('quota.concurrent_jobs', amountProblem(change.quota?.concurrentJobs))
-  input.check()
+function checkDetails(
+  { name, defaultSettingId, defaultThemeId, allowedIps, quota }: Partial<OrganisationDetails>,
+  isStatusValid = true,
+): void {
+  requireValid([
+    ...(name === undefined ? [] : checkText('name', name, { max: 255, blank: false })),
+    ...(isStatusValid ? [] : [{ field: 'status', message: 'must be active or inactive' }]),
+    ...checkDefaultId('default_setting_id', defaultSettingId),
+    ...checkDefaultId('default_theme_id', defaultThemeId),
+    ...checkAllowedIps('allowed_ips', allowedIps ?? []),
+    ...checkAmount('quota.bytes', quota?.bytes),
+    ...checkAmount('quota.minutes_per_month', quota?.minutesPerMonth),
+    ...checkAmount('quota.concurrent_jobs', quota?.concurrentJobs),
+  ])
 }
 
-function amountProblem(amount: number | undefined): Problem {
-  return amount === undefined || (Number.isSafeInteger(amount) && amount >= 0) ? undefined : 'must be a whole number, 0 or more'
+function checkDefaultId(field: string, id: string | undefined): FieldError[] {
+  return id === undefined || isId(id) ? [] : [{ field, message: 'must be an id' }]
+}
+
+function checkAllowedIps(field: string, rules: readonly string[]): readonly FieldError[] {
+  if (rules.length > MAX_ALLOWED_IPS) return [{ field, message: `must have at most ${MAX_ALLOWED_IPS} entries` }]
+  return parseAddressRules(rules).errors ?? []
+}
+
+function checkAmount(field: string, amount: number | undefined): FieldError[] {
+  const isValid = amount === undefined || (Number.isSafeInteger(amount) && amount >= 0)
+  return isValid ? [] : [{ field, message: 'must be a whole number, 0 or more' }]
 }

@@ -4,7 +4,7 @@ import {
   type ThirdPartyTokenServiceService,
   ThirdPartyToken as TokenMessage,
 } from '@vitascope/proto/auth/v1/third_party_token'
-import { maskOf } from '../rules/input.ts'
+import { readMask } from '@vitascope/request'
 import {
   type Attribute,
   createThirdPartyToken,
@@ -48,7 +48,7 @@ export function thirdPartyTokenHandlers(tokens: ThirdPartyTokenStore): Handlers<
     },
     createThirdPartyToken: ({ thirdPartyToken }, call) => createThirdPartyToken(tokens, detailsOf(thirdPartyToken), call),
     async updateThirdPartyToken({ thirdPartyToken, updateMask }, call) {
-      const change = toChange(thirdPartyToken, maskOf(updateMask, CHANGEABLE))
+      const change = toChange(thirdPartyToken, readMask(updateMask, CHANGEABLE))
       const wanted = { thirdPartyTokenId: thirdPartyToken?.thirdPartyTokenId ?? '', change }
       return { updateTime: await updateThirdPartyToken(tokens, wanted, call) }
     },

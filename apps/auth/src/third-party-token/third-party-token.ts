@@ -1,7 +1,8 @@
+import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Principal } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireSystem } from '@vitascope/principal'
+import { checkText, isId, isStorable } from '@vitascope/request'
 import { type OrganisationScope, requireOwnOrganisation } from '../rules/caller.ts'
-import { inspection, isId, isStorable, notFound, type Problem, textProblem } from '../rules/input.ts'
 
 /** The changeable fields of a record. */
 export interface ThirdPartyTokenDetails {
@@ -68,10 +69,8 @@ export async function findThirdPartyToken(
   { principal, signal }: Call,
 ): Promise<ThirdPartyToken> {
   requireSystem(principal)
-  const input = inspection()
-  if (attribute === undefined) input.note('attribute', `must be one of: ${ATTRIBUTES.join(', ')}`)
-  input.check()
-  const found = attribute !== undefined && isPossible(attribute, value) ? await findIn(tokens, attribute, value, signal) : undefined
+  if (attribute === undefined) throw invalid([{ field: 'attribute', message: `must be one of: ${ATTRIBUTES.join(', ')}` }])
+  const found = isPossible(attribute, value) ? await findIn(tokens, attribute, value, signal) : undefined
   // The message omits the value, because it is arbitrary input.
   if (!found) throw notFound(NOUN, '')
   return found
@@ -117,27 +116,27 @@ export async function deleteThirdPartyToken(tokens: ThirdPartyTokenStore, id: st
 
 const MAX_OTHER_DATA = 65_536
 
-function checkDetails(details: Partial<ThirdPartyTokenDetails>): void {
-  const input = inspection()
-  if (details.organisationId === '') input.note('organisation_id', 'is required')
-  for (const [field, text, max] of [
-    ['service_name', details.serviceName, 255],
-    ['called_by', details.calledBy, 255],
-    ['username', details.username, 255],
-    ['token', details.token, 16_384],
-    ['auth_url', details.authUrl, 2_048],
-  ] as const) {
-    if (text !== undefined) input.note(field, textProblem(text, { max }))
-  }
-  if (details.otherDataJson !== undefined) input.note('other_data_json', jsonProblem(details.otherDataJson))
-  if (details.expireTime !== undefined && Number.isNaN(details.expireTime.getTime())) input.note('expire_time', 'must be a time')
-  if (details.userId && !isId(details.userId)) input.note('user_id', 'must be an id')
-  input.check()
+function checkDetails({ organisationId, otherDataJson, expireTime, userId, ...texts }: Partial<ThirdPartyTokenDetails>): void {
+  requireValid([
+    ...(organisationId === '' ? [{ field: 'organisation_id', message: 'is required' }] : []),
+    ...TEXTS.flatMap(([field, key, max]) => checkText(field, texts[key] ?? '', { max })),
+    ...(otherDataJson === undefined ? [] : checkJson('other_data_json', otherDataJson)),
+    ...(expireTime !== undefined && Number.isNaN(expireTime.getTime()) ? [{ field: 'expire_time', message: 'must be a time' }] : []),
+    ...(userId && !isId(userId) ? [{ field: 'user_id', message: 'must be an id' }] : []),
+  ])
 }
 
-function jsonProblem(text: string): Problem {
-  if (Buffer.byteLength(text) > MAX_OTHER_DATA) return `must have at most ${MAX_OTHER_DATA} bytes of JSON`
-  return text === '' || isJsonObject(text) ? undefined : 'must be a JSON object'
+const TEXTS = [
+  ['service_name', 'serviceName', 255],
+  ['called_by', 'calledBy', 255],
+  ['username', 'username', 255],
+  ['token', 'token', 16_384],
+  ['auth_url', 'authUrl', 2_048],
+] as const
+
+function checkJson(field: string, text: string): FieldError[] {
+  if (Buffer.byteLength(text) > MAX_OTHER_DATA) return [{ field, message: `must have at most ${MAX_OTHER_DATA} bytes of JSON` }]
+  return text === '' || isJsonObject(text) ? [] : [{ field, message: 'must be a JSON object' }]
 }
 
 function isJsonObject(text: string): boolean {

@@ -1,7 +1,7 @@
 import type { Handlers, UserKind } from '@vitascope/grpc'
 import { type User as UserMessage, type UserServiceService, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
-import { maskOf } from '../rules/input.ts'
-import { cutPage, readPage } from '../rules/page.ts'
+import { pageById, readMask } from '@vitascope/request'
+import { bytesOf, MAX_ROWS } from '../rules/page-size.ts'
 import type { HashPassword } from './password.ts'
 import {
   type Choice,
@@ -39,8 +39,11 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
       return { summaries: found.map(({ userType, ...user }) => ({ ...user, userType: typeOf(userType) })) }
     },
     async listUsers(request, call) {
-      const page = readPage(request)
-      const { rows, nextPageToken } = cutPage(await listUsers(users, request.organisationId, page, call), page, (user) => user.userId)
+      const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
+        read: (place) => listUsers(users, request.organisationId, place, call),
+        idOf: (user) => user.userId,
+        bytesOf,
+      })
       return { users: rows.map(toMessage), nextPageToken }
     },
     async createUser({ user, password }, call) {
@@ -58,7 +61,7 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
       return { user: toMessage(await createUser(users, hashPassword, wanted, call)) }
     },
     async updateUser({ user, updateMask, password }, call) {
-      const wanted = toChange(user, password, maskOf(updateMask, CHANGEABLE))
+      const wanted = toChange(user, password, readMask(updateMask, CHANGEABLE))
       return { user: toMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', wanted }, call)) }
     },
     async deleteUser({ userId }, call) {

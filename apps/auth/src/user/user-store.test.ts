@@ -73,7 +73,7 @@ test('an update keeps the fields that it does not name, including the password',
 })
 
 test('listing returns undefined for an unknown organisation and an empty list for one without users', async () => {
-  const page = { size: 10, after: '0', skip: 0 }
+  const page = { limit: 10, after: '0', skip: 0 }
   expect(await users.list('99', page, signal)).toBeUndefined()
   expect(await users.list('3', page, signal)).toEqual([])
 })

@@ -1,9 +1,8 @@
-import { DomainError } from '@vitascope/errors'
+import { DomainError, notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, type Query, withIdempotency } from '@vitascope/postgres'
 import { plainCodec } from '../key/answer-codec.ts'
 import { announceKeys } from '../key/key-change.ts'
-import { notFound } from '../rules/input.ts'
 import type { User, UserStatus, UserStore } from './user.ts'
 
 interface UserRow {
@@ -44,11 +43,11 @@ export function createUserStore(db: Db): UserStore {
       const rows = await db.query<UserRow>(`select ${COLUMNS} from users where user_id = any ($1::bigint[])`, [userIds])
       return rows.map(toUser)
     },
-    async list(organisationId, { size, after, skip }, signal) {
+    async list(organisationId, { limit, after, skip }, signal) {
       signal.throwIfAborted()
       const rows = await db.query<UserRow>(
         `select ${COLUMNS} from users where organisation_id = $1 and user_id > $2 order by user_id offset $3 limit $4`,
-        [organisationId, after, skip, size + 1],
+        [organisationId, after, skip, limit],
       )
       if (rows.length === 0 && !(await organisationExists(db.query, organisationId))) return undefined
       return rows.map(toUser)

@@ -1,9 +1,9 @@
-import { DomainError } from '@vitascope/errors'
+import { DomainError, type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Principal, UserKind } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireService, requireSystem, systemOnly } from '@vitascope/principal'
+import { checkText, isId, isStorable, type PagePlace } from '@vitascope/request'
 import { type OrganisationScope, requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
-import { emailProblem, inspection, isId, isStorable, notFound, type Problem, textProblem } from '../rules/input.ts'
-import type { Page } from '../rules/page.ts'
+import { checkEmail } from './email.ts'
 import type { HashPassword } from './password.ts'
 
 export type UserStatus = 'invited' | 'active'
@@ -39,8 +39,8 @@ export interface UserStore {
   findByEmail(email: string, signal: AbortSignal): Promise<User | undefined>
   /** Returns those of the users that exist. */
   findAll(userIds: readonly string[], signal: AbortSignal): Promise<User[]>
-  /** Returns one row more than the page if there are more. Returns undefined if the organisation does not exist. */
-  list(organisationId: string, page: Page, signal: AbortSignal): Promise<User[] | undefined>
+  /** Returns undefined if the organisation does not exist. */
+  list(organisationId: string, place: PagePlace, signal: AbortSignal): Promise<User[] | undefined>
   /** Stores a user. Throws EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
   create(user: NewUser, call: Call): Promise<User>
   /**
@@ -87,15 +87,13 @@ const MAX_FACTS = 1_000
 
 export async function listUserSummaries(users: UserStore, userIds: readonly string[], { principal, signal }: Call): Promise<User[]> {
   requireService(principal)
-  const input = inspection()
-  if (userIds.length > MAX_FACTS) input.note('user_ids', `must have at most ${MAX_FACTS} items`)
-  input.check()
+  if (userIds.length > MAX_FACTS) throw invalid([{ field: 'user_ids', message: `must have at most ${MAX_FACTS} items` }])
   return users.findAll([...new Set(userIds.filter(isId))], signal)
 }
 
-export async function listUsers(users: UserStore, organisationId: string, page: Page, { principal, signal }: Call): Promise<User[]> {
+export async function listUsers(users: UserStore, organisationId: string, place: PagePlace, { principal, signal }: Call): Promise<User[]> {
   requireOwnOrganisation(requireSuperUser(principal), organisationId)
-  const found = isId(organisationId) ? await users.list(organisationId, page, signal) : undefined
+  const found = isId(organisationId) ? await users.list(organisationId, place, signal) : undefined
   if (!found) throw notFound('organisation', organisationId)
   return found
 }
@@ -120,14 +118,13 @@ export async function createUser(users: UserStore, hashPassword: HashPassword, w
 
   const email = wanted.email.trim()
   const inviter = within === undefined ? wanted.invitedByUserId || undefined : undefined
-  const input = inspection()
-  if (wanted.organisationId === '') input.note('organisation_id', 'is required')
-  noteDetails(input.note, { ...wanted, email })
-  if (wanted.password !== undefined) input.note('password', passwordProblem(wanted.password))
-  if (inviter !== undefined && !(isId(inviter) && (await users.find({ userId: inviter, within }, signal)))) {
-    input.note('invited_by_user_id', 'must be the id of a user')
-  }
-  input.check()
+  const isInviterKnown = inviter === undefined || (isId(inviter) && (await users.find({ userId: inviter, within }, signal)) !== undefined)
+  requireValid([
+    ...(wanted.organisationId === '' ? [{ field: 'organisation_id', message: 'is required' }] : []),
+    ...checkDetails({ ...wanted, email }),
+    ...checkPassword(wanted.password),
+    ...(isInviterKnown ? [] : [{ field: 'invited_by_user_id', message: 'must be the id of a user' }]),
+  ])
   if (!isId(wanted.organisationId)) throw notFound('organisation', wanted.organisationId)
 
   const caller = principal.kind === 'user' ? principal.userId : undefined
@@ -177,10 +174,7 @@ export async function updateUser(
 
   const { password, userType, status, ...texts } = wanted
   const change: UserChange = { ...texts, ...(texts.email !== undefined && { email: texts.email.trim() }) }
-  const input = inspection()
-  noteDetails(input.note, { ...change, ...(userType && { userType }), ...(status && { status }) })
-  if (password !== undefined) input.note('password', passwordProblem(password))
-  input.check()
+  requireValid([...checkDetails({ ...change, ...(userType && { userType }), ...(status && { status }) }), ...checkPassword(password)])
   if (Object.keys(wanted).length === 0) return known
 
   const kind = chosen(userType)
@@ -206,18 +200,19 @@ type Details = Partial<Record<Exclude<keyof UserDetails, 'userType' | 'status'>,
   status?: Choice<UserStatus>
 }
 
-function noteDetails(note: (field: string, problem: Problem) => void, details: Details): void {
-  if (details.firstName !== undefined) note('first_name', textProblem(details.firstName, { min: 1, max: 100 }))
-  if (details.lastName !== undefined) note('last_name', textProblem(details.lastName, { min: 1, max: 100 }))
-  if (details.email !== undefined) note('email', emailProblem(details.email))
-  if (details.telephoneLand !== undefined) note('telephone_land', textProblem(details.telephoneLand, { max: 50 }))
-  if (details.userType === 'unknown') note('user_type', 'must be uploader, standard or system')
-  if (details.status === 'unknown') note('status', 'must be invited or active')
+function checkDetails({ firstName, lastName, email, telephoneLand, userType, status }: Details): FieldError[] {
+  return [
+    ...(firstName === undefined ? [] : checkText('first_name', firstName, { max: 100, blank: false })),
+    ...(lastName === undefined ? [] : checkText('last_name', lastName, { max: 100, blank: false })),
+    ...(email === undefined ? [] : checkEmail('email', email)),
+    ...(telephoneLand === undefined ? [] : checkText('telephone_land', telephoneLand, { max: 50 })),
+    ...(userType === 'unknown' ? [{ field: 'user_type', message: 'must be uploader, standard or system' }] : []),
+    ...(status === 'unknown' ? [{ field: 'status', message: 'must be invited or active' }] : []),
+  ]
 }
 
-function passwordProblem(password: string): Problem {
-  const problem = textProblem(password, { max: 128 })
-  return problem === undefined && [...password].length >= 8 ? undefined : 'must have 8 to 128 characters of well-formed Unicode without NUL'
+function checkPassword(password: string | undefined): FieldError[] {
+  return password === undefined ? [] : checkText('password', password, { min: 8, max: 128 })
 }
 
 function chosen<Kind extends string>(choice: Choice<Kind>): Kind | undefined {

@@ -8,7 +8,7 @@ import {
   type ReadCaptionResponse,
   type CaptionSource as SourceMessage,
 } from '@vitascope/proto/catalogue/v1/caption'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 import { inAnswerTime } from './answer-time.ts'
 import { type Caption, checkCaption, mergeCaption } from './caption.ts'
 import type { CaptionSource, ReadSource } from './caption-source.ts'
@@ -21,7 +21,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       const problems = checkCaption({ title, language })
       if (!source) problems.push({ field: 'source', message: 'is required' })
       if (!source || problems.length > 0) throw invalid(problems)
-      if (!parseId(mediaId)) throw notFound('media', mediaId)
+      if (!isId(mediaId)) throw notFound('media', mediaId)
       const key = { scope: scopeOf(call.principal), mediaId }
       // Do not fetch the file if the media does not exist or if the request is a repeat.
       const known = await captions.madeBefore(key, call)
@@ -43,7 +43,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, given, updateMask)
       // Validate the fields before the file is fetched.
       const { mediaId } = change(now)
-      if (!parseId(mediaId)) throw notFound('media', mediaId)
+      if (!isId(mediaId)) throw notFound('media', mediaId)
       const lines = source && (await readSource(fromSourceMessage(source, organisationId), call))
       return { caption: await inAnswerTime(call, ({ signal }) => captions.update(key, { change, userId, lines }, signal)) }
     },
@@ -74,7 +74,7 @@ function* inParts(caption: Caption, lines: readonly StoredLine[]): Generator<Rea
 }
 
 function keyOf(scope: Scope, captionId: string): CaptionKey {
-  if (!parseId(captionId)) throw notFound('caption', captionId)
+  if (!isId(captionId)) throw notFound('caption', captionId)
   return { scope, captionId }
 }
 

@@ -1,5 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../rules/text.ts'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText } from '@vitascope/request'
 
 /** Captions in one language, without their lines. */
 export interface Caption {
@@ -32,8 +32,7 @@ const PATHS = new Map<string, keyof CaptionFields>([
 ])
 
 export function checkCaption({ title, language }: Pick<CaptionFields, 'title' | 'language'>): FieldError[] {
-  const problems = checkText('title', title, { max: 255 })
-  if (problems.length === 0 && title.trim() === '') problems.push({ field: 'title', message: 'must not be blank' })
+  const problems = checkText('title', title, { max: 255, blank: false })
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the title is written into one line of a playlist
   if (problems.length === 0 && /[\u0000-\u001f\u007f\u2028\u2029]/.test(title))
     problems.push({ field: 'title', message: 'must be one line' })
@@ -43,14 +42,9 @@ export function checkCaption({ title, language }: Pick<CaptionFields, 'title' | 
 
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeCaption(now: CaptionFields, given: CaptionFields, mask: readonly string[]): CaptionFields {
-  const unknown = mask
-    .filter((path) => !PATHS.has(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
-  const merged = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
-  const problems = [...unknown, ...checkCaption(merged)]
-  if (problems.length > 0) throw invalid(problems)
-  return merged
+  const { fields, problems } = applyMask(now, given, mask, PATHS)
+  requireValid([...problems, ...checkCaption(fields)])
+  return fields
 }
 
 function isLanguageCode(code: string): boolean {

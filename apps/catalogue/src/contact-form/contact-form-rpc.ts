@@ -2,10 +2,9 @@ import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
 import type { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { isId, pageById } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
-import { pageById } from '../rules/id-page.ts'
 import { type ContactForm, checkContactForm, checkSubmission } from './contact-form.ts'
 import type { ContactFormKey, ContactFormStore } from './contact-form-store.ts'
 import type { SubmissionStore } from './submission-store.ts'
@@ -53,7 +52,7 @@ export function contactFormHandlers({
       return {}
     },
     async submitContactForm({ contactFormId, validateOnly, ...sent }, call) {
-      if (!parseId(contactFormId)) throw notFound('contact form', contactFormId)
+      if (!isId(contactFormId)) throw notFound('contact form', contactFormId)
       const form = await requireForm({ scope: null, contactFormId }, call.signal)
       await requireActiveOrganisation(form, call.signal)
       checkSubmission(form, sent)
@@ -71,7 +70,7 @@ export function contactFormHandlers({
     },
     async deleteSubmission({ contactFormId, submissionId }, { principal, signal }) {
       await requireForm(keyOf(requireUser(principal), contactFormId), signal)
-      if (!parseId(submissionId)) throw notFound('submission', submissionId)
+      if (!isId(submissionId)) throw notFound('submission', submissionId)
       await submissions.remove(contactFormId, submissionId, signal)
       return {}
     },
@@ -91,6 +90,6 @@ export function contactFormHandlers({
 }
 
 function keyOf(user: UserPrincipal, contactFormId: string): ContactFormKey {
-  if (!parseId(contactFormId)) throw notFound('contact form', contactFormId)
+  if (!isId(contactFormId)) throw notFound('contact form', contactFormId)
   return { scope: scopeOf(user), contactFormId }
 }

@@ -1,6 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { checkText, isId } from '@vitascope/request'
 
 /** The fields of a contact form that users set. */
 export interface ContactFormFields {
@@ -38,7 +37,7 @@ export function checkContactForm(fields: ContactFormFields): void {
     ...checkText('opt_in_message', fields.optInMessage, { max: 1_000 }),
     ...checkText('button_text', fields.buttonText, { max: 100 }),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 /** The fields that a viewer submits. */
@@ -63,9 +62,9 @@ export function checkSubmission(form: ContactFormFields, sent: SubmissionFields)
     ...captured('company_name', form.captureCompanyName, sent.companyName),
     ...emailProblems(sent.email),
     ...(sent.optIn && !form.captureOptIn ? [NOT_ASKED('opt_in')] : []),
-    ...(sent.videoId === '' || parseId(sent.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
+    ...(sent.videoId === '' || isId(sent.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 const NOT_ASKED = (field: string): FieldError => ({ field, message: 'is not asked for by this form' })

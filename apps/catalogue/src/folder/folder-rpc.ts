@@ -2,10 +2,9 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { organisationFor, requireUser, scopeOf } from '@vitascope/principal'
 import type { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
+import { isId, pageById } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
-import { pageById } from '../rules/id-page.ts'
 import { checkFolder, mergeFolder } from './folder.ts'
 import type { FolderKey, FolderStore } from './folder-store.ts'
 
@@ -60,6 +59,6 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
 /** If the caller names an organisation, the folder must belong to it. */
 function keyOf(principal: Principal, folderId: string, named = ''): FolderKey {
   const owner = named === '' ? scopeOf(principal) : (organisationFor(principal, named) ?? null)
-  if (!parseId(folderId) || (owner !== null && !parseId(owner))) throw notFound('folder', folderId)
+  if (!isId(folderId) || (owner !== null && !isId(owner))) throw notFound('folder', folderId)
   return { scope: owner, folderId }
 }

@@ -2,8 +2,7 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { parseId } from '../rules/id.ts'
-import type { IdPlace } from '../rules/id-page.ts'
+import { isId, type PagePlace } from '@vitascope/request'
 import { type Folder, type FolderFields, folderExists } from './folder.ts'
 
 export interface FolderKey {
@@ -22,7 +21,7 @@ type Repeatable = Pick<Call, 'idempotency' | 'signal'>
 /** Methods with a key throw FOLDER_NOT_FOUND. A name that is in use throws FOLDER_EXISTS. */
 export interface FolderStore {
   require(key: FolderKey, signal?: AbortSignal): Promise<Folder>
-  list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Folder[]>
+  list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Folder[]>
   create(folder: FolderFields & { organisationId: string; userId: string }, call: Repeatable): Promise<Folder>
   /** Locks the folder and stores the fields that `change` returns. Returns the folder after and before. */
   update(
@@ -33,7 +32,7 @@ export interface FolderStore {
   ): Promise<{ folder: Folder; previous: Folder }>
   /** Deletes the folder and returns it. Its videos are kept. */
   remove(key: FolderKey, signal?: AbortSignal): Promise<Folder>
-  videos(key: FolderKey, place: IdPlace, signal?: AbortSignal): Promise<FolderPlace[]>
+  videos(key: FolderKey, place: PagePlace, signal?: AbortSignal): Promise<FolderPlace[]>
   /** Returns false if the folder already contains the video. Throws VIDEO_NOT_FOUND. */
   add(key: FolderKey, videoId: string, call: Repeatable): Promise<boolean>
   /** Throws FOLDER_VIDEO_NOT_FOUND if the folder does not contain the video. */
@@ -107,7 +106,7 @@ export function createFolderStore(db: Db): FolderStore {
       withIdempotency(db, call, jsonCodec<boolean>(), async (tx) => {
         // The locks prevent a concurrent deletion of the folder or the video.
         const { folderId, organisationId } = await requireFolder(tx, key, 'for key share')
-        const [video] = parseId(videoId)
+        const [video] = isId(videoId)
           ? await tx.query('select 1 from video where video_id = $1 and organisation_id = $2 for key share', [videoId, organisationId])
           : []
         if (!video) throw notFound('video', videoId)
@@ -120,7 +119,7 @@ export function createFolderStore(db: Db): FolderStore {
     take: async (key, videoId, call) => {
       await withIdempotency(db, call, jsonCodec<boolean>(), async ({ query }) => {
         const { folderId } = await requireFolder({ query }, key)
-        const taken = parseId(videoId)
+        const taken = isId(videoId)
           ? await query('delete from folder_video where folder_id = $1 and video_id = $2 returning 1', [folderId, videoId])
           : []
         if (taken.length === 0) throw notInFolder(folderId, videoId)
@@ -131,7 +130,7 @@ export function createFolderStore(db: Db): FolderStore {
 }
 
 function notInFolder(folderId: string, videoId: string): DomainError {
-  const video = parseId(videoId) ? `video ${videoId}` : 'this video'
+  const video = isId(videoId) ? `video ${videoId}` : 'this video'
   return new DomainError('not_found', 'FOLDER_VIDEO_NOT_FOUND', `${video} is not in folder ${folderId}`)
 }
 
@@ -140,7 +139,7 @@ async function requireFolder(
   { scope, folderId }: FolderKey,
   lock: '' | 'for update' | 'for key share' = '',
 ): Promise<Folder> {
-  const [row] = parseId(folderId) ? await query<Row>(`${FIND} ${lock}`, [folderId, scope]) : []
+  const [row] = isId(folderId) ? await query<Row>(`${FIND} ${lock}`, [folderId, scope]) : []
   if (!row) throw notFound('folder', folderId)
   return toFolder(row)
 }

@@ -1,5 +1,5 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../rules/text.ts'
+import { DomainError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText } from '@vitascope/request'
 
 /** Contains videos of its organisation. A video can be in several folders. */
 export interface Folder extends FolderFields {
@@ -17,29 +17,25 @@ export interface FolderFields {
   description: string
 }
 
-const CHECKS: { [K in keyof FolderFields]: (value: string) => FieldError[] } = {
-  name: (value) =>
-    value.trim() === '' ? [{ field: 'name', message: 'must not be blank' }] : checkText('name', value, { min: 1, max: 255 }),
-  description: (value) => checkText('description', value, { max: 5_000 }),
-}
+const PATHS = new Map<string, keyof FolderFields>([
+  ['name', 'name'],
+  ['description', 'description'],
+])
 
 /** Returns the fields. Throws `invalid` with every invalid field. */
 export function checkFolder(fields: FolderFields): FolderFields {
-  const problems = [...CHECKS.name(fields.name), ...CHECKS.description(fields.description)]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid([
+    ...checkText('name', fields.name, { max: 255, blank: false }),
+    ...checkText('description', fields.description, { max: 5_000 }),
+  ])
   return fields
 }
 
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid`. */
 export function mergeFolder(now: FolderFields, given: FolderFields, mask: readonly string[]): FolderFields {
-  const unknown = mask
-    .filter((path) => path !== 'name' && path !== 'description')
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  if (unknown.length > 0) throw invalid(unknown)
-  return checkFolder({
-    name: mask.includes('name') ? given.name : now.name,
-    description: mask.includes('description') ? given.description : now.description,
-  })
+  const { fields, problems } = applyMask(now, given, mask, PATHS)
+  requireValid(problems)
+  return checkFolder(fields)
 }
 
 export function folderExists(name: string, cause: unknown): DomainError {

@@ -2,8 +2,8 @@ import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireSystemUser } from '@vitascope/principal'
 import type { SecurityServiceService } from '@vitascope/proto/catalogue/v1/security'
+import { isId } from '@vitascope/request'
 import { normaliseAddress } from '@vitascope/security'
-import { parseId } from '../rules/id.ts'
 import { checkAddress, type FindAllowedIps } from './address-check.ts'
 
 const MAX_IDS = 1_000
@@ -19,11 +19,7 @@ export function ipAllowlistHandlers(find: FindAllowedIps): Handlers<typeof Secur
       ]
       if (normal === undefined || problems.length > 0) throw invalid(problems)
       const distinct = [...new Set(videoIds)]
-      const known = (ids: readonly string[]) =>
-        find(
-          ids.filter((id) => parseId(id) !== undefined),
-          signal,
-        )
+      const known = (ids: readonly string[]) => find(ids.filter(isId), signal)
       return checkAddress(known, { address: normal, videoIds: distinct }, signal)
     },
   }

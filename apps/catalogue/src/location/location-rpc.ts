@@ -1,11 +1,10 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireUser } from '@vitascope/principal'
 import type { ListVideosByPlaceRequest, LocationServiceService } from '@vitascope/proto/catalogue/v1/location'
+import { checkText, pageSizeOf } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { checkedSize } from '../rules/id-page.ts'
-import { checkText } from '../rules/text.ts'
 import type { PlacedVideoStore } from './placed-video-store.ts'
 import { areasOf, type Place, postcodeKey } from './postcode.ts'
 import type { PostcodeStore } from './postcode-store.ts'
@@ -33,7 +32,7 @@ export function locationHandlers({ postcodes, videos, organisations }: LocationP
     },
     async listVideosByPlace(request, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
-      const size = checkedSize(request, MAX_PAGE_SIZE)
+      const size = pageSizeOf(request, MAX_PAGE_SIZE)
       return videos.page({ organisationId, ...partOf(request) }, { size, token: request.pageToken, skip: request.skip }, signal)
     },
   }
@@ -55,6 +54,6 @@ export function locationHandlers({ postcodes, videos, organisations }: LocationP
 function partOf({ place }: ListVideosByPlaceRequest): { part: 'country' | 'city'; name: string } {
   if (!place) throw invalid([{ field: 'place', message: 'is required' }])
   const problems = checkText(place.$case, place.value, { min: 1, max: 300 })
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return { part: place.$case, name: place.value }
 }

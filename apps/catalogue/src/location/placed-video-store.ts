@@ -1,6 +1,5 @@
-import { invalid } from '@vitascope/errors'
-import { type Db, decodePageToken, encodePageToken } from '@vitascope/postgres'
-import { parseId } from '../rules/id.ts'
+import type { Db } from '@vitascope/postgres'
+import { decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
 import type { Location } from '../video/video-values.ts'
 
 /** A video and its recording location. */
@@ -62,8 +61,7 @@ interface Row {
 function readToken(token: string): { time: Date | '-infinity'; id: string } {
   const values = decodePageToken(token, 2)
   if (!values) return { time: '-infinity', id: '0' }
-  const [time = '', written = ''] = values
-  const id = parseId(written)
-  if (id === undefined || !/^\d{1,15}$/.test(time)) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
+  const [time = '', id = ''] = values
+  if (!isId(id) || !/^\d{1,15}$/.test(time)) throw invalidPageToken()
   return { time: new Date(Number(time)), id }
 }

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import type { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 import { addEntries, changeEntries, checkEntries, checkNames, removeEntries } from './metadata.ts'
 import type { MetadataStore } from './metadata-store.ts'
 
@@ -29,6 +29,6 @@ export function metadataHandlers(metadata: MetadataStore): Handlers<typeof Metad
 function whoAndWhat(principal: Principal, videoId: string) {
   const { userId, userType } = requireUser(principal)
   const key = { scope: scopeOf(principal), videoId }
-  if (!parseId(videoId)) throw notFound('video', videoId)
+  if (!isId(videoId)) throw notFound('video', videoId)
   return { key, userId, bySystem: userType === 'system' }
 }

@@ -1,5 +1,5 @@
-import { DomainError, type FieldError, invalid, notFound } from '@vitascope/errors'
-import { checkText } from '../rules/text.ts'
+import { DomainError, type FieldError, notFound, requireValid } from '@vitascope/errors'
+import { checkText } from '@vitascope/request'
 
 /** A named text value of a video. */
 export interface MetadataEntry {
@@ -32,12 +32,12 @@ const NAME = /^[a-z_]+$/
 /** Throws `invalid` with every problem of new or changed entries. `field` is the proto name of their list. */
 export function checkEntries(entries: readonly MetadataChange[], field: 'entries' | 'changes'): void {
   const problems = [...checkCount(entries.length, field), ...(entries.length > MAX_ENTRIES ? [] : entryProblems(entries, field))]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 export function checkNames(names: readonly string[]): void {
   const problems = checkCount(names.length, 'names')
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 /**

@@ -3,14 +3,14 @@ import { type Client, type Handlers, serviceCall } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import { type OrganisationServiceService, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import type { OrganisationReplicaServiceService } from '@vitascope/proto/catalogue/v1/organisation_replica'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 import type { OrganisationStore, RequestFromAuth } from './organisation.ts'
 
 export function organisationReplicaHandlers(organisations: OrganisationStore): Handlers<typeof OrganisationReplicaServiceService> {
   return {
     async applyOrganisation(organisation, { principal, signal }) {
       requireService(principal)
-      if (!parseId(organisation.organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id' }])
+      if (!isId(organisation.organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id' }])
       await organisations.apply({ ...organisation, quota: organisation.quota }, signal)
       return {}
     },

@@ -1,5 +1,5 @@
 import { DomainError, notFound } from '@vitascope/errors'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 
 /** Limits of an organisation. An absent limit means unlimited. */
 export interface Quota {
@@ -47,7 +47,7 @@ export interface Organisations {
 
 export function createOrganisations(store: OrganisationStore, requestFromAuth: RequestFromAuth): Organisations {
   const require = async (organisationId: string, signal?: AbortSignal): Promise<Organisation> => {
-    if (!parseId(organisationId)) throw notFound('organisation', organisationId)
+    if (!isId(organisationId)) throw notFound('organisation', organisationId)
     const known = await store.find(organisationId, signal)
     if (known?.quota) return known
     const received = await requestFromAuth(organisationId, signal)

@@ -2,10 +2,9 @@ import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
 import type { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
+import { isId, pageById } from '@vitascope/request'
 import { namedOrganisation, requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
-import { pageById } from '../rules/id-page.ts'
 import { checkOverlay, mergeOverlay } from './overlay.ts'
 import { fromMessage, toMessage } from './overlay-message.ts'
 import type { OverlayKey, OverlayStore } from './overlay-store.ts'
@@ -41,7 +40,7 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
       const key = keyOf(requireUser(principal), given?.shown?.overlayId ?? '')
       if (!given) throw notFound('overlay', '')
       const fields = fromMessage(given)
-      const target = updateMask.includes('media_id') ? (parseId(fields.mediaId) ?? '') : ''
+      const target = updateMask.includes('media_id') && isId(fields.mediaId) ? fields.mediaId : ''
       const updated =
         updateMask.length === 0
           ? await overlays.find(key, signal)
@@ -57,6 +56,6 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
 }
 
 function keyOf(user: UserPrincipal, overlayId: string): OverlayKey {
-  if (!parseId(overlayId)) throw notFound('overlay', overlayId)
+  if (!isId(overlayId)) throw notFound('overlay', overlayId)
   return { scope: scopeOf(user), overlayId }
 }

@@ -1,6 +1,5 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
+import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText, isId } from '@vitascope/request'
 import { webAddressProblem } from '../rules/web-address.ts'
 
 /** The fields of an overlay that users set. */
@@ -62,20 +61,15 @@ const PATHS = new Map<string, readonly (keyof OverlayFields)[]>([
 
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeOverlay(now: OverlayFields, given: OverlayFields, mask: readonly string[]): OverlayFields {
-  const unknown = mask
-    .filter((path) => !PATHS.has(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
-  const merged: OverlayFields = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
-  const problems = [...unknown, ...overlayProblems(merged)]
-  if (problems.length > 0) throw invalid(problems)
-  return merged
+  const { fields, problems } = applyMask(now, given, mask, PATHS)
+  requireValid([...problems, ...overlayProblems(fields)])
+  return fields
 }
 
 /** Throws `invalid` with every invalid field. */
 export function checkOverlay(fields: OverlayFields): void {
   const problems = overlayProblems(fields)
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 export function overlaysFull(): DomainError {
@@ -85,7 +79,7 @@ export function overlaysFull(): DomainError {
 function overlayProblems(fields: OverlayFields): FieldError[] {
   const { mediaId, startSeconds, endSeconds, language } = fields
   return [
-    ...(mediaId === '' || parseId(mediaId) ? [] : [{ field: 'media_id', message: 'must be an id, or empty for none' }]),
+    ...(mediaId === '' || isId(mediaId) ? [] : [{ field: 'media_id', message: 'must be an id, or empty for none' }]),
     ...duringProblems(startSeconds, endSeconds),
     ...checkText('title', fields.title, { min: 1, max: 255 }),
     ...checkText('description', fields.description, { max: 1_000 }),

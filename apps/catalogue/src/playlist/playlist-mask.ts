@@ -1,5 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../rules/text.ts'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText } from '@vitascope/request'
 import { jsonObject } from '../video/video-checks.ts'
 import { MAX_VIDEOS, type PlaylistFields } from './playlist.ts'
 
@@ -21,13 +21,9 @@ const PATHS = new Map<string, keyof PlaylistFields>([
  * every invalid field.
  */
 export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, given: PlaylistFields, mask: readonly string[]): Fields {
-  const unknown = mask
-    .filter((path) => !PATHS.has(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const merged = { ...now, ...Object.fromEntries(mask.flatMap((path) => PATHS.get(path) ?? []).map((key) => [key, given[key]])) }
-  const problems = [...unknown, ...checkPlaylist(merged)]
-  if (problems.length > 0) throw invalid(problems)
-  return merged
+  const { fields, problems } = applyMask<PlaylistFields, Fields>(now, given, mask, PATHS)
+  requireValid([...problems, ...checkPlaylist(fields)])
+  return fields
 }
 
 /** Returns the problems of a playlist's fields. It does not check the organisation of the videos. */

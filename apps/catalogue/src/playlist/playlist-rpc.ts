@@ -1,11 +1,11 @@
-import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import { notFound, requireValid } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import { Playlist as Message, type PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
+import { checkPage, isId, pageSizeOf } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
 import { onlyPublic } from '../video/video.ts'
 import { toMessage as toVideoMessage } from '../video/video-message.ts'
 import { append, MAX_VIDEOS, type Playlist, plainPlaylist, take } from './playlist.ts'
@@ -22,7 +22,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
     async createPlaylist({ organisationId: named, title, description }, call) {
       const { userId } = requireUser(call.principal)
       const fields = plainPlaylist(title, description)
-      refuseBad(checkPlaylist(fields))
+      requireValid(checkPlaylist(fields))
       const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
       return playlists.create({ organisationId, userId, fields }, call)
     },
@@ -32,17 +32,13 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       return answer(found, skip)
     },
     async findPublicPlaylist({ playlistId, skip }, { signal }) {
-      const found = parseId(playlistId) ? await playlists.find({ scope: null, playlistId }, signal) : undefined
+      const found = isId(playlistId) ? await playlists.find({ scope: null, playlistId }, signal) : undefined
       if (!found?.organisationActive) throw notFound('playlist', playlistId)
       return answer({ ...found, videos: onlyPublic(found.videos, new Date()) }, skip)
     },
     async listPlaylists({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
-      refuseBad([
-        ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
-        ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
-      ])
+      const size = pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const organisationId = await requireOrganisation(organisations, principal, named, signal)
-      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE)
       const messageSize = (playlist: Playlist) => Message.encode(toMessage(playlist)).finish().length
       const page = await playlists.list({ organisationId, size, token, skip, messageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }
@@ -52,7 +48,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       if (!given) throw notFound('playlist', '')
       // Checks the number of videos before they are looked up. The other fields are checked under
       // the lock.
-      if (given.videoIds.length > MAX_VIDEOS) refuseBad(checkPlaylist({ ...plainPlaylist('', ''), videoIds: given.videoIds }))
+      if (given.videoIds.length > MAX_VIDEOS) requireValid(checkPlaylist({ ...plainPlaylist('', ''), videoIds: given.videoIds }))
       const named = updateMask.includes('video_ids') ? given.videoIds : []
       return { playlist: toMessage(await playlists.update(key, named, (now) => mergePlaylist(now, given, updateMask), signal)) }
     },
@@ -63,7 +59,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
     async removeVideoFromPlaylist({ playlistId, videoId, position }, { principal, signal }) {
       const key = keyOf(principal, playlistId)
       const isPlace = position === undefined || (position >= 0 && position < MAX_VIDEOS)
-      refuseBad(isPlace ? [] : [{ field: 'position', message: `must be from 0 to ${MAX_VIDEOS - 1}` }])
+      requireValid(isPlace ? [] : [{ field: 'position', message: `must be from 0 to ${MAX_VIDEOS - 1}` }])
       const changed = await playlists.update(key, [videoId], (now) => take(now, videoId, position), signal)
       return { videoIds: [...changed.videoIds] }
     },
@@ -75,7 +71,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
  * as fit into one message.
  */
 function answer({ playlist, videos }: Pick<FoundPlaylist, 'playlist' | 'videos'>, skip: number) {
-  refuseBad(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : [])
+  requireValid(checkPage({ pageSize: 0, skip }))
   const shown = { ...playlist, videoIds: videos.map(({ videoId }) => videoId), ipRestricted: videos.some((video) => video.ipRestricted) }
   const messages: VideoMessage[] = []
   let bytes = Message.encode(toMessage(shown)).finish().length
@@ -94,10 +90,6 @@ function toMessage(playlist: Playlist): Message {
 
 function keyOf(principal: Principal, playlistId: string): PlaylistKey {
   const scope = scopeOf(principal)
-  if (!parseId(playlistId)) throw notFound('playlist', playlistId)
+  if (!isId(playlistId)) throw notFound('playlist', playlistId)
   return { scope, playlistId }
-}
-
-function refuseBad(problems: FieldError[]): void {
-  if (problems.length > 0) throw invalid(problems)
 }

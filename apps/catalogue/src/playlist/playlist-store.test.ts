@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { isId } from '@vitascope/request'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { parseId } from '../rules/id.ts'
 import { append, type Playlist, plainPlaylist, take } from './playlist.ts'
 import { createPlaylistStore, type PlaylistStore } from './playlist-store.ts'
 
@@ -29,7 +29,7 @@ const add = (key: { scope: string; playlistId: string }, id: string) => playlist
 
 test('a new playlist is empty and has an id', async () => {
   const key = await aPlaylist()
-  expect(parseId(key.playlistId)).toBeDefined()
+  expect(isId(key.playlistId)).toBe(true)
   expect(await playlists.find(key)).toMatchObject({
     playlist: { ...plainPlaylist('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
     organisationActive: true,

@@ -1,8 +1,9 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { newRandomId, parseId } from '../rules/id.ts'
+import { decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
+import { newRandomId } from '../rules/id.ts'
 import type { Video } from '../video/video.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from '../video/video-row.ts'
 import type { Playlist, PlaylistFields } from './playlist.ts'
@@ -143,7 +144,7 @@ async function readPlaylist(tx: Transaction, { scope, playlistId }: PlaylistKey)
 async function holdVideos(tx: Transaction, organisationId: string, videoIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ video_id: string }>(
     'select video_id from video where video_id = any($1::bigint[]) and organisation_id = $2 order by video_id for key share',
-    [[...new Set(videoIds)].filter(parseId), organisationId],
+    [[...new Set(videoIds)].filter(isId), organisationId],
   )
   return new Set(rows.map((row) => row.video_id))
 }
@@ -165,8 +166,8 @@ function readToken(token: string): { time: Date; id: string } {
   const values = decodePageToken(token, 2)
   if (!values) return { time: new Date(0), id: '0' }
   const [time = '', id = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !parseId(id)) {
-    throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
+  if (!/^\d{1,15}$/.test(time) || !isId(id)) {
+    throw invalidPageToken()
   }
   return { time: new Date(Number(time)), id }
 }

@@ -1,10 +1,10 @@
-import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import { type FieldError, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Handlers, Principal } from '@vitascope/grpc'
 import { requireService, requireSystemUser, requireUser, scopeOf } from '@vitascope/principal'
 import type { AddSlidesRequest, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
+import { checkText, firstCharacters, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { newRandomId, parseId } from '../rules/id.ts'
-import { checkText, firstCharacters } from '../rules/text.ts'
+import { newRandomId } from '../rules/id.ts'
 import { asPublic, checkPresentation, mergePresentation } from './presentation.ts'
 import { fromMessage, toMessage, toTimings } from './presentation-message.ts'
 import type { PresentationKey, PresentationStore } from './presentation-store.ts'
@@ -29,7 +29,7 @@ export function presentationHandlers({
   return {
     getPresentation: ({ presentationId }, { principal, signal }) => read(keyOf(principal, presentationId), signal),
     async findPublicPresentation({ presentationId }, { signal }) {
-      const presentation = parseId(presentationId) ? await presentations.findPublic(presentationId, signal) : undefined
+      const presentation = isId(presentationId) ? await presentations.findPublic(presentationId, signal) : undefined
       if (!presentation) throw notFound('presentation', presentationId)
       return { presentation: toMessage(asPublic(presentation)) }
     },
@@ -41,7 +41,7 @@ export function presentationHandlers({
         ...(organisationId === '' ? [{ field: 'organisation_id', message: 'is required' }] : []),
         ...checkPresentation(fields),
       ]
-      if (problems.length > 0) throw invalid(problems)
+      requireValid(problems)
       await organisations.requireActive(organisationId, call.signal)
       return { presentation: toMessage(await presentations.create(newRandomId(), fields, call)) }
     },
@@ -65,7 +65,7 @@ export function presentationHandlers({
       requireService(call.principal)
       checkSource(request)
       await organisations.requireActive(request.organisationId, call.signal)
-      if (request.presentationId !== '' && !parseId(request.presentationId)) throw notFound('presentation', request.presentationId)
+      if (request.presentationId !== '' && !isId(request.presentationId)) throw notFound('presentation', request.presentationId)
       const title = firstCharacters(request.filename.replace(/\.[^.]{1,8}$/, '') || request.filename, 255)
       return slideJobs.add({ ...request, title }, call.signal)
     },
@@ -74,7 +74,7 @@ export function presentationHandlers({
 
 function keyOf(principal: Principal, presentationId: string): PresentationKey {
   const scope = scopeOf(principal)
-  if (!parseId(presentationId)) throw notFound('presentation', presentationId)
+  if (!isId(presentationId)) throw notFound('presentation', presentationId)
   return { scope, presentationId }
 }
 
@@ -86,11 +86,11 @@ function systemKeyOf(principal: Call['principal'], presentationId: string): Pres
 function checkSource({ userId, filename, sourceObject, sourceBytes }: AddSlidesRequest): void {
   const problems: FieldError[] = [
     ...checkText('filename', filename, { min: 1, max: 255 }),
-    ...(parseId(userId) ? [] : [{ field: 'user_id', message: 'must be the id of a user' }]),
+    ...(isId(userId) ? [] : [{ field: 'user_id', message: 'must be the id of a user' }]),
     ...(sourceObject === ''
       ? [{ field: 'source_object', message: 'must not be empty' }]
       : checkText('source_object', sourceObject, { max: 512 })),
     ...(sourceBytes >= 1 ? [] : [{ field: 'source_bytes', message: 'must be greater than 0' }]),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }

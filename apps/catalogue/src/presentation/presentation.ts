@@ -1,6 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText, isId } from '@vitascope/request'
 
 export interface Slide {
   version: string
@@ -100,24 +99,19 @@ export function mergePresentation(
   mask: readonly string[],
   timings: readonly Timing[],
 ): Presentation {
-  const unknown = mask
-    .filter((path) => !PATHS.has(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
-  const merged = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
-  const problems = [...unknown, ...checkPresentation(merged), ...checkTimings(timings, now.slides.length)]
-  if (problems.length > 0) throw invalid(problems)
+  const { fields, problems } = applyMask<PresentationFields, Presentation>(now, given, mask, PATHS)
+  requireValid([...problems, ...checkPresentation(fields), ...checkTimings(timings, now.slides.length)])
   const seconds = new Map(timings.map((timing) => [timing.slide, timing.seconds]))
   const slides = now.slides.map((slide, index) => (seconds.has(index + 1) ? { ...slide, seconds: seconds.get(index + 1) } : slide))
-  return { ...merged, slides }
+  return { ...fields, slides }
 }
 
 export function checkPresentation({ title, description, userId, videoId }: PresentationFields): FieldError[] {
   return [
     ...checkText('title', title, { min: 1, max: 255 }),
     ...checkText('description', description, { max: 5_000 }),
-    ...(parseId(userId) ? [] : [{ field: 'user_id', message: 'must be the id of a user' }]),
-    ...(videoId === '' || parseId(videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
+    ...(isId(userId) ? [] : [{ field: 'user_id', message: 'must be the id of a user' }]),
+    ...(videoId === '' || isId(videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { invalid } from '@vitascope/errors'
+import { invalid, requireValid } from '@vitascope/errors'
 import type { ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import type { SlideSet as SetMessage } from '@vitascope/proto/catalogue/v1/slide_set'
 import type { SlideJobReports } from '../publishing/job-rpc.ts'
@@ -42,6 +42,6 @@ function checkSet(jobId: string, set: SetMessage | undefined): SlideSet {
       : []),
     ...(set.slides.length === 0 || !isNamed ? [{ field: 'slides_made.slides.slides', message: 'are required, with their files' }] : []),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return set
 }

@@ -1,5 +1,5 @@
+import { tidy } from '@vitascope/request'
 import { failureCode } from '../publishing/media/status.ts'
-import { tidy } from '../rules/text.ts'
 import { MAX_SLIDES, type PresentationState, type Slide } from './presentation.ts'
 
 /** All files that one job made from one file, as a plain JSON value. The objects of a set are immutable. */

@@ -1,8 +1,8 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireService, scopeOf } from '@vitascope/principal'
 import { JobAction, type JobServiceService, JobState, type Job as Message, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 import type { Job, JobUpdate } from './job/job.ts'
 import type { JobStore } from './job-store.ts'
 import type { RenditionSet } from './media/rendition-set.ts'
@@ -32,24 +32,24 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
   return {
     async getJob({ jobId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      const job = parseId(jobId) ? await jobs.find(scope, jobId, signal) : undefined
+      const job = isId(jobId) ? await jobs.find(scope, jobId, signal) : undefined
       if (!job) throw notFound('job', jobId)
       return { job: toMessage(job) }
     },
     async cancelJob({ jobId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      if (!parseId(jobId)) throw notFound('job', jobId)
+      if (!isId(jobId)) throw notFound('job', jobId)
       return { job: toMessage(await jobs.cancel(scope, jobId, signal)) }
     },
     async retryJob({ jobId }, call) {
       const scope = scopeOf(call.principal)
-      if (!parseId(jobId)) throw notFound('job', jobId)
+      if (!isId(jobId)) throw notFound('job', jobId)
       const retried = await retryJob({ scope, jobId }, call)
       return { ...retried, action: ACTIONS[retried.action] }
     },
     async reportJob(report, { principal, signal }) {
       requireService(principal)
-      const wanted = parseId(report.jobId) ? await take(report, signal) : undefined
+      const wanted = isId(report.jobId) ? await take(report, signal) : undefined
       if (wanted === undefined) throw notFound('job', report.jobId)
       return { wanted }
     },
@@ -70,7 +70,7 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
 
 function checkIds(jobIds: readonly string[]): string[] {
   if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
-  return jobIds.flatMap((id) => parseId(id) ?? [])
+  return jobIds.filter(isId)
 }
 
 function toUpdate({ jobId, update }: ReportJobRequest): JobUpdate {
@@ -103,7 +103,7 @@ function checkPlace(field: string, jobId: string, set: RenditionSet | undefined)
       ? [{ field: `${field}.prefix`, message: 'must be a folder, without a slash at the end' }]
       : []),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return set
 }
 

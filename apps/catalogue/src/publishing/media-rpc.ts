@@ -1,10 +1,9 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { notFound, requireValid } from '@vitascope/errors'
 import type { Call, Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
 import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
+import { checkText, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
 import { mergeMedia } from './media/media.ts'
 import type { MediaKey } from './media/media-lock.ts'
 import { checkSourceUrl } from './media/source.ts'
@@ -46,10 +45,10 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
     async replaceSource({ mediaId, sourceUrl, organisationId, startsWaiting }, call) {
       const user = requireUser(call.principal)
       const { scope } = keyOf(user, mediaId)
-      const owner = organisationId === '' ? scope : parseId(organisationId)
-      if (owner === undefined || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
+      const owner = organisationId === '' ? scope : organisationId
+      if ((owner !== null && !isId(owner)) || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
       const problems = checkSourceUrl('source_url', sourceUrl)
-      if (problems.length > 0) throw invalid(problems)
+      requireValid(problems)
       // Ensures that the organisation's quota is known.
       const replaced = await media.find({ scope: owner, mediaId }, call.signal)
       if (replaced) await organisations.require(replaced.organisationId, call.signal)
@@ -68,10 +67,10 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
       const user = requireUser(principal)
       const bySystem = user.userType === 'system'
       const problems = [
-        ...(bySystem && !parseId(userId) ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf this is done' }] : []),
+        ...(bySystem && !isId(userId) ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf this is done' }] : []),
         ...checkText('notes', notes, { max: 1_000 }),
       ]
-      if (problems.length > 0) throw invalid(problems)
+      requireValid(problems)
       const deletion = { userId: bySystem ? userId : user.userId, callerId: user.userId, notes }
       return { deleteTime: await media.remove(keyOf(user, mediaId), deletion, signal) }
     },
@@ -79,6 +78,6 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
 }
 
 function keyOf(user: UserPrincipal, mediaId: string): MediaKey {
-  if (!parseId(mediaId)) throw notFound('media', mediaId)
+  if (!isId(mediaId)) throw notFound('media', mediaId)
   return { scope: scopeOf(user), mediaId }
 }

@@ -1,10 +1,10 @@
-import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { organisationFor, requireService, requireUser } from '@vitascope/principal'
 import type { QuotaServiceService, ReserveUploadRequest } from '@vitascope/proto/catalogue/v1/quota'
+import { isId, isUuid } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
 import { readUsage } from './reserve.ts'
 import type { UploadReservations } from './upload-reservation.ts'
 
@@ -17,7 +17,7 @@ export function quotaHandlers(
   return {
     async getUsage({ organisationId: named }, { principal, signal }) {
       const organisationId = organisationFor(requireUser(principal), named)
-      if (organisationId === undefined || !parseId(organisationId)) throw notFound('organisation', named)
+      if (organisationId === undefined || !isId(organisationId)) throw notFound('organisation', named)
       signal.throwIfAborted()
       const { bytes, reservedBytes, ms, reservedMs, jobs } = await readUsage(db.query, organisationId)
       return { usage: { bytes, reservedBytes, millisecondsThisMonth: ms, reservedMilliseconds: reservedMs, jobs } }
@@ -47,9 +47,5 @@ function checkReservation({ reservationId, replacesId, bytes, lifetimeSeconds }:
   if (lifetimeSeconds < 1 || lifetimeSeconds > MAX_LIFETIME_SECONDS) {
     problems.push({ field: 'lifetime_seconds', message: `must be 1 to ${MAX_LIFETIME_SECONDS}` })
   }
-  if (problems.length > 0) throw invalid(problems)
-}
-
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+  requireValid(problems)
 }

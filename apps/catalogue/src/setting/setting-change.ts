@@ -1,4 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask } from '@vitascope/request'
 import { SETTING_PATHS, type SettingFields } from './setting.ts'
 import { checkSetting } from './setting-checks.ts'
 
@@ -19,13 +20,9 @@ export function changeSetting(
   requested: RequestedSetting,
   mask: readonly string[],
 ): { fields: SettingFields; password: PasswordChange } {
-  const unknown = mask
-    .filter((path) => !SETTING_PATHS.has(path) && !PASSWORD_PATHS.includes(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const keys = new Set(mask.flatMap((path) => SETTING_PATHS.get(path) ?? []))
-  const fields = { ...current, ...Object.fromEntries([...keys].map((key) => [key, requested[key]])) }
-  const problems = [...unknown, ...checkSetting(fields, keys), ...checkPassword(current, requested, mask)]
-  if (problems.length > 0) throw invalid(problems)
+  const ownMask = mask.filter((path) => !PASSWORD_PATHS.includes(path))
+  const { fields, named, problems } = applyMask<SettingFields, typeof current>(current, requested, ownMask, SETTING_PATHS)
+  requireValid([...problems, ...checkSetting(fields, named), ...checkPassword(current, requested, mask)])
   return { fields, password: passwordChange(requested, mask) }
 }
 

@@ -1,6 +1,5 @@
 import type { FieldError } from '@vitascope/errors'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
+import { checkText, isId } from '@vitascope/request'
 import { webAddressProblem } from '../rules/web-address.ts'
 import type { SettingFields } from './setting.ts'
 
@@ -82,7 +81,7 @@ function checkRolls(value: string, field: string): FieldError[] {
 }
 
 function isIdList(value: unknown): boolean {
-  return Array.isArray(value) && value.length <= MAX_ROLLS && value.every((id) => typeof id === 'string' && parseId(id) !== undefined)
+  return Array.isArray(value) && value.length <= MAX_ROLLS && value.every((id) => typeof id === 'string' && isId(id))
 }
 
 function jsonProblems(value: string, field: string): FieldError[] {

@@ -65,7 +65,8 @@ test('a profile of another organisation gives the same error as a missing one, f
     () => handlers.deleteSetting({ settingId: id }, stranger),
   ]
   for (const id of [settingId, '999999', '0', '-1', '1.5', `1'--`, '９', '9223372036854775808', '']) {
-    for (const run of calls(id)) await expect(run()).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND', message: `no setting ${id}` })
+    for (const run of calls(id))
+      await expect(run()).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND', message: `no setting ${id}`.trimEnd() })
   }
   expect((await handlers.getSetting({ settingId }, system)).setting?.title).toBe('A')
 })

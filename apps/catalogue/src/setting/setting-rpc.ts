@@ -1,10 +1,10 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
+import { isId, pageSizeOf } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
 import type { PasswordHasher } from './password-hash.ts'
 import { DEFAULT_SETTING, type Setting } from './setting.ts'
@@ -53,14 +53,13 @@ export function settingHandlers({
     },
     async getSetting({ settingId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      const setting = parseId(settingId) ? await settings.find({ scope, settingId }, signal) : undefined
+      const setting = isId(settingId) ? await settings.find({ scope, settingId }, signal) : undefined
       if (!setting) throw notFound('setting', settingId)
       return { setting: toMessage(setting) }
     },
     async listSettings({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, named, signal)
-      if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'skip' : 'page_size', message: 'must not be negative' }])
-      const size = pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE)
+      const size = pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
@@ -68,7 +67,7 @@ export function settingHandlers({
       const given = fromMessage(sent)
       const { userId } = requireUser(principal)
       const key = { scope: scopeOf(principal), settingId: given.settingId }
-      if (!parseId(key.settingId)) throw notFound('setting', key.settingId)
+      if (!isId(key.settingId)) throw notFound('setting', key.settingId)
       const found = await settings.find(key, signal)
       if (!found) throw notFound('setting', key.settingId)
       const { password } = changeSetting(found, given, updateMask)
@@ -79,7 +78,7 @@ export function settingHandlers({
     },
     async deleteSetting({ settingId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      if (!parseId(settingId)) throw notFound('setting', settingId)
+      if (!isId(settingId)) throw notFound('setting', settingId)
       await settings.remove({ scope, settingId }, signal)
       return {}
     },

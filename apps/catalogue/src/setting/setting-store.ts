@@ -1,8 +1,8 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, encodePageToken, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { readIdToken } from '../rules/id-page.ts'
+import { encodePageToken, readIdToken } from '@vitascope/request'
 import { requirePrePostRolls } from './pre-post-roll.ts'
 import { SETTING_PATHS, type Setting, type SettingFields } from './setting.ts'
 

@@ -2,10 +2,9 @@ import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
+import { isId, pageSizeOf } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
-import { checkedSize } from '../rules/id-page.ts'
 import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
 import type { TagStore } from './tag-store.ts'
 
@@ -38,12 +37,11 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
 }
 
 function placeOf({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
-  const size = checkedSize({ pageSize, skip }, MAX_PAGE_SIZE)
-  return { size: pageSize === 0 ? PAGE_DEFAULT : size, token: pageToken, skip }
+  return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
 }
 
 function whoAndWhat(principal: Principal, videoId: string) {
   const { userId } = requireUser(principal)
-  if (!parseId(videoId)) throw notFound('video', videoId)
+  if (!isId(videoId)) throw notFound('video', videoId)
   return { key: { scope: scopeOf(principal), videoId }, userId }
 }

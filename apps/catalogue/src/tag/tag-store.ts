@@ -1,9 +1,7 @@
-import { invalid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, jsonCodec, withIdempotency } from '@vitascope/postgres'
+import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
+import { checkText, decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
 import { lockVideo, type VideoKey } from '../publishing/media/video-lock.ts'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
 
 export interface TagCount {
   tag: string
@@ -111,7 +109,7 @@ function readCountToken(token: string): { videos: string; tag: string } | undefi
   const values = decodePageToken(token, 2)
   if (!values) return undefined
   const [videos = '', tag = ''] = values
-  if (!parseId(videos) || checkText('', tag, { max: 100 }).length > 0) throw badToken()
+  if (!isId(videos) || checkText('', tag, { max: 100 }).length > 0) throw invalidPageToken()
   return { videos, tag }
 }
 
@@ -119,10 +117,6 @@ function readVideoToken(token: string): { createTime: Date; videoId: string } | 
   const values = decodePageToken(token, 2)
   if (!values) return undefined
   const [time = '', videoId = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !parseId(videoId)) throw badToken()
+  if (!/^\d{1,15}$/.test(time) || !isId(videoId)) throw invalidPageToken()
   return { createTime: new Date(Number(time)), videoId }
-}
-
-function badToken() {
-  return invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
 }

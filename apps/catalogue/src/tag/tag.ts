@@ -1,4 +1,4 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
+import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
 import { checkTag, distinct } from '../video/video-checks.ts'
 
 /** Maximum per video, and so per call. */
@@ -35,6 +35,6 @@ function checked(tags: readonly string[], max: number): string[] {
   const problems: FieldError[] = counted
     ? tags.flatMap((tag, index) => checkTag(tag, `tags[${index}]`))
     : [{ field: 'tags', message: `must have 1 to ${max} items` }]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return distinct(tags)
 }

@@ -1,10 +1,10 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
+import { isId, pageSizeOf } from '@vitascope/request'
 import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { parseId } from '../rules/id.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 import type { Place, ThemeKey, ThemeStore } from './theme-store.ts'
 
@@ -14,7 +14,7 @@ const EVERY_PATH = [...THEME_PATHS.keys()]
 
 export function themeHandlers(themes: ThemeStore, organisations: Organisations): Handlers<typeof ThemeServiceService> {
   const requireTheme = async (key: ThemeKey, signal: AbortSignal): Promise<Theme> => {
-    const theme = parseId(key.themeId) ? await themes.find(key, signal) : undefined
+    const theme = isId(key.themeId) ? await themes.find(key, signal) : undefined
     if (!theme) throw notFound('theme', key.themeId)
     return theme
   }
@@ -39,12 +39,12 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
     async updateTheme({ theme: given = Message.create(), updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
       const key = { scope: scopeOf(principal), themeId: given.themeId }
-      if (!parseId(key.themeId)) throw notFound('theme', key.themeId)
+      if (!isId(key.themeId)) throw notFound('theme', key.themeId)
       return { theme: await themes.update(key, userId, (now) => changeTheme(now, fieldsOf(given), updateMask), signal) }
     },
     async deleteTheme({ themeId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      if (!parseId(themeId)) throw notFound('theme', themeId)
+      if (!isId(themeId)) throw notFound('theme', themeId)
       await themes.remove({ scope, themeId }, signal)
       return {}
     },
@@ -52,8 +52,7 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
 }
 
 function placeOf({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): Place {
-  if (skip < 0 || pageSize < 0) throw invalid([{ field: skip < 0 ? 'start' : 'limit', message: 'must not be negative' }])
-  return { size: pageSize === 0 ? PAGE_DEFAULT : Math.min(pageSize, MAX_PAGE_SIZE), token, skip }
+  return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
 }
 
 function fieldsOf({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {

@@ -1,9 +1,8 @@
-import { DomainError, invalid, notFound } from '@vitascope/errors'
+import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
-import { type Db, decodePageToken, encodePageToken, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
+import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { parseId } from '../rules/id.ts'
-import { readIdToken } from '../rules/id-page.ts'
+import { decodePageToken, encodePageToken, invalidPageToken, isId, readIdToken } from '@vitascope/request'
 import { THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
 
 export interface ThemeKey {
@@ -132,7 +131,7 @@ function readVideoToken(token: string): { createTime: Date; videoId: string } {
   const values = decodePageToken(token, 2)
   if (!values) return { createTime: new Date(0), videoId: '0' }
   const [time = '', videoId = ''] = values
-  if (!/^\d{1,15}$/.test(time) || !parseId(videoId)) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
+  if (!/^\d{1,15}$/.test(time) || !isId(videoId)) throw invalidPageToken()
   return { createTime: new Date(Number(time)), videoId }
 }
 

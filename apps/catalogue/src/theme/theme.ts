@@ -1,5 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../rules/text.ts'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText } from '@vitascope/request'
 
 /** Colours are `#rrggbb`, or empty for the player's default. */
 export interface ThemeFields {
@@ -48,17 +48,12 @@ const MAX_LENGTH = 50
 
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function changeTheme(now: ThemeFields, given: ThemeFields, mask: readonly string[]): ThemeFields {
-  const unknown = mask
-    .filter((path) => !THEME_PATHS.has(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const keys = mask.flatMap((path) => THEME_PATHS.get(path) ?? [])
-  const fields = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
-  const problems = [...unknown, ...checkTheme(fields)]
-  if (problems.length > 0) throw invalid(problems)
+  const { fields, problems } = applyMask(now, given, mask, THEME_PATHS)
+  requireValid([...problems, ...checkTheme(fields)])
   return fields
 }
 
-/** Returns the problems of a theme, with the public field names. */
+/** Returns the problems of a theme, with the proto field names. */
 export function checkTheme(fields: ThemeFields): FieldError[] {
   return [...THEME_PATHS].flatMap(([path, key]) => {
     const value = fields[key] ?? ''

@@ -2,7 +2,7 @@ import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import type { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 import type { VideoSummaryStore } from './video-summary-store.ts'
 
 /** Maximum per request; the response has about 50 kB. */
@@ -16,7 +16,7 @@ export function videoSummaryHandlers(summaries: VideoSummaryStore): Handlers<typ
       requireService(principal)
       const maxIds = withTexts ? MAX_IDS_WITH_TEXTS : MAX_IDS
       if (videoIds.length > maxIds) throw invalid([{ field: 'video_ids', message: `must have at most ${maxIds} items` }])
-      const found = await summaries.find([...new Set(videoIds.filter((id) => parseId(id) !== undefined))], signal)
+      const found = await summaries.find([...new Set(videoIds.filter(isId))], signal)
       return { summaries: withTexts ? found : found.map((summary) => ({ ...summary, texts: undefined })) }
     },
   }

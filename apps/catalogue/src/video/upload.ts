@@ -1,4 +1,4 @@
-import { type FieldError, invalid } from '@vitascope/errors'
+import { type FieldError, requireValid } from '@vitascope/errors'
 import { checkSourceUrl, sourceName } from '../publishing/media/source.ts'
 import { newRandomId } from '../rules/id.ts'
 import { distinct } from './video-checks.ts'
@@ -51,7 +51,7 @@ export function planUpload(request: UploadRequest, organisationId: string, userI
     tags: distinct(request.tags),
   }
   problems.push(...checkVideoFields(fields, SENT, { title: 'name' }))
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   const { sourceUrl, notify, startsWaiting, lowPriority } = request
   return {
     videoId: newRandomId(),

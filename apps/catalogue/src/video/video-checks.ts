@@ -1,7 +1,6 @@
 import type { FieldError } from '@vitascope/errors'
+import { checkText, isId } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
 import type { AudioLanguage, ContentExpiry, Location, Sharing } from './video-values.ts'
 
 const MAX_JSON_LENGTH = 10_000
@@ -95,7 +94,7 @@ function isJsonObject(text: string): boolean {
 }
 
 export function checkId(value: string, field: string): FieldError[] {
-  return value === '' || parseId(value) ? [] : [{ field, message: 'must be an id, or empty for none' }]
+  return value === '' || isId(value) ? [] : [{ field, message: 'must be an id, or empty for none' }]
 }
 
 export function checkAddresses(addresses: string[], name: string): FieldError[] {

@@ -1,7 +1,4 @@
-import { invalid } from '@vitascope/errors'
-import { decodePageToken, encodePageToken } from '@vitascope/postgres'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
+import { checkText, decodePageToken, encodePageToken, invalidPageToken, isId } from '@vitascope/request'
 import type { Key, VideoQuery } from './video-query.ts'
 
 type Order = Pick<VideoQuery, 'order' | 'descending'>
@@ -19,10 +16,10 @@ export function readToken({ order, descending }: Order, token: string): Key | un
   const good =
     ofOrder === order &&
     ofDirection === String(descending) &&
-    parseId(videoId) !== undefined &&
+    isId(videoId) &&
     SORTS[order](sort) &&
     (order === 'relevance' ? isTime(time) : time === '')
-  if (!good) throw invalid([{ field: 'page_token', message: 'is not a cursor of this list' }])
+  if (!good) throw invalidPageToken()
   if (order === 'relevance') return { videoId, sort, createTime: new Date(Number(time)) }
   return { videoId, sort: order === 'title' ? sort : new Date(Number(sort)) }
 }

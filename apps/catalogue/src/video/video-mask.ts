@@ -1,4 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
+import { requireValid } from '@vitascope/errors'
+import { checkMask } from '@vitascope/request'
 import { distinct } from './video-checks.ts'
 import { checkVideoFields, FIELD_ENTRIES, type VideoFieldName, type VideoFields } from './video-fields.ts'
 
@@ -18,16 +19,14 @@ const MASK_PATHS = new Map<string, { key: VideoFieldName; merge: Merge }>(
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
 export function mergeFields(now: VideoFields, given: VideoFields, mask: readonly string[]): VideoFields {
   const touched = new Set<VideoFieldName>()
-  const unknown: FieldError[] = []
   let merged = now
   for (const path of mask) {
     const masked = MASK_PATHS.get(path)
     if (masked) {
       merged = { ...merged, ...masked.merge(merged, given) }
       touched.add(masked.key)
-    } else unknown.push({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` })
+    }
   }
-  const problems = [...unknown, ...checkVideoFields(merged, touched)]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid([...checkMask(mask, MASK_PATHS), ...checkVideoFields(merged, touched)])
   return { ...merged, tags: distinct(merged.tags), allowedIps: distinct(merged.allowedIps.map((rule) => rule.trim())) }
 }

@@ -1,12 +1,11 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { organisationFor, requireUser, type Scope, scopeOf } from '@vitascope/principal'
 import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { checkPage, checkText, isId } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { fromState, toStatusMessage } from '../publishing/media/status-message.ts'
-import { parseId } from '../rules/id.ts'
-import { checkText } from '../rules/text.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
 import { asPublic } from './video.ts'
@@ -53,12 +52,12 @@ export function videoHandlers({
     },
     async getVideo({ videoId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      const video = parseId(videoId) ? await videos.find(scope, videoId, signal) : undefined
+      const video = isId(videoId) ? await videos.find(scope, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
       return { video: toMessage(video) }
     },
     async findPublicVideo({ videoId }, { signal }) {
-      const video = parseId(videoId) ? await videos.find(null, videoId, signal) : undefined
+      const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
       return { video: toMessage(asPublic(video, new Date())) }
     },
@@ -76,7 +75,7 @@ export function videoHandlers({
     async updateVideo({ video: given, updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
       const key = { scope: scopeOf(principal), videoId: given?.videoId ?? '' }
-      if (!given || !parseId(key.videoId)) throw notFound('video', key.videoId)
+      if (!given || !isId(key.videoId)) throw notFound('video', key.videoId)
       const video =
         updateMask.length === 0
           ? await videos.find(key.scope, key.videoId, signal)
@@ -86,12 +85,12 @@ export function videoHandlers({
     },
     async deleteVideo({ videoId }, { principal, signal }) {
       const scope = scopeOf(principal)
-      if (!parseId(videoId)) throw notFound('video', videoId)
+      if (!isId(videoId)) throw notFound('video', videoId)
       return { deleteTime: await videos.remove({ scope, videoId }, signal) }
     },
     async createVideoToken(request, call) {
       const scope = scopeOf(call.principal)
-      if (!parseId(request.videoId)) throw notFound('video', request.videoId)
+      if (!isId(request.videoId)) throw notFound('video', request.videoId)
       const { token, expires } = await tokens.create(scope, request, call)
       return { token, expireTime: new Date(expires * 1000) }
     },
@@ -100,14 +99,13 @@ export function videoHandlers({
 
 function toListing({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoQuery {
   const problems = [
-    ...(skip < 0 ? [{ field: 'skip', message: 'must not be negative' }] : []),
+    ...checkPage({ pageSize, skip }),
     ...(skip >= MAX_START ? [{ field: 'skip', message: `must be less than ${MAX_START}; continue with next_page_token` }] : []),
-    ...(pageSize < 0 ? [{ field: 'page_size', message: 'must not be negative' }] : []),
     ...(tag === '' ? [] : checkTag(tag, 'tag')),
     ...checkText('query', query, { max: MAX_QUERY_LENGTH }),
-    ...(folderId === '' || parseId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits that do not begin with 0' }]),
+    ...(folderId === '' || isId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits that do not begin with 0' }]),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return {
     scope,
     order: orderOf(order, query),

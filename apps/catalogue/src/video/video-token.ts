@@ -1,4 +1,4 @@
-import { invalid, notFound } from '@vitascope/errors'
+import { notFound, requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
@@ -38,7 +38,7 @@ export function createVideoTokens(db: Db, videos: VideoStore, keys: TokenKeys, m
           : [{ field: 'expires_in_seconds', message: `must be from 1 to ${MAX_LIFETIME_SECONDS}` }]),
         ...(address === '' || ip !== undefined ? [] : [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }]),
       ]
-      if (problems.length > 0) throw invalid(problems)
+      requireValid(problems)
       return withIdempotency(db, call, codec, async () => {
         const expires = Math.floor(Date.now() / 1000) + expiresInSeconds
         const grant = { videoId, expires: new Date(expires * 1000), ...(ip !== undefined && { ip }) }

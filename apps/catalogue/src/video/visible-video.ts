@@ -1,7 +1,7 @@
 import { isDomainError, notFound } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import { scopeOf } from '@vitascope/principal'
-import { parseId } from '../rules/id.ts'
+import { isId } from '@vitascope/request'
 import { asPublic, type Video } from './video.ts'
 import type { VideoStore } from './video-store.ts'
 
@@ -10,7 +10,7 @@ import type { VideoStore } from './video-store.ts'
  * other callers. Throws `not_found` if it is not public.
  */
 export async function requireVisibleVideo(videos: VideoStore, principal: Principal, videoId: string, signal?: AbortSignal): Promise<Video> {
-  const video = parseId(videoId) ? await videos.find(null, videoId, signal) : undefined
+  const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
   if (!video) throw notFound('video', videoId)
   const scope = principal.kind === 'user' ? scopeOf(principal) : undefined
   return scope === null || scope === video.organisationId ? video : asPublic(video, new Date())

@@ -1,8 +1,7 @@
 import { isDomainError, notFound } from '@vitascope/errors'
 import type { Call, Client } from '@vitascope/grpc'
-import { isId } from '@vitascope/postgres'
 import type { UserServiceService, UserSummary } from '@vitascope/proto/auth/v1/user'
-import { isStorable } from '../rules/input.ts'
+import { isId, isStorable } from '@vitascope/request'
 import { asService } from './as-service.ts'
 
 export type { UserSummary }

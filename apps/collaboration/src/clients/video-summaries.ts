@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Call, Client } from '@vitascope/grpc'
-import { isId } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import type { VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
+import { isId } from '@vitascope/request'
 import { asService } from './as-service.ts'
 
 export type { VideoSummary }

@@ -2,8 +2,8 @@ import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { scopeOf } from '@vitascope/principal'
 import type { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
+import { readMask } from '@vitascope/request'
 import { type Clients, requireResolved } from '../clients/resolve-references.ts'
-import { maskOf } from '../rules/input.ts'
 import { CHANGEABLE, checkClip, MAX_CLIPS, mergeClip } from './clip.ts'
 import type { ClipStore } from './clip-store.ts'
 import type { EntryStore } from './entry-store.ts'
@@ -36,7 +36,7 @@ export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handler
       const key = { scope: scopeOf(call.principal), clipId: given?.clipId ?? '' }
       const found = await clips.find(key, call.signal)
       const { video } = await requireResolved(clients, found, { noun: 'clip', id: key.clipId }, call)
-      const named = maskOf(updateMask, CHANGEABLE)
+      const named = readMask(updateMask, CHANGEABLE)
       if (!given) throw notFound('clip', '')
       return clips.update(key, (now) => checkClip(mergeClip(now, given, named), named, video.durationSeconds), call.signal)
     },

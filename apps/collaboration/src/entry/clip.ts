@@ -1,5 +1,5 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../rules/input.ts'
+import { DomainError, type FieldError, invalid, requireValid } from '@vitascope/errors'
+import { checkText } from '@vitascope/request'
 
 /** A comment on a part of a video. */
 export interface Clip extends ClipFields {
@@ -39,10 +39,10 @@ export function checkClip(clip: ClipFields, named: ReadonlySet<ClipField>, durat
   const problems = [
     ...checkText('title', clip.title, { max: 255 }),
     ...checkText('comments', clip.comments, { max: 2_000 }),
-    ...checkText('type', clip.type, { min: 1, max: 50 }),
+    ...checkText('type', clip.type, { max: 50, blank: false }),
     ...(named.has('time_start') || named.has('time_finish') ? checkTimes(clip, named, durationSeconds) : []),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return clip
 }
 

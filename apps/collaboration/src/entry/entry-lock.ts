@@ -1,6 +1,7 @@
 import { notFound } from '@vitascope/errors'
-import { isId, type Transaction } from '@vitascope/postgres'
+import type { Transaction } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
+import { isId } from '@vitascope/request'
 
 export interface EntryKey {
   scope: Scope

@@ -3,9 +3,9 @@ import type { Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import { UserType } from '@vitascope/proto/auth/v1/user'
 import { Entry as EntryMessage, type EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
+import { readMask } from '@vitascope/request'
 import { type Clients, requireResolved, withUsers } from '../clients/resolve-references.ts'
 import type { UserSummary } from '../clients/user-summaries.ts'
-import { maskOf } from '../rules/input.ts'
 import { CHANGEABLE, checkEmail, type Entry, type EntryHead } from './entry.ts'
 import { readEntryPage } from './entry-page.ts'
 import type { EntryStore } from './entry-store.ts'
@@ -57,7 +57,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       const found = await entries.findHead(key, call.signal)
       const { row, user: before } = await requireResolved(clients, found, { noun: 'collaboration', id: key.collaborationId }, call)
       if (!given) throw notFound('collaboration', '')
-      const named = maskOf(updateMask, CHANGEABLE)
+      const named = readMask(updateMask, CHANGEABLE)
       const email = named.has('email') ? checkEmail(given.email) : undefined
       const user = named.has('user_id') ? await users.require(row.organisationId, given.userId, call) : undefined
       const { entry, previous } = await entries.update(

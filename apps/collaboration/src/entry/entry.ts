@@ -1,6 +1,6 @@
-import { DomainError, invalid } from '@vitascope/errors'
+import { DomainError, requireValid } from '@vitascope/errors'
+import { checkText } from '@vitascope/request'
 import type { References } from '../clients/resolve-references.ts'
-import { checkText } from '../rules/input.ts'
 import type { Clip } from './clip.ts'
 
 /** A user's entry on a video, without its clips. */
@@ -35,7 +35,7 @@ export function checkEmail(email: string): string {
   if (problems.length === 0 && email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email)) {
     problems.push({ field: 'email', message: 'must be an email address' })
   }
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return email
 }
 

@@ -1,4 +1,4 @@
-import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { maySee, requireService } from '@vitascope/principal'
@@ -8,9 +8,10 @@ import type {
   CreateSlideJobRequest,
   JobServiceService,
 } from '@vitascope/proto/encoding/v1/job'
+import { isId } from '@vitascope/request'
 import { isObjectName } from '@vitascope/storage'
 import { readPace } from '../job/chunk-speed.ts'
-import { isJobId, type NewJob } from '../job/job.ts'
+import type { NewJob } from '../job/job.ts'
 import { toMessage } from '../job/job-message.ts'
 import { readJob } from '../job/job-store.ts'
 import { readProfile } from '../rendition/rendition-profile.ts'
@@ -40,19 +41,19 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobIntake }): Handlers
       return {}
     },
     async getJob({ jobId }, { principal }) {
-      const job = isJobId(jobId) ? await readJob(db.query, jobId) : undefined
+      const job = isId(jobId) ? await readJob(db.query, jobId) : undefined
       // A job that was cancelled before it was accepted has no owner, so it is not shown.
       if (!job || job.mediaId === '' || !maySee(principal, job.organisationId)) throw notFound('job', jobId)
       return { job: toMessage(job, await readPace(db.query, job)) }
     },
     async cancelJob({ jobId }, { principal, signal }) {
       requireService(principal)
-      if (isJobId(jobId)) await jobs.cancel(jobId, signal)
+      if (isId(jobId)) await jobs.cancel(jobId, signal)
       return {}
     },
     async repeatReport({ jobId }, { principal, signal }) {
       requireService(principal)
-      if (isJobId(jobId)) await jobs.repeatReport(jobId, signal)
+      if (isId(jobId)) await jobs.repeatReport(jobId, signal)
       return {}
     },
   }
@@ -70,7 +71,7 @@ function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSecon
   const url = sourceUrl.length <= MAX_URL_LENGTH && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
   if (!upload && (!url || !['http:', 'https:'].includes(url.protocol)))
     fields.push({ field: 'source_url', message: 'must be an http or https URL' })
-  if (fields.length > 0) throw invalid(fields)
+  requireValid(fields)
   const source = upload ? sourceOfJob(upload) : sourceUrl
   return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds, lowPriority }
 }
@@ -79,26 +80,26 @@ function checkedSlides({ jobId, presentationId, organisationId, sourceObject, so
   const fields = checkIds(jobId, { presentation_id: presentationId }, organisationId)
   if (!isObjectName(sourceObject)) fields.push({ field: 'source_object', message: 'must be the name of an object' })
   if (sourceBytes < 1) fields.push({ field: 'source_bytes', message: 'must be greater than 0' })
-  if (fields.length > 0) throw invalid(fields)
+  requireValid(fields)
   const source = { object: sourceObject, bytes: sourceBytes, sha256: '' }
   return { jobId, kind: 'slides', mediaId: presentationId, organisationId, sourceUrl: '', source }
 }
 
 function checkedRendition({ jobId, mediaId, organisationId, setJobId, profile, maxBytes, lowPriority }: CreateRenditionJobRequest) {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
-  if (!isJobId(setJobId)) fields.push({ field: 'set_job_id', message: 'must be an integer greater than 0' })
+  if (!isId(setJobId)) fields.push({ field: 'set_job_id', message: 'must be an integer greater than 0' })
   const rendition = readProfile(profile)
   if (Array.isArray(rendition)) throw invalid([...fields, ...rendition])
-  if (fields.length > 0) throw invalid(fields)
+  requireValid(fields)
   return { jobId, kind: 'rendition' as const, mediaId, organisationId, sourceUrl: '', setJobId, rendition, maxBytes, lowPriority }
 }
 
 function checkIds(jobId: string, owner: Record<string, string>, organisationId: string): FieldError[] {
   const fields: FieldError[] = []
-  if (!isJobId(jobId)) fields.push({ field: 'job_id', message: 'must be an integer greater than 0' })
+  if (!isId(jobId)) fields.push({ field: 'job_id', message: 'must be an integer greater than 0' })
   for (const [field, id] of Object.entries(owner)) {
     if (!/^[a-z0-9]{1,64}$/.test(id)) fields.push({ field, message: 'must be digits or lower-case letters' })
   }
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an id' })
+  if (!isId(organisationId)) fields.push({ field: 'organisation_id', message: 'must be an id' })
   return fields
 }

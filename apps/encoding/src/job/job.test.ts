@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { afterFault, isJobId, percentOf } from './job.ts'
+import { afterFault, percentOf } from './job.ts'
 
 const platformFault = (code: number, attempt: number, storageFaults = 0) =>
   afterFault({ attempt, storageFaults }, { code, message: '' }, 2_000)
@@ -58,17 +58,4 @@ test.each([
   ['encode', -1, 12],
 ] as const)('%s, %d done, is %d percent of a job', (part, done, percent) => {
   expect(percentOf(part, done)).toBe(percent)
-})
-
-test.each([
-  ['1', true],
-  ['999999999999999999', true],
-  ['0', false],
-  ['01', false],
-  ['1000000000000000000', false],
-  ['-1', false],
-  ['1 ', false],
-  ['', false],
-])('"%s" as a job id: %s', (text, is) => {
-  expect(isJobId(text)).toBe(is)
 })

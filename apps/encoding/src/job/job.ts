@@ -135,8 +135,3 @@ export function keyOfJob(jobId: string): string {
 export function jobOfKey(key: string): string {
   return key.slice('job:'.length)
 }
-
-/** Returns true for a valid id. The catalogue assigns ids, as integers that fit a bigint. */
-export function isJobId(text: string): boolean {
-  return /^[1-9]\d{0,17}$/.test(text)
-}

@@ -5,15 +5,15 @@ import { codecName, type EncodePlan } from '@vitascope/media'
 import type { Db } from '@vitascope/postgres'
 import { requireService } from '@vitascope/principal'
 import type { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
+import { isId } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
-import { isJobId } from '../job/job.ts'
 import { previewMaster, previewPlaylist, trackKeys } from './preview-playlist.ts'
 import { previewPlan, readTrack } from './preview-playlist-store.ts'
 import { segmentFolders } from './preview-track.ts'
 
 export function previewHandlers({ db, storage }: { db: Db; storage: ObjectStorage }): Handlers<typeof PreviewPlaylistServiceService> {
   const needPlan = async (jobId: string): Promise<EncodePlan> => {
-    const plan = isJobId(jobId) ? await previewPlan(db.query, jobId) : undefined
+    const plan = isId(jobId) ? await previewPlan(db.query, jobId) : undefined
     if (!plan) throw nothingYet()
     return plan
   }

@@ -1,8 +1,8 @@
-import { type FieldError, invalid, notFound } from '@vitascope/errors'
+import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { isId } from '@vitascope/postgres'
 import { requireSystemUser } from '@vitascope/principal'
 import type { QueueJobServiceService } from '@vitascope/proto/encoding/v1/queue_job'
+import { checkText, isId } from '@vitascope/request'
 import type { QueueJobStore } from './queue-job-store.ts'
 
 const MAX_NAME_LENGTH = 255
@@ -14,7 +14,7 @@ export function queueJobHandlers(jobs: QueueJobStore): Handlers<typeof QueueJobS
     async addQueueJob({ jobName, priority, data }, call) {
       requireSystemUser(call.principal)
       const fields = problemsOf({ jobName, priority, data })
-      if (fields.length > 0) throw invalid(fields)
+      requireValid(fields)
       return { jobId: await jobs.add({ jobName, priority, data }, call) }
     },
     async popQueueJob({ leaseSeconds }, { principal, signal }) {
@@ -33,9 +33,8 @@ export function queueJobHandlers(jobs: QueueJobStore): Handlers<typeof QueueJobS
 }
 
 function problemsOf({ jobName, priority, data }: { jobName: string; priority: number; data: string }): FieldError[] {
-  const length = [...jobName].length
   return [
-    ...(length < 1 || length > MAX_NAME_LENGTH ? [{ field: 'job_name', message: `must have 1 to ${MAX_NAME_LENGTH} characters` }] : []),
+    ...checkText('job_name', jobName, { min: 1, max: MAX_NAME_LENGTH }),
     ...(priority !== 1 && priority !== 10 ? [{ field: 'priority', message: 'must be 1 (low) or 10 (high)' }] : []),
     ...(Buffer.byteLength(data) > MAX_DATA_BYTES || !isJson(data)
       ? [{ field: 'data', message: `must be JSON of at most ${MAX_DATA_BYTES} bytes` }]

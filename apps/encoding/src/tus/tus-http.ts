@@ -5,11 +5,11 @@ import { DomainError, invalid, isDomainError, notFound, type RefusalKind } from 
 import type { Client, Principal } from '@vitascope/grpc'
 import { foreignOrganisation, keyRequired } from '@vitascope/principal'
 import type { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { isId, isUuid } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
 import { type Reservation, UNDER_WAY_SECONDS, type UploadQuota, whileReserved } from '../upload/upload-quota.ts'
-import { isUuid } from '../upload/upload-rpc.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
 import { finishUpload, isFinal, refusalOf } from './finish-upload.ts'
 import { readChecksum, receiveParts } from './receive-parts.ts'
@@ -242,7 +242,7 @@ function organisationFor(owner: Owner, named: string | undefined): string {
     if (named === undefined || named === owner.organisationId) return owner.organisationId
     throw foreignOrganisation()
   }
-  if (named !== undefined && /^[1-9]\d{0,18}$/.test(named)) return named
+  if (named !== undefined && isId(named)) return named
   throw invalid([{ field: 'Upload-Metadata', message: 'must have organisation_id with a system key' }])
 }
 

@@ -1,8 +1,9 @@
-import { invalid } from '@vitascope/errors'
+import { invalid, requireValid } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { type Codec, type Db, withIdempotency } from '@vitascope/postgres'
 import { foreignOrganisation, maySee, requireUser } from '@vitascope/principal'
 import type { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
+import { checkText, isId, isUuid } from '@vitascope/request'
 import type { UploadService } from './upload-service.ts'
 
 const MAX_NAME_LENGTH = 255
@@ -33,14 +34,12 @@ export function uploadHandlers({
       const user = requireUser(principal)
       const problems = [
         ...(request.key === '' ? [{ field: 'key', message: 'is required' }] : []),
-        ...([...request.filename].length > MAX_NAME_LENGTH || request.filename.includes('\0')
-          ? [{ field: 'filename', message: `must have at most ${MAX_NAME_LENGTH} characters` }]
-          : []),
+        ...checkText('filename', request.filename, { max: MAX_NAME_LENGTH }),
         ...(request.presentationId !== '' && !request.isPresentation
           ? [{ field: 'presentation_id', message: 'is for presentations only' }]
           : []),
       ]
-      if (problems.length > 0) throw invalid(problems)
+      requireValid(problems)
       const organisationId = user.userType === 'system' ? undefined : user.organisationId
       const completion = { ...request, organisationId, userId: user.userId, requestId }
       return withIdempotency(db, { signal, idempotency }, codec(), () => service.complete(completion, signal))
@@ -53,11 +52,7 @@ export function uploadHandlers({
   }
 }
 
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
-}
-
 function requireOrganisation(principal: Principal, organisationId: string): void {
   if (!maySee(requireUser(principal), organisationId)) throw foreignOrganisation()
-  if (!/^[1-9]\d{0,18}$/.test(organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id: digits' }])
+  if (!isId(organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id: digits' }])
 }

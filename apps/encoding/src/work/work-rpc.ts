@@ -1,16 +1,17 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
+import { DomainError, type FieldError, invalid, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import { planVersion } from '@vitascope/media'
 import type { Db } from '@vitascope/postgres'
 import { requireService } from '@vitascope/principal'
 import { ChunkState, TaskKind as KindCode, type SegmentFile, type Task, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import type { Lease, LeasedItem, LeaseRequest, Queue } from '@vitascope/queue'
+import { isId } from '@vitascope/request'
 import { isObjectName } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { ReachPoint } from '../common/crash-point.ts'
 import type { TaskResults } from '../engine/task-results.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
-import { isJobId, keyOfJob } from '../job/job.ts'
+import { keyOfJob } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
 import { isOfSource } from '../task/fault.ts'
 import { MIN_PRIORITY, type StoredFile, WORKER_KINDS, type WorkerTaskKind } from '../task/task.ts'
@@ -79,7 +80,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
     async leaseChunk({ workerId, waitSeconds, requestId, jobId, chunk, planVersion: known, orAnother }, { principal, signal, deadline }) {
       requireService(principal)
       checkRequestId(workerId, requestId)
-      if (!isJobId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
+      if (!isId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
       if (known < planVersion) {
         log.info({ job_id: jobId, worker_id: workerId }, 'worker pod has an older release than this service; it will be replaced')
         await tools.renewRun(jobId)
@@ -242,9 +243,9 @@ function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): S
 
 function leaseOf(taskId: string, fence: number): Lease {
   const fields: FieldError[] = []
-  if (!/^[1-9]\d{0,17}$/.test(taskId)) fields.push({ field: 'task_id', message: 'must be the id of a task' })
+  if (!isId(taskId)) fields.push({ field: 'task_id', message: 'must be the id of a task' })
   if (fence < 1) fields.push({ field: 'fence', message: 'must be the fence of a lease' })
-  if (fields.length > 0) throw invalid(fields)
+  requireValid(fields)
   return { itemId: taskId, fence }
 }
 

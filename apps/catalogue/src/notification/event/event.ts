@@ -1,5 +1,5 @@
-import { type FieldError, invalid } from '@vitascope/errors'
-import { parseId } from '../../rules/id.ts'
+import { type FieldError, requireValid } from '@vitascope/errors'
+import { isId } from '@vitascope/request'
 
 /** The event types that webhooks can subscribe to. */
 export const EVENT_TYPES = [
@@ -46,10 +46,10 @@ export function checkForeignEvent(event: ForeignEvent): ForeignEvent {
   const refuse = (field: string, message: string) => problems.push({ field, message })
   if (!/^[\w-]{1,100}$/.test(event.eventId)) refuse('event_id', 'must be 1 to 100 characters of A-Z, a-z, 0-9, _ and -')
   if (!isEventType(event.type)) refuse('type', `must be one of: ${EVENT_TYPES.join(', ')}`)
-  if (!parseId(event.organisationId)) refuse('organisation_id', 'must be an id')
+  if (!isId(event.organisationId)) refuse('organisation_id', 'must be an id')
   if (!/^[\x21-\x7e]{1,100}$/.test(event.objectKey)) refuse('object_key', 'must be 1 to 100 characters')
   if (!isSmallObject(event.dataJson)) refuse('data_json', `must be a JSON object of at most ${DATA_CHARACTERS} characters`)
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return event
 }
 

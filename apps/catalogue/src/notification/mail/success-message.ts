@@ -1,4 +1,4 @@
-import { firstCharacters } from '../../rules/text.ts'
+import { firstCharacters } from '@vitascope/request'
 
 export interface Recipient {
   email: string

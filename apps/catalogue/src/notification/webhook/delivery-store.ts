@@ -1,7 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
-import { parseId } from '../../rules/id.ts'
+import { isId } from '@vitascope/request'
 import { type Delivery, deliveryWaiting, webhookDisabled } from './webhook.ts'
 import { addOwnEvent, disableWebhook, requireWebhook, type WebhookKey } from './webhook-store.ts'
 
@@ -52,7 +52,7 @@ export function createDeliveryStore(
       withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
         // Because of the lock, two concurrent calls see each other.
         const { webhookId, enabled } = await requireWebhook(tx, key, 'for no key update')
-        const [sent] = parseId(deliveryId)
+        const [sent] = isId(deliveryId)
           ? await tx.query<{ event_id: string; object_key: string; waits: boolean }>(
               `select d.event_id, d.object_key, exists (select from webhook_delivery o
                  where o.webhook_id = d.webhook_id and o.object_key = d.object_key and o.event_id = d.event_id and o.state = 'waiting') as waits

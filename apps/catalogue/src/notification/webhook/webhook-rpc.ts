@@ -1,11 +1,10 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
-import { encodePageToken } from '@vitascope/postgres'
 import { scopeOf } from '@vitascope/principal'
 import { DeliveryState, type Delivery as Message, type WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
+import { encodePageToken, pageById, pageSizeOf, readIdToken } from '@vitascope/request'
 import { requireOrganisation } from '../../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../../organisation-replica/organisation.ts'
-import { checkedSize, pageById, readIdToken } from '../../rules/id-page.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import { type CheckAddress, checkWebhook, type Delivery, mergeWebhook } from './webhook.ts'
 import type { WebhookKey, WebhookStore } from './webhook-store.ts'
@@ -57,7 +56,7 @@ export function webhookHandlers(stores: {
       return { secret: await webhooks.rotate(keyOf(call.principal, webhookId), call) }
     },
     async listDeliveries({ webhookId, pageSize, pageToken, skip }, { principal, signal }) {
-      const size = checkedSize({ pageSize: pageSize === 0 ? DELIVERIES_DEFAULT : pageSize, skip }, MAX_DELIVERIES)
+      const size = pageSizeOf({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
       const place = { before: readIdToken(pageToken), limit: size + 1, skip }
       const rows = await deliveries.list(keyOf(principal, webhookId), place, signal)
       const page = rows.slice(0, size)

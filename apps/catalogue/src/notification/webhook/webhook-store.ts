@@ -2,10 +2,9 @@ import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
+import { isId, type PagePlace } from '@vitascope/request'
 import type { MasterKeys } from '@vitascope/security'
 import { sealedCodec } from '../../rules/answer-codec.ts'
-import { parseId } from '../../rules/id.ts'
-import type { IdPlace } from '../../rules/id-page.ts'
 import { MAX_WEBHOOKS, type Webhook, type WebhookFields, webhooksFull } from './webhook.ts'
 import { createSecretCipher, newSecret } from './webhook-secret.ts'
 
@@ -19,7 +18,7 @@ type Repeatable = Pick<Call, 'idempotency' | 'signal'>
 /** Methods with a key throw WEBHOOK_NOT_FOUND. */
 export interface WebhookStore {
   require(key: WebhookKey, signal?: AbortSignal): Promise<Webhook>
-  list(organisationId: string, place: IdPlace, signal?: AbortSignal): Promise<Webhook[]>
+  list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Webhook[]>
   /** Stores a webhook. This is the only method that returns its secret. Throws WEBHOOKS_FULL. */
   create(webhook: WebhookFields & { organisationId: string }, call: Repeatable): Promise<{ webhook: Webhook; secret: string }>
   /** Locks the webhook and stores the fields that `change` returns. */
@@ -152,7 +151,7 @@ export async function requireWebhook(
   { scope, webhookId }: WebhookKey,
   lock: '' | 'for update' | 'for no key update' = '',
 ): Promise<Webhook> {
-  const [row] = parseId(webhookId) ? await query<WebhookRow>(`${FIND} ${lock}`, [webhookId, scope]) : []
+  const [row] = isId(webhookId) ? await query<WebhookRow>(`${FIND} ${lock}`, [webhookId, scope]) : []
   if (!row) throw notFound('webhook', webhookId)
   return toWebhook(row)
 }

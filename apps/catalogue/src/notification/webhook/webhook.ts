@@ -1,5 +1,5 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../../rules/text.ts'
+import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText } from '@vitascope/request'
 import { EVENT_TYPES, isEventType } from '../event/event.ts'
 
 /** A URL that receives the events of an organisation. */
@@ -33,7 +33,11 @@ export type CheckAddress = (url: string) => readonly string[]
 
 export const MAX_WEBHOOKS = 20
 const URL_CHARACTERS = 2_000
-const FIELDS = ['url', 'events', 'enabled'] as const
+const PATHS = new Map<string, keyof WebhookFields>([
+  ['url', 'url'],
+  ['events', 'events'],
+  ['enabled', 'enabled'],
+])
 
 /** Returns the fields with each event type once. Throws `invalid` with every invalid field. */
 export function checkWebhook<Fields extends WebhookFields>(fields: Fields, checkAddress: CheckAddress): Fields {
@@ -42,18 +46,14 @@ export function checkWebhook<Fields extends WebhookFields>(fields: Fields, check
   const problems: FieldError[] = [...long, ...(shows.length > 0 ? [{ field: 'url', message: shows.join('; ') }] : [])]
   if (fields.events.length === 0) problems.push({ field: 'events', message: 'must not be empty' })
   if (!fields.events.every(isEventType)) problems.push({ field: 'events', message: `must be of: ${EVENT_TYPES.join(', ')}` })
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
   return { ...fields, events: [...new Set(fields.events)] }
 }
 
 /** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid`. */
 export function mergeWebhook(now: WebhookFields, given: WebhookFields, mask: readonly string[], checkAddress: CheckAddress): WebhookFields {
-  const unknown = mask
-    .filter((path) => !FIELDS.some((field) => field === path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  if (unknown.length > 0) throw invalid(unknown)
-  const pick = (field: (typeof FIELDS)[number]) => (mask.includes(field) ? given : now)
-  const fields = { url: pick('url').url, events: pick('events').events, enabled: pick('enabled').enabled }
+  const { fields, problems } = applyMask(now, given, mask, PATHS)
+  requireValid(problems)
   // An unchanged URL is not checked here, because every call checks it.
   return checkWebhook(fields, mask.includes('url') ? checkAddress : () => [])
 }

@@ -6,9 +6,9 @@ import {
   OrganisationFormat as FormatMessage,
   EncodingProfile as ProfileMessage,
 } from '@vitascope/proto/catalogue/v1/encoding_format'
+import { isId } from '@vitascope/request'
 import { requireOrganisation } from '../../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../../organisation-replica/organisation.ts'
-import { parseId } from '../../rules/id.ts'
 import type { EncodingFormatStore, OrganisationFormat } from './encoding-format-store.ts'
 import { type EncodingProfile, findProfile, profiles } from './profiles.ts'
 
@@ -23,13 +23,13 @@ export function encodingFormatHandlers(
     },
     async listMediaFormats({ mediaId }, { principal, signal }) {
       requireSystemUser(principal)
-      const found = parseId(mediaId) ? await formats.ofMedia(mediaId, signal) : undefined
+      const found = isId(mediaId) ? await formats.ofMedia(mediaId, signal) : undefined
       if (!found) throw notFound('media', mediaId)
       return { mediaId: found.mediaId, title: found.title, profiles: profilesOf(found.profileIds) }
     },
     async addMediaFormat({ mediaId, profileId }, call) {
       requireSystemUser(call.principal)
-      if (!parseId(mediaId)) throw notFound('media', mediaId)
+      if (!isId(mediaId)) throw notFound('media', mediaId)
       const asked = { mediaId, profileId: checkProfile(profileId), userId: requireUser(call.principal).userId }
       const { profileIds, ...added } = await formats.addToMedia(asked, call)
       return { ...added, profiles: profilesOf(profileIds) }
@@ -46,7 +46,7 @@ export function encodingFormatHandlers(
     },
     async removeOrganisationFormat({ organisationFormatId }, { principal, signal }) {
       requireSystemUser(principal)
-      if (!parseId(organisationFormatId)) throw notFound('encoding format', organisationFormatId)
+      if (!isId(organisationFormatId)) throw notFound('encoding format', organisationFormatId)
       await formats.removeFromOrganisation(organisationFormatId, signal)
       return {}
     },

@@ -1,4 +1,4 @@
-import { tidy } from '../../rules/text.ts'
+import { tidy } from '@vitascope/request'
 import type { RenditionSet } from '../media/rendition-set.ts'
 import { CANCELLED, failedStatus, failureCode, playable, progressed, type Status, workPercent } from '../media/status.ts'
 

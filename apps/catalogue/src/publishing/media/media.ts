@@ -1,5 +1,5 @@
-import { DomainError, type FieldError, invalid } from '@vitascope/errors'
-import { checkText } from '../../rules/text.ts'
+import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
+import { applyMask, checkText } from '@vitascope/request'
 
 /** The parent of videos; it owns the encoded files. */
 export interface Media {
@@ -30,14 +30,9 @@ const SYSTEM_PATHS = ['original_filename', 'token_required']
 export function mergeMedia(now: MediaFields, given: MediaFields, mask: readonly string[], bySystem: boolean): MediaFields {
   const own = mask.filter((path) => SYSTEM_PATHS.includes(path))
   if (own.length > 0 && !bySystem) throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${own.join(' and ')}`)
-  const unknown = mask
-    .filter((path) => !PATHS.has(path))
-    .map((path) => ({ field: 'update_mask', message: `names no field: ${path.slice(0, 100)}` }))
-  const keys = mask.flatMap((path) => PATHS.get(path) ?? [])
-  const merged = { ...now, ...Object.fromEntries(keys.map((key) => [key, given[key]])) }
-  const problems = [...unknown, ...checkMedia(merged)]
-  if (problems.length > 0) throw invalid(problems)
-  return merged
+  const { fields, problems } = applyMask(now, given, mask, PATHS)
+  requireValid([...problems, ...checkMedia(fields)])
+  return fields
 }
 
 function checkMedia({ title, originalFilename, gifStatus }: MediaFields): FieldError[] {

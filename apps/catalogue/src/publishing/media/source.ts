@@ -1,5 +1,5 @@
 import type { FieldError } from '@vitascope/errors'
-import { firstCharacters } from '../../rules/text.ts'
+import { firstCharacters, isStorable } from '@vitascope/request'
 
 const MAX_URL_LENGTH = 4_096
 /** A file that is already in storage, by the id that encoding assigned. The gateway rejects such URLs from callers. */
@@ -10,7 +10,7 @@ export function checkSourceUrl(field: string, url: string): FieldError[] {
   if (url === '') return [{ field, message: 'must not be empty' }]
   if (url.length > MAX_URL_LENGTH) return [{ field, message: `must have at most ${MAX_URL_LENGTH} characters` }]
   if (UPLOADED.test(url)) return []
-  const bad = url.includes('\0') || !url.isWellFormed() || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)
+  const bad = !isStorable(url) || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)
   return bad ? [{ field, message: 'must be a URL that starts with http:// or https://' }] : []
 }
 

@@ -1,9 +1,9 @@
+import { isStorable } from '@vitascope/request'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { checked, field, refuse } from '../../server/schema/field.ts'
 import { flag, id, text } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
-import { isStorable } from '../../server/schema/text.ts'
 import { VideoResponse } from '../video/video-response.ts'
 import { findVideo } from '../video/video-routes.ts'
 

@@ -1,4 +1,4 @@
-import { invalid } from '@vitascope/errors'
+import { requireValid } from '@vitascope/errors'
 import { PolicyCondition } from '@vitascope/proto/encoding/v1/upload'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
@@ -184,7 +184,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
       ...(appends && payload.presentation_id === undefined ? [{ field: 'presentation_id', message: 'is required with append' }] : []),
       ...(!appends && payload.presentation_id !== undefined ? [{ field: 'presentation_id', message: 'is for append only' }] : []),
     ]
-    if (problems.length > 0) throw invalid(problems)
+    requireValid(problems)
     const request = {
       key: payload.key,
       bucket: payload.bucket,

@@ -1,4 +1,4 @@
-import { invalid } from '@vitascope/errors'
+import { invalid, requireValid } from '@vitascope/errors'
 import { Webhook } from '@vitascope/proto/catalogue/v1/webhook'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
@@ -212,7 +212,7 @@ function checkWebhook(sent: { url?: string | undefined; events?: readonly unknow
     ...(shows.length > 0 ? [{ field: 'url', message: shows.join('; ') }] : []),
     ...(sent.events?.length === 0 ? [{ field: 'events', message: 'must not be empty' }] : []),
   ]
-  if (problems.length > 0) throw invalid(problems)
+  requireValid(problems)
 }
 
 /** Returns the organisation. A user may omit its own. */

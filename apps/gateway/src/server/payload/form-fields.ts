@@ -1,4 +1,4 @@
-import { type FieldError, invalid } from '@vitascope/errors'
+import { type FieldError, requireValid } from '@vitascope/errors'
 import { z } from 'zod'
 import { parseJsonText } from './json-text.ts'
 import { fieldPath } from './refusals.ts'
@@ -32,7 +32,7 @@ export function unflatten(pairs: readonly Pair[], kinds: FieldKinds): Record<str
   const twice: FieldError[] = [...values]
     .filter(([name, all]) => all.length > 1 && !kinds.get(name)?.repeats)
     .map(([name]) => ({ field: fieldPath([name]), message: 'must not be repeated' }))
-  if (twice.length > 0) throw invalid(twice)
+  requireValid(twice)
   // Unlike an assignment, this keeps `__proto__` as an own property.
   return Object.fromEntries([...values].map(([name, all]) => [name, fieldValue(name, all, kinds.get(name) ?? TEXT)]))
 }

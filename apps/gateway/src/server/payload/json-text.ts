@@ -1,4 +1,5 @@
 import { invalid } from '@vitascope/errors'
+import { isStorable } from '@vitascope/request'
 import { MalformedItem } from './lenient-list.ts'
 import { badField, fieldPath, malformed, Problems } from './refusals.ts'
 
@@ -248,7 +249,7 @@ function noteValueProblems(value: unknown, start: Path, { note }: Pick<Findings,
     for (const [name, inner] of Object.entries(part)) {
       if (!goesOn) return
       path.push(Array.isArray(part) ? Number(name) : name)
-      if (!isText(name)) goesOn = note(path, 'must have a well-formed name without NUL')
+      if (!isStorable(name)) goesOn = note(path, 'must have a well-formed name without NUL')
       walk(inner)
       path.pop()
     }
@@ -257,13 +258,9 @@ function noteValueProblems(value: unknown, start: Path, { note }: Pick<Findings,
 }
 
 function problemOf(value: unknown): string | undefined {
-  if (typeof value === 'string' && !isText(value)) return 'must be well-formed Unicode without NUL'
+  if (typeof value === 'string' && !isStorable(value)) return 'must be well-formed Unicode without NUL'
   if (typeof value !== 'number') return undefined
   if (!Number.isFinite(value)) return 'must not be a number out of range'
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'must not be a number above 2^53-1: send ids as strings'
   return undefined
-}
-
-function isText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
 }

@@ -1,5 +1,6 @@
 import { Busboy } from '@fastify/busboy'
 import { invalid } from '@vitascope/errors'
+import { isStorable } from '@vitascope/request'
 import { badField, fieldPath, malformed, Problems } from './refusals.ts'
 import { MAX_FIELDS, type Pair } from './urlencoded.ts'
 
@@ -31,7 +32,7 @@ export function parseMultipartForm(bytes: Buffer, contentType: string, fileAdvic
     const mayHoldReplacement = bytes.includes(REPLACEMENT)
     parser.on('field', (name: string | undefined, value, _nameCut, cut) => {
       if (name === undefined || name === '') problems.note('payload', 'every part must have a name')
-      else if (cut || !isText(value) || !isText(name) || (value.includes(REPLACEMENT) && !mayHoldReplacement))
+      else if (cut || !isStorable(value) || !isStorable(name) || (value.includes(REPLACEMENT) && !mayHoldReplacement))
         problems.note(fieldPath([name]), 'must be well-formed UTF-8 without NUL')
       else pairs.push([name, value])
     })
@@ -63,8 +64,4 @@ function openParser(contentType: string) {
     // The content type has no boundary.
     return undefined
   }
-}
-
-function isText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
 }

@@ -1,10 +1,10 @@
 import { isDomainError } from '@vitascope/errors'
+import { isId, isStorable, lengthUpTo } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
 import { z } from 'zod'
 import { parseJsonText } from '../payload/json-text.ts'
 import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
 import { type Clash, checked, field, problem, Refusal, refuse } from './field.ts'
-import { isStorable, lengthUpTo } from './text.ts'
 
 /** Metadata of a field in the API document. */
 export interface Shown {
@@ -16,7 +16,6 @@ export interface Shown {
 const unstorable = 'must be well-formed Unicode without NUL'
 /** Longer than any key, address or id, so that cutting a path part cannot produce a valid one. */
 const maxPathPartLength = 300
-const greatestId = 9_223_372_036_854_775_807n
 
 /**
  * An id in a path. A malformed one matches no record: it is passed on, cut to a length that no id
@@ -258,9 +257,7 @@ export function addressList(max: number, shown: Shown = {}) {
 function readId(value: unknown): string | Refusal {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse('must be an id; send ids as strings')
   const written = typeof value === 'number' ? String(value) : value
-  return typeof written === 'string' && /^[1-9]\d{0,18}$/.test(written) && BigInt(written) <= greatestId
-    ? written
-    : refuse('must be an id: digits that do not begin with 0')
+  return typeof written === 'string' && isId(written) ? written : refuse('must be an id: digits that do not begin with 0')
 }
 
 function asObject(value: unknown): object | Refusal {

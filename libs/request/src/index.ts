@@ -1,0 +1,16 @@
+export { isId, isUuid } from './id.ts'
+export {
+  checkPage,
+  decodePageToken,
+  encodePageToken,
+  invalidPageToken,
+  type KeyedPage,
+  type PagePlace,
+  type PageRequest,
+  pageById,
+  pageByKey,
+  pageSizeOf,
+  readIdToken,
+} from './page.ts'
+export { checkText, firstCharacters, isStorable, lengthUpTo, type TextBounds, tidy } from './text.ts'
+export { applyMask, checkMask, type MaskPaths, readMask } from './update-mask.ts'

@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals'
+import { decodePageToken, encodePageToken, type PagePlace, pageById, pageSizeOf, readIdToken } from './page.ts'
+
+const first = { pageSize: 0, pageToken: '', skip: 0 }
+const anyList = { read: async () => [], idOf: () => '1' }
+
+/** A list of the ids 1 to `length`. */
+function aList(length: number, places: PagePlace[] = []) {
+  const read = async (place: PagePlace) => {
+    places.push(place)
+    const ids = Array.from({ length }, (_, index) => String(index + 1)).filter((id) => Number(id) > Number(place.after))
+    return ids.slice(place.skip, place.skip + place.limit)
+  }
+  return { read, idOf: (id: string) => id }
+}
+
+test('the default page size is the maximum, unless another is given', () => {
+  expect(pageSizeOf({ pageSize: 0 }, 1_000)).toBe(1_000)
+  expect(pageSizeOf({ pageSize: 0 }, 1_000, 10)).toBe(10)
+  expect(pageSizeOf({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)
+})
+
+test.each([
+  ['page_size', { pageSize: -1 }],
+  ['skip', { skip: -1 }],
+  ['page_token', { pageToken: 'x' }],
+  ['page_token', { pageToken: encodePageToken(['0']) }],
+  ['page_token', { pageToken: encodePageToken(['1; drop']) }],
+  ['page_token', { pageToken: encodePageToken(['1', '2']) }],
+])('an invalid %s is rejected', async (field, bad) => {
+  const page = pageById({ ...first, ...bad }, 10, anyList)
+  await expect(page).rejects.toMatchObject({ kind: 'invalid', fields: [{ field }] })
+})
+
+test('both numbers are reported at once', () => {
+  expect(() => pageSizeOf({ pageSize: -1, skip: -1 }, 10)).toThrow('bad fields: skip, page_size')
+})
+
+test('pages follow each other until the list ends', async () => {
+  const places: PagePlace[] = []
+  const list = aList(5, places)
+  const one = await pageById({ ...first, pageSize: 2, skip: 1 }, 10, list)
+  expect(one.rows).toEqual(['2', '3'])
+  const two = await pageById({ ...first, pageSize: 2, pageToken: one.nextPageToken }, 10, list)
+  expect(two).toEqual({ rows: ['4', '5'], nextPageToken: '' })
+  expect(places).toEqual([
+    { after: '0', limit: 3, skip: 1 },
+    { after: '3', limit: 3, skip: 0 },
+  ])
+})
+
+test('a page ends before its message becomes too large, but has at least one row', async () => {
+  const { rows, nextPageToken } = await pageById(first, 10, { ...aList(9), bytesOf: () => 1024 * 1024 })
+  expect(rows).toEqual(['1', '2', '3'])
+  expect(readIdToken(nextPageToken)).toBe('3')
+  expect((await pageById(first, 10, { ...aList(9), bytesOf: () => 2 ** 22 })).rows).toEqual(['1'])
+})
+
+test('a page token contains the sort values of the last row', () => {
+  expect(decodePageToken(encodePageToken(['2026-01-01', '7']), 2)).toEqual(['2026-01-01', '7'])
+  expect(decodePageToken('', 2)).toBeUndefined()
+  expect(() => decodePageToken(encodePageToken(['7', null]), 2)).toThrow('page_token: is not a cursor of this list')
+})
