@@ -14,7 +14,7 @@ const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 /** Ten minutes in long tests. */
 const [SOURCE, SECONDS] = process.env['VITASCOPE_LONG_TESTS'] === '1' ? (['ten-minutes.mp4', 600] as const) : (['long.mp4', 150] as const)
 /** Time in which a busy machine encodes all of it. */
-const PATIENCE_MS = SECONDS * 2_000
+const TIMEOUT_MS = SECONDS * 2_000
 const inBrowser = browserPath() === undefined ? describe.skip : describe
 
 let folder: string
@@ -102,7 +102,7 @@ test(
         seconds = now
         return playlist.includes('#EXT-X-ENDLIST')
       },
-      { timeout: PATIENCE_MS, describe: 'the playlist to be complete' },
+      { timeout: TIMEOUT_MS, describe: 'the playlist to be complete' },
     )
     expect(Math.abs(seconds - SECONDS)).toBeLessThan(0.2)
     expect(grown).toBeGreaterThan(3)
@@ -112,7 +112,7 @@ test(
     for (const [url, before] of previewed) expect([url, (await bytes(url)).equals(before)]).toEqual([url, true])
     await viewed()
   },
-  2 * PATIENCE_MS,
+  2 * TIMEOUT_MS,
 )
 
 /**
@@ -167,13 +167,13 @@ inBrowser('in a browser', () => {
           await page.screenshot({ path: join(SCREENSHOTS, 'preview-playback.png') })
         }
         const seen = await at()
-        await settled(platform.guest, id, PATIENCE_MS)
+        await settled(platform.guest, id, TIMEOUT_MS)
         // Playback did not restart when the encode was complete.
         await waitFor(async () => (await page.locator('.badge').isHidden()) && (await at()) > seen, { timeout: 30_000 })
       } finally {
         await browser.close()
       }
     },
-    2 * PATIENCE_MS,
+    2 * TIMEOUT_MS,
   )
 })

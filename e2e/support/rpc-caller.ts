@@ -17,14 +17,14 @@ export interface RpcCaller {
   close(): void
 }
 
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 export function openRpcCaller(address: string, service: string, shown: Shown): RpcCaller {
   const client = new Client(address, credentialsOf(shown), shown ? { 'grpc.ssl_target_name_override': service } : {})
   return {
     call: ({ path, isStream }, request, metadata) =>
       new Promise((resolve) => {
-        const options = { deadline: Date.now() + PATIENCE_MS }
+        const options = { deadline: Date.now() + TIMEOUT_MS }
         const parts: Buffer[] = []
         const done = ({ code }: Pick<StatusObject, 'code'>) => resolve({ code: status[code] ?? String(code), bytes: Buffer.concat(parts) })
         if (isStream) {

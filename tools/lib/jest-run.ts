@@ -23,7 +23,7 @@ export interface JestReport {
 }
 
 /** Minutes after which a hanging run is killed. */
-const patience = { usual: 70, long: 180 }
+const timeoutMinutes = { usual: 70, long: 180 }
 
 /** More failed files than this are not caused by a busy machine, so none is retried. */
 const maxRetriedFiles = 12
@@ -120,7 +120,7 @@ async function runOnce(run: JestRun, workers: number): Promise<JestReport | stri
   const { files, all, long, unit = false, name, report } = run
   const options = ['--ci', `--maxWorkers=${workers}`, '--json', `--outputFile=${report}`]
   const child = spawnJest([...options, ...nameOption(name), ...(all ? [] : ['--runTestsByPath', ...files])], { long, unit })
-  const limit = setTimeout(() => child.kill('SIGKILL'), (long ? patience.long : patience.usual) * 60_000)
+  const limit = setTimeout(() => child.kill('SIGKILL'), (long ? timeoutMinutes.long : timeoutMinutes.usual) * 60_000)
   const [code] = (await once(child, 'exit')) as [number | null]
   clearTimeout(limit)
   if (!existsSync(report)) return `Jest ended with ${code ?? 'a signal'} and no report`

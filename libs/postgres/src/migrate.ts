@@ -10,7 +10,7 @@ export interface MigrateOptions {
   /** The service's folder of SQL files, applied in the order of their names. */
   folder: string
   /** Time limit in ms for retries while other sessions lock a table; 10 minutes by default. */
-  patienceMs?: number
+  timeoutMs?: number
   log: Logger
 }
 
@@ -24,20 +24,20 @@ const LOCK_NOT_AVAILABLE = '55P03'
 /** Pause between two attempts, in which queued statements run. */
 const PAUSE_MS = 500
 /** Less than the deadline of migrations in the chart. */
-const PATIENCE_MS = 600_000
+const TIMEOUT_MS = 600_000
 
 /**
  * Migrates a schema: first the common tables, then the service's own. Running it again, or twice at once, changes
  * nothing. If other sessions hold a table lock for more than a second, the attempt is rolled back and retried. Throws
- * after `patienceMs`; then nothing of the last attempted file is applied.
+ * after `timeoutMs`; then nothing of the last attempted file is applied.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const until = performance.now() + (options.patienceMs ?? PATIENCE_MS)
-  await patiently(options.log, until, () => migrateOnce(options, COMMON, 'common_migration'))
-  await patiently(options.log, until, () => migrateOnce(options, options.folder, 'migration'))
+  const until = performance.now() + (options.timeoutMs ?? TIMEOUT_MS)
+  await retryWhileLocked(options.log, until, () => migrateOnce(options, COMMON, 'common_migration'))
+  await retryWhileLocked(options.log, until, () => migrateOnce(options, options.folder, 'migration'))
 }
 
-async function patiently(log: Logger, until: number, attempt: () => Promise<void>): Promise<void> {
+async function retryWhileLocked(log: Logger, until: number, attempt: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()

@@ -81,7 +81,7 @@ test('a migration fails if a table stays locked, and changes nothing', async () 
   const next = await aFolder('create table other (name text); alter table thing add column colour text;')
   const releaseLock = holdLock()
   try {
-    await expect(migrate({ url, schema, folder: next, log, patienceMs: 1 })).rejects.toThrow(
+    await expect(migrate({ url, schema, folder: next, log, timeoutMs: 1 })).rejects.toThrow(
       'other sessions still lock the tables of the migration',
     )
     expect(await db.query("select to_regclass('thing.other') as other")).toEqual([{ other: null }])

@@ -5,7 +5,7 @@ const STDOUT = 1
  * Maximum time that a stalled reader may block this process. After it, lines are dropped immediately until the reader
  * continues.
  */
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 const PAUSE_MS = 10
 
 /**
@@ -14,17 +14,17 @@ const PAUSE_MS = 10
  * able to exit. (pino's own destination retries a fatal line on a broken pipe forever.)
  */
 export function standardOutput(): { write(line: string): void } {
-  let patience = PATIENCE_MS
+  let remainingMs = TIMEOUT_MS
   return {
     write(line) {
       const bytes = Buffer.from(line)
       for (let written = 0; written < bytes.length; ) {
         try {
           written += writeSync(STDOUT, bytes, written)
-          patience = PATIENCE_MS
+          remainingMs = TIMEOUT_MS
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || patience <= 0) return
-          patience -= PAUSE_MS
+          if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || remainingMs <= 0) return
+          remainingMs -= PAUSE_MS
           pause(PAUSE_MS)
         }
       }

@@ -11,10 +11,10 @@ import { type Surroundings, startHere, startSurroundings } from '../../../apps/e
 import { aLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
 import { kubeletOf, openCluster } from './support/cluster.ts'
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 /** Longer than any watch, election lease or retry delay. */
 const AWAY_MS = 60_000
-jest.setTimeout(5 * PATIENCE_MS)
+jest.setTimeout(5 * TIMEOUT_MS)
 
 const cluster = openCluster()
 let around: Surroundings
@@ -71,7 +71,7 @@ async function aJob(): Promise<void> {
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.step()
 }
-const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: PATIENCE_MS, describe })
+const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
 const nameOf = (job: V1Job | undefined) => job?.metadata?.name ?? ''
 const aNewJob = (...former: V1Job[]) =>

@@ -73,8 +73,8 @@ async function reconcileJob<Job extends AnyJob>(
     return 'under_way'
   }
   const update: Failed = there ? outcome(there) : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
-  const patience = !there ? 0 : there.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
-  if ((await staleJobs.ended(job.jobId)) < patience) {
+  const timeoutSeconds = !there ? 0 : there.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
+  if ((await staleJobs.ended(job.jobId)) < timeoutSeconds) {
     await encoding.repeatReport({ jobId: job.jobId }, serviceCall('catalogue', `reconcile-${job.jobId}`, signal))
     return 'reports_repeated'
   }

@@ -14,7 +14,7 @@ import type { PageFacts, Shared } from './share-tags.ts'
 /**
  * Deadline of the lookup, because only other sites need its result and the page should not wait.
  */
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 /** How long an unknown id is cached. A video that becomes public is visible after this time. */
 const UNKNOWN_MS = 2_000
 const MAX_UNKNOWN = 20_000
@@ -56,7 +56,7 @@ async function find(id: string, caller: Pick<RequestContext, 'address' | 'reques
     requestId: caller.requestId,
     // The call has no abort signal of the client, because other requests may share its result.
     signal: new AbortController().signal,
-    deadline: new Date(Date.now() + PATIENCE_MS),
+    deadline: new Date(Date.now() + TIMEOUT_MS),
   }
   try {
     const place = parts.shed.begin('read', widestGroup(caller.address))

@@ -80,7 +80,7 @@ test('drops the bodies of the largest sender when bytes exceed the bound', async
 })
 
 test('rejects a body below the minimum rate', async () => {
-  const bodies = createBodyLimiter({ ...BODY_BOUNDS, patienceMs: 50, bytesPerSecond: 100 })
+  const bodies = createBodyLimiter({ ...BODY_BOUNDS, graceMs: 50, bytesPerSecond: 100 })
   const slow = send(bodies, 'a')
   // Its bytes allow it about 100 s.
   const phone = send(bodies, 'a', 'x'.repeat(10_000))

@@ -33,7 +33,7 @@ export interface BodyBounds {
    * Time limit of every body. It grows with each received byte, because phones with a weak signal
    * send 8 KiB/s.
    */
-  patienceMs: number
+  graceMs: number
   bytesPerSecond: number
 }
 
@@ -42,7 +42,7 @@ export const BODY_BOUNDS: BodyBounds = {
   all: 2_000,
   bytes: 128 * 1024 * 1024,
   slowMs: 1_000,
-  patienceMs: 5_000,
+  graceMs: 5_000,
   bytesPerSecond: 8 * 1024,
 }
 
@@ -111,7 +111,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
 
   /** Aborts a body that arrives too slowly. Returns a function that ends the check. */
   function enforceMinimumRate(body: Body): () => void {
-    const left = () => body.startedAt + bounds.patienceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
+    const left = () => body.startedAt + bounds.graceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
     const look = () => {
       if (left() <= 0) body.cut(refusal('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
       else timer = setTimeout(look, left())

@@ -21,12 +21,12 @@ export interface SharedRedis {
 }
 
 /** Maximum time that a request waits for Redis, in milliseconds. */
-const PATIENCE_MS = 50
+const TIMEOUT_MS = 50
 const PAUSE_MS = 1_000
 const MAX_BACKOFF_MS = 2_000
 
 export function openRedis(url: string, log: Logger): SharedRedis {
-  const client = connect(url, PATIENCE_MS)
+  const client = connect(url, TIMEOUT_MS)
   let downUntil = 0
   let isDown = false
   const failed = (error: Error) => {
