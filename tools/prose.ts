@@ -36,7 +36,7 @@ const WORDS: readonly [RegExp, string][] = [
   [/\b(?:MOST|LONGEST|LARGEST|DEEPEST|LEAST)_[A-Z]/, '`MAX_…` or `MIN_…`'],
 ]
 /** Text files in which all words are checked, except code. */
-const DOCUMENTS = ['*.md', ':!CHANGELOG.md']
+const DOCUMENTS = ['*.md']
 /** Files of which all lines are checked: comments, texts and names. */
 const WHOLE_FILES = ['helm/*.yaml', 'helm/*.tpl', 'helm/*.txt', 'deploy/*.yaml', 'deploy/*.sh', 'deploy/images/Dockerfile']
 /** Code in which comments, test titles and texts are checked. */
