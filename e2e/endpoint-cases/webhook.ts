@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect } from '@jest/globals'
+import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { waitFor } from '@vitascope/testing'
 import { Webhook as Verifier } from 'standardwebhooks'
 import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
@@ -21,17 +22,6 @@ interface Delivery extends Record<string, unknown> {
 const MISSING = '9007199254740991'
 /** These events do not occur on the test platform, so no delivery runs in the background. */
 const quiet = ['key.expiring']
-const everything = [
-  'video.created',
-  'video.playable',
-  'video.ready',
-  'video.failed',
-  'video.deleted',
-  'media.replaced',
-  'caption.created',
-  'presentation.ready',
-  'key.expiring',
-]
 let paths = 0
 
 /** A URL of the source server that records the received requests. */
@@ -120,8 +110,14 @@ export const webhookRows: NounRows = {
       async works(fixture) {
         const { as, owner } = fixture
         const { url, calls } = receiver(fixture)
-        const { webhook_id, secret, ...webhook } = await only(fixture, { url, events: [...everything, 'video.ready'], enabled: '1' })
-        expect(webhook).toMatchObject({ organisation_id: owner.organisationId, url, events: everything, enabled: '1', disabled_reason: '' })
+        const { webhook_id, secret, ...webhook } = await only(fixture, { url, events: [...EVENT_TYPES, 'video.ready'], enabled: '1' })
+        expect(webhook).toMatchObject({
+          organisation_id: owner.organisationId,
+          url,
+          events: EVENT_TYPES,
+          enabled: '1',
+          disabled_reason: '',
+        })
         const { video_id, media_id } = await fixture.video()
         await as.owner.delete(`/media?media_id=${media_id}`)
         await waitFor(() => calls.length === 3)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Channel, serviceCall } from '@vitascope/grpc'
 import type { Db, Outbox, OutboxHandlers } from '@vitascope/postgres'
 import { type AddEventRequest, EventServiceService } from '@vitascope/proto/catalogue/v1/event'
+import type { EventType } from '@vitascope/proto/event-types'
 import type { Logger } from '@vitascope/telemetry'
 import type { KeyCipher } from '../key/key-encryption.ts'
 
@@ -82,7 +83,7 @@ function toEvent(row: ExpiringRow, key: string): AddEventRequest {
   }
   return {
     eventId: `key-expiring-${row.api_key_id}-${row.expire_time.getTime()}`,
-    type: 'key.expiring',
+    type: 'key.expiring' satisfies EventType,
     organisationId: row.organisation_id,
     objectKey: `key:${row.api_key_id}`,
     dataJson: JSON.stringify(data),

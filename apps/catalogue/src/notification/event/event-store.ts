@@ -1,5 +1,6 @@
 import type { Db, Transaction } from '@vitascope/postgres'
-import type { EventType, ForeignEvent, NewEvent } from './event.ts'
+import type { EventType } from '@vitascope/proto/event-types'
+import type { ForeignEvent, NewEvent } from './event.ts'
 
 export interface EventStore {
   /** Stores an event of another service. A known event id is ignored. */

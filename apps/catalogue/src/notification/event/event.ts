@@ -1,24 +1,6 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
+import { EVENT_TYPES, type EventType, isEventType } from '@vitascope/proto/event-types'
 import { isId } from '@vitascope/request'
-
-/** The event types that webhooks can subscribe to. */
-export const EVENT_TYPES = [
-  'video.created',
-  'video.playable',
-  'video.ready',
-  'video.failed',
-  'video.deleted',
-  'media.replaced',
-  'caption.created',
-  'presentation.ready',
-  'key.expiring',
-] as const
-
-export type EventType = (typeof EVENT_TYPES)[number]
-
-export function isEventType(text: string): text is EventType {
-  return EVENT_TYPES.some((type) => type === text)
-}
 
 /** An event of this service. Ids in it are strings, and it contains no secrets. */
 export interface NewEvent {

@@ -1,6 +1,6 @@
 import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
+import { EVENT_TYPES, isEventType } from '@vitascope/proto/event-types'
 import { applyMask, checkText } from '@vitascope/request'
-import { EVENT_TYPES, isEventType } from '../event/event.ts'
 
 /** A URL that receives the events of an organisation. */
 export interface Webhook extends WebhookFields {

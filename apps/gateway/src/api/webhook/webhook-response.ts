@@ -2,19 +2,6 @@ import { type Delivery, DeliveryState, type Webhook } from '@vitascope/proto/cat
 import { z } from 'zod'
 import { formatFlag, formatNumber, formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 
-/** Event types that a webhook can subscribe to. */
-export const EVENTS = [
-  'video.created',
-  'video.playable',
-  'video.ready',
-  'video.failed',
-  'video.deleted',
-  'media.replaced',
-  'caption.created',
-  'presentation.ready',
-  'key.expiring',
-] as const
-
 export const WebhookResponse = z
   .object({
     webhook_id: schema.id('webhook'),

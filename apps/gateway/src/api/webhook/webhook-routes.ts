@@ -1,5 +1,6 @@
 import { invalid, requireValid } from '@vitascope/errors'
 import { Webhook } from '@vitascope/proto/catalogue/v1/webhook'
+import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { flag, id, list, oneOf, organisationIdField, text } from '../../server/schema/fields.ts'
@@ -9,7 +10,6 @@ import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organ
 import {
   DeliveryResponse,
   deliveryResponse,
-  EVENTS,
   NewWebhookResponse,
   WebhookResponse,
   WebhookSecretResponse,
@@ -26,7 +26,7 @@ const url = text(
   },
 )
 const events = list(
-  oneOf(EVENTS),
+  oneOf(EVENT_TYPES),
   { max: 50 },
   { description: 'Event types that the webhook receives. At least one.', example: ['video.ready'] },
 )

@@ -1,0 +1,18 @@
+/** The event types that webhooks can subscribe to, as receivers see them. */
+export const EVENT_TYPES = [
+  'video.created',
+  'video.playable',
+  'video.ready',
+  'video.failed',
+  'video.deleted',
+  'media.replaced',
+  'caption.created',
+  'presentation.ready',
+  'key.expiring',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+export function isEventType(text: string): text is EventType {
+  return EVENT_TYPES.some((type) => type === text)
+}
