@@ -81,7 +81,7 @@ import { encodingFormatHandlers } from './publishing/encoding-format/encoding-fo
 import { createEncodingFormatStore } from './publishing/encoding-format/encoding-format-store.ts'
 import { createAfterFailover } from './publishing/job/after-failover.ts'
 import { type ReconcileTimes, reconcileJobs } from './publishing/job/reconcile.ts'
-import { createStaleJobs } from './publishing/job/stale-jobs-store.ts'
+import { createStaleEncodeJobs } from './publishing/job/stale-encode-jobs-store.ts'
 import { jobHandlers } from './publishing/job-rpc.ts'
 import { createJobStore } from './publishing/job-store.ts'
 import { mediaHandlers } from './publishing/media-rpc.ts'
@@ -153,7 +153,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const outbox = createOutbox({ db: outboxDb, handlers, log, maxErrors: SEND_ATTEMPTS })
   const { enqueue } = outbox
   const jobs = createJobStore(db, enqueue)
-  const staleJobs = createStaleJobs(db, enqueue)
+  const staleJobs = createStaleEncodeJobs(db, enqueue)
   const slideJobs = createSlideJobStore(db, enqueue)
   const staleSlideJobs = createStaleSlideJobs(db, enqueue)
   const videos = createVideoStore(db)

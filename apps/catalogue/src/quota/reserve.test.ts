@@ -4,7 +4,7 @@ import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-
 import type { Quota } from '../organisation-replica/organisation.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
 import { createSlideJobStore } from '../presentation/slide-job-store.ts'
-import { createStaleJobs } from '../publishing/job/stale-jobs-store.ts'
+import { createStaleEncodeJobs } from '../publishing/job/stale-encode-jobs-store.ts'
 import { ESTIMATE } from './quota.ts'
 import { readUsage } from './reserve.ts'
 
@@ -165,7 +165,7 @@ describe('minutes', () => {
     const left = { jobId, maxBytes: 9 * MIB, maxSeconds: 180 }
     expect(received?.payload).toMatchObject(left)
     await catalogue.db.query(`update job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])
-    const quiet = await createStaleJobs(catalogue.db, catalogue.enqueue).claim(600)
+    const quiet = await createStaleEncodeJobs(catalogue.db, catalogue.enqueue).claim(600)
     expect(quiet).toEqual([expect.objectContaining(left)])
   })
 })

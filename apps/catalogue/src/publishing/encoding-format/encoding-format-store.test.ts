@@ -7,7 +7,7 @@ import { createPlaybackPolicyStore } from '../../playback-policy/playback-policy
 import { readUsage } from '../../quota/reserve.ts'
 import { createUsageCheck } from '../../quota/usage-check.ts'
 import type { JobRequest } from '../job/job-messages.ts'
-import { createStaleJobs } from '../job/stale-jobs-store.ts'
+import { createStaleEncodeJobs } from '../job/stale-encode-jobs-store.ts'
 import { createRetryJob } from '../retry-job.ts'
 import { createEncodingFormatStore } from './encoding-format-store.ts'
 import { renditionRequest } from './rendition-request.ts'
@@ -153,7 +153,7 @@ test('renditions of a low-priority upload have low priority, also after a retry 
   const again = await retryJob({ scope: organisationId, jobId: first?.job_id ?? '' }, aCall())
   const other = await apply(mediaId, HEVC)
   await catalogue.db.query(`delete from outbox where payload ->> 'jobId' = $1`, [other.jobId])
-  const staleJobs = createStaleJobs(catalogue.db, catalogue.enqueue)
+  const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   const claimed = (await staleJobs.claim(0)).find((job) => job.jobId === other.jobId)
   if (!claimed) throw new Error('the job is active, so it is polled')
   await staleJobs.sendAgain(claimed)
@@ -197,7 +197,7 @@ test('deleting the media cancels the rendition and releases its quota; a lost jo
   await publish(done.jobId, made('hevc_300'))
   const { jobId } = await apply(mediaId)
   await catalogue.db.query('delete from outbox')
-  const staleJobs = createStaleJobs(catalogue.db, catalogue.enqueue)
+  const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   const claimed = (await staleJobs.claim(0)).find((job) => job.jobId === jobId)
   if (!claimed) throw new Error('the job is active, so it is polled')
   await staleJobs.sendAgain(claimed)

@@ -5,7 +5,7 @@ import { testLog } from '@vitascope/testing'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createAfterFailover } from './after-failover.ts'
 import { type ReconcileTimes, reconcileJobs } from './reconcile.ts'
-import { createStaleJobs } from './stale-jobs-store.ts'
+import { createStaleEncodeJobs } from './stale-encode-jobs-store.ts'
 
 let catalogue: CatalogueDatabase
 /** The state that encoding returns for a job. */
@@ -31,7 +31,7 @@ beforeEach(async () => {
       return {}
     },
   }
-  const staleJobs = createStaleJobs(catalogue.db, catalogue.enqueue)
+  const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   const round = (times: ReconcileTimes, signal: AbortSignal) =>
     reconcileJobs({ staleJobs, jobs: catalogue.jobs, encoding, log: testLog, ...times }, signal)
   afterFailover = createAfterFailover({ db: catalogue.db, rounds: [round], resultSeconds: 600, log: testLog })

@@ -24,9 +24,14 @@ export interface JobRequest {
 export function enqueueCreated(enqueue: Enqueue, tx: Transaction, request: JobRequest) {
   const { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority, rendition } = request
   const payload = { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority: lowPriority || undefined, rendition }
-  return enqueue(tx, { topic: JOB_CREATED, key: `media:${mediaId}`, payload })
+  return enqueue(tx, { topic: JOB_CREATED, key: keyOfMedia(mediaId), payload })
 }
 
 export function enqueueCancelled(enqueue: Enqueue, tx: Transaction, { jobId, mediaId }: { jobId: string; mediaId: string }) {
-  return enqueue(tx, { topic: JOB_CANCELLED, key: `media:${mediaId}`, payload: { jobId } })
+  return enqueue(tx, { topic: JOB_CANCELLED, key: keyOfMedia(mediaId), payload: { jobId } })
+}
+
+/** Returns the ordering key of the messages about a media. */
+export function keyOfMedia(mediaId: string): string {
+  return `media:${mediaId}`
 }

@@ -4,7 +4,7 @@ import { Job as EncodingJob, JobState } from '@vitascope/proto/encoding/v1/job'
 import { testLog } from '@vitascope/testing'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { reconcileJobs } from './reconcile.ts'
-import { createStaleJobs } from './stale-jobs-store.ts'
+import { createStaleEncodeJobs } from './stale-encode-jobs-store.ts'
 
 /** Jobs whose final report was requested again. */
 const repeated: string[] = []
@@ -32,7 +32,7 @@ async function reconcileLater(answer: Partial<EncodingJob> | Error, times = { st
       return {}
     },
   }
-  const staleJobs = createStaleJobs(catalogue.db, catalogue.enqueue)
+  const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   await reconcileJobs({ staleJobs, jobs: catalogue.jobs, encoding, log: testLog, ...times }, new AbortController().signal)
 }
 const received = async () => (await catalogue.messages()).map(({ topic }) => topic)
@@ -104,5 +104,5 @@ test('jobs with a recent report, and ended jobs, are not claimed', async () => {
   await catalogue.play()
   await catalogue.db.query(`update job set check_time = now() - interval '1 day'`)
   await catalogue.upload()
-  expect(await createStaleJobs(catalogue.db, catalogue.enqueue).claim(30)).toEqual([])
+  expect(await createStaleEncodeJobs(catalogue.db, catalogue.enqueue).claim(30)).toEqual([])
 })

@@ -4,7 +4,7 @@ import { type Job as EncodingJob, type JobServiceService, JobState } from '@vita
 import type { Logger } from '@vitascope/telemetry'
 import { CANCELLED, JOB_REJECTED, RESULT_LOST } from '../media/status.ts'
 import type { JobUpdate } from './job.ts'
-import type { StaleJobs } from './stale-jobs-store.ts'
+import type { Sent, StaleJobs } from './stale-jobs-store.ts'
 
 export interface ReconcileTimes {
   /** A job is checked if it has not reported for this time. A final report may be late by the same time. */
@@ -17,7 +17,7 @@ export interface ReconcileTimes {
 const MAX_SENDS = 5
 
 type Failed = Extract<JobUpdate, { kind: 'failed' }>
-type AnyJob = { jobId: string; sends: number }
+type AnyJob = { jobId: string }
 
 export interface ReconcileParts<Job extends AnyJob> extends ReconcileTimes {
   staleJobs: StaleJobs<Job>
@@ -59,7 +59,7 @@ export async function reconcileJobs<Job extends AnyJob>(parts: ReconcileParts<Jo
 
 async function reconcileJob<Job extends AnyJob>(
   parts: ReconcileParts<Job>,
-  job: Job,
+  job: Job & Sent,
   signal: AbortSignal,
 ): Promise<'handed_over' | 'under_way' | 'reports_repeated' | 'ended'> {
   const { staleJobs, jobs, encoding, log } = parts

@@ -1,26 +1,11 @@
-import type { Db } from '@vitascope/postgres'
-import { workLimits } from '../../quota/quota.ts'
-import { type Enqueue, enqueueCreated, JOB_CREATED } from './job-messages.ts'
+import type { Db, Transaction } from '@vitascope/postgres'
 
-/** An active job that has not reported for some time. */
-export interface StaleJob {
-  jobId: string
-  mediaId: string
-  organisationId: string
-  sourceUrl: string
-  maxBytes?: number | undefined
-  maxSeconds?: number | undefined
-  lowPriority: boolean
-  rendition?: { setJobId: string; profileId: number } | undefined
-  sends: number
-}
-
-export interface StaleJobs<Job extends { jobId: string; sends: number } = StaleJob> {
+export interface StaleJobs<Job> {
   /**
-   * Claims up to 50 jobs that have not reported for `staleSeconds`, and hides them from other
+   * Claims up to 50 active jobs that have not reported for `staleSeconds`, and hides them from other
    * replicas for the same time.
    */
-  claim(staleSeconds: number): Promise<Job[]>
+  claim(staleSeconds: number): Promise<(Job & Sent)[]>
   /** Sends a job to encoding again, unless a message is pending in the outbox or the job is no longer active. */
   sendAgain(job: Job): Promise<void>
   /** Records that encoding reports the job as ended. Returns the seconds since this was first recorded. */
@@ -29,42 +14,52 @@ export interface StaleJobs<Job extends { jobId: string; sends: number } = StaleJ
   alive(jobId: string): Promise<void>
 }
 
-export function createStaleJobs(db: Db, enqueue: Enqueue): StaleJobs {
+/** Number of times that a job was sent to encoding again. */
+export interface Sent {
+  sends: number
+}
+
+/** A kind of jobs with its table. The names are parts of SQL statements. */
+export interface JobKind<Job, Row> {
+  table: 'job' | 'presentation_job'
+  /** Columns of a row, besides the id of the job. */
+  columns: readonly (keyof Row & string)[]
+  toJob(row: Row & { job_id: string }): Job
+  /** The outbox message that sends a job to encoding. */
+  topic: string
+  keyOf(job: Job): string
+  enqueue(tx: Transaction, job: Job): Promise<unknown>
+}
+
+/** Returns the stale jobs of one kind. */
+export function createStaleJobs<Job extends { jobId: string }, Row extends object>(db: Db, kind: JobKind<Job, Row>): StaleJobs<Job> {
+  const { table, columns, toJob, topic, keyOf, enqueue } = kind
   return {
     async claim(staleSeconds) {
-      const rows = await db.query<StaleRow>(
-        `update job set check_time = now() where job_id in (
-           select job_id from job where state in ('queued', 'running') and check_time < now() - $1 * interval '1 second'
+      const rows = await db.query<Row & { job_id: string; send_count: number }>(
+        `update ${table} set check_time = now() where job_id in (
+           select job_id from ${table} where state in ('queued', 'running') and check_time < now() - $1 * interval '1 second'
            order by check_time limit 50 for update skip locked)
-         returning job_id, media_id, organisation_id, source_url, max_bytes, max_ms, set_job_id, profile_id, low_priority, send_count`,
+         returning job_id, send_count, ${columns.join(', ')}`,
         [staleSeconds],
       )
-      return rows.map((row) => ({
-        jobId: row.job_id,
-        mediaId: row.media_id,
-        organisationId: row.organisation_id,
-        sourceUrl: row.source_url,
-        lowPriority: row.low_priority,
-        ...workLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
-        ...(row.set_job_id !== null && row.profile_id !== null && { rendition: { setJobId: row.set_job_id, profileId: row.profile_id } }),
-        sends: row.send_count,
-      }))
+      return rows.map((row) => ({ ...toJob(row), sends: row.send_count }))
     },
     sendAgain: (job) =>
       db.transaction(async (tx) => {
         const rows = await tx.query(
-          `update job set send_count = send_count + 1, ended_since = null
+          `update ${table} set send_count = send_count + 1, ended_since = null
            where job_id = $1 and state in ('queued', 'running') and not exists (
              select from outbox where key = $2 and topic = $3 and payload ->> 'jobId' = $1::text and dead_time is null)
            returning job_id`,
-          [job.jobId, `media:${job.mediaId}`, JOB_CREATED],
+          [job.jobId, keyOf(job), topic],
         )
-        if (rows.length > 0) await enqueueCreated(enqueue, tx, job)
+        if (rows.length > 0) await enqueue(tx, job)
       }),
     async ended(jobId) {
       // The column is rounded to milliseconds, so it can be up to half a millisecond in the future.
       const [row] = await db.query<{ seconds: number }>(
-        `update job set ended_since = coalesce(ended_since, now()) where job_id = $1
+        `update ${table} set ended_since = coalesce(ended_since, now()) where job_id = $1
          returning greatest(0, extract(epoch from now() - ended_since))::float8 as seconds`,
         [jobId],
       )
@@ -72,26 +67,9 @@ export function createStaleJobs(db: Db, enqueue: Enqueue): StaleJobs {
     },
     async alive(jobId) {
       await db.query(
-        'update job set ended_since = null, send_count = 0 where job_id = $1 and (ended_since is not null or send_count > 0)',
+        `update ${table} set ended_since = null, send_count = 0 where job_id = $1 and (ended_since is not null or send_count > 0)`,
         [jobId],
       )
     },
   }
-}
-
-interface StaleRow {
-  job_id: string
-  media_id: string
-  organisation_id: string
-  source_url: string
-  max_bytes: string | null
-  max_ms: string | null
-  set_job_id: string | null
-  profile_id: number | null
-  send_count: number
-  low_priority: boolean
-}
-
-function numberOf(text: string | null): number | undefined {
-  return text === null ? undefined : Number(text)
 }
