@@ -30,7 +30,7 @@ test('a report is consistent when views are merged between its statements', asyn
   const db: Db = {
     ...fixture.db,
     query: (text, values) => readThenMerge(() => fixture.db.query(text, values)),
-    reading: (read, signal) => readThenMerge(() => fixture.db.reading(read, signal)),
+    readOnly: (read, signal) => readThenMerge(() => fixture.db.readOnly(read, signal)),
   }
   const video = { videoId, organisationId: '1', durationMs: 100_000 }
   const known = async () => new Map([[videoId, video]])

@@ -62,8 +62,8 @@ export async function startPostgres(options: StartOptions, signal?: AbortSignal)
 
     const waited = Date.now() - start
     const held = outcome.lines.some((line) => leftovers.test(line))
-    const unlucky = !options.port && explainFailure(outcome.lines, { dir, port }).problem === 'PORT_IN_USE'
-    if ((!held && !unlucky) || waited > START_TIMEOUT_MS) throw explainFailure(outcome.lines, { dir, port })
+    const portInUse = !options.port && explainFailure(outcome.lines, { dir, port }).problem === 'PORT_IN_USE'
+    if ((!held && !portInUse) || waited > START_TIMEOUT_MS) throw explainFailure(outcome.lines, { dir, port })
     // Backends without a server can only end. Those that notice it do so within three seconds; the others are
     // stopped.
     if (held && waited > 3_000 && !findPostmaster(dir)) for (const pid of processesOf(dir)) signalProcess(pid, 'SIGQUIT')

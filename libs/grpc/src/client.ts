@@ -111,14 +111,14 @@ function once(
       metadata,
       options,
       (error, response) => {
-        signal.removeEventListener('abort', hangUp)
+        signal.removeEventListener('abort', abort)
         if (error) reject(error)
         else resolve(response)
       },
     )
-    const hangUp = () => running.cancel()
-    if (signal.aborted) hangUp()
-    else signal.addEventListener('abort', hangUp, { once: true })
+    const abort = () => running.cancel()
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
   })
 }
 
@@ -133,14 +133,14 @@ async function* stream(channel: GrpcClient, method: AnyMethod, request: unknown,
     metadata,
     {},
   )
-  const hangUp = () => running.cancel()
-  call.signal.addEventListener('abort', hangUp, { once: true })
+  const abort = () => running.cancel()
+  call.signal.addEventListener('abort', abort, { once: true })
   try {
     for await (const message of running) yield message
   } catch (error) {
     throw call.signal.aborted ? call.signal.reason : fromServiceError(error as ServiceError, method.path)
   } finally {
-    call.signal.removeEventListener('abort', hangUp)
+    call.signal.removeEventListener('abort', abort)
     running.cancel()
   }
 }

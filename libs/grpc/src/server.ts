@@ -217,24 +217,24 @@ async function observed(
   { principals, callers, log, metrics }: Options,
   run: (context: Call) => Promise<unknown>,
 ): Promise<CallStatus | undefined> {
-  const hangUp = new AbortController()
+  const abort = new AbortController()
   // `cancelled` is also emitted for completed calls when their connection releases them.
   let answered = false
-  call.on('cancelled', () => answered || hangUp.abort())
+  call.on('cancelled', () => answered || abort.abort())
   const end = callSeconds(metrics).startTimer({ method: method.path })
   const requestId = readRequestId(call.metadata)
   try {
     const principal = await readPrincipal(call.metadata, principals, callers)
     const idempotency = readIdempotency(call.metadata)
-    await run({ principal, requestId, ...idempotency, signal: hangUp.signal, deadline: asDate(call.getDeadline()) })
+    await run({ principal, requestId, ...idempotency, signal: abort.signal, deadline: asDate(call.getDeadline()) })
     answered = true
     end({ outcome: 'ok' })
     return undefined
   } catch (error) {
     const refused = isDomainError(error)
     end({ outcome: refused ? error.kind : 'fault' })
-    if (!refused && !hangUp.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
-    return toStatus(error, hangUp.signal.aborted)
+    if (!refused && !abort.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
+    return toStatus(error, abort.signal.aborted)
   }
 }
 

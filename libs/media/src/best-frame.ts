@@ -6,7 +6,7 @@ export interface GreyPictures {
 }
 
 /** Pictures whose score is at least this fraction of the best one are candidates; the position decides between them. */
-const goodEnough = 0.85
+const candidateShare = 0.85
 
 /**
  * Returns the index of the picture that represents the video: the one nearest to the middle that is not dark, plain
@@ -16,7 +16,7 @@ export function bestPicture(candidates: GreyPictures): number {
   const scores = scoresOf(candidates)
   const best = Math.max(...scores)
   const middle = (scores.length - 1) / 2
-  const good = [...scores.keys()].filter((place) => (scores[place] ?? 0) >= best * goodEnough)
+  const good = [...scores.keys()].filter((place) => (scores[place] ?? 0) >= best * candidateShare)
   return good.reduce((chosen, place) => (Math.abs(place - middle) < Math.abs(chosen - middle) ? place : chosen), good[0] ?? 0)
 }
 
@@ -29,7 +29,7 @@ function scoresOf({ width, height, pictures }: GreyPictures): number[] {
   const usual = [...edges].sort((a, b) => a - b)[edges.length >> 1] ?? 0
   return pictures.map((picture, place) => {
     const sharp = usual > 0 ? Math.min(1, (edges[place] ?? 0) / usual) : 1
-    return 0.5 * (entropy(picture) / entropyBits) + 0.33 * sharp + 0.17 * light(picture)
+    return 0.5 * (entropy(picture) / entropyBits) + 0.33 * sharp + 0.17 * brightnessScore(picture)
   })
 }
 
@@ -57,7 +57,7 @@ function edgeStrength(picture: Uint8Array, width: number, height: number): numbe
 }
 
 /** Returns 1 for a picture of middle brightness, falling to 0 for black and for white. */
-function light(picture: Uint8Array): number {
+function brightnessScore(picture: Uint8Array): number {
   let sum = 0
   for (const value of picture) sum += value
   const mean = sum / Math.max(1, picture.length)

@@ -23,7 +23,7 @@ const decoderNames =
   'libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv mp3float mp2float mp1float libopus libvorbis libspeex amrnb amrwb libopencore_amrnb libopencore_amrwb dca'
 
 /** Subtitles and cover pictures. ffprobe opens all streams, an encode only the used ones. */
-const bystanders =
+const otherStreams =
   'srt subrip ass ssa mov_text text webvtt dvdsub dvd_subtitle dvbsub dvb_subtitle pgssub hdmv_pgs_subtitle xsub cc_dec eia_608 libzvbi_teletextdec png'
 
 /**
@@ -35,7 +35,7 @@ export function inputGuards(demuxer: string, maxPixels: number, tool: 'ffprobe' 
     ['-f', demuxer],
     ['-format_whitelist', demuxer],
     ['-protocol_whitelist', 'file'],
-    ['-codec_whitelist', tool === 'ffprobe' ? [...decoders, ...bystanders.split(' ')].join(',') : decoders.join(',')],
+    ['-codec_whitelist', tool === 'ffprobe' ? [...decoders, ...otherStreams.split(' ')].join(',') : decoders.join(',')],
     ['-max_pixels', String(maxPixels)],
   ].flat()
 }

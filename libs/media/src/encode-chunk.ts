@@ -48,7 +48,7 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
     onLine: progressLines(work.onProgress ?? (() => {})),
     signal: work.signal,
   })
-  return plan.chunks[work.chunkIndex] && hasCopy(plan) ? withoutComplaint(run) : run
+  return plan.chunks[work.chunkIndex] && hasCopy(plan) ? requireClean(run) : run
 }
 
 /** Returns whether a rendition is a copy of the source's encoded picture. */
@@ -60,7 +60,7 @@ export function hasCopy({ renditions }: Pick<EncodePlan, 'renditions'>): boolean
  * Throws `unclean` if ffmpeg reported an error. ffmpeg conceals decoding errors, but a browser that receives the
  * copied stream would fail, so such a picture is not copied.
  */
-async function withoutComplaint(run: Promise<RunEnd>): Promise<RunEnd> {
+async function requireClean(run: Promise<RunEnd>): Promise<RunEnd> {
   const unclean = (detail: string) => new EncodeFailed('unclean', 'the picture of the source has faults: plan again without a copy', detail)
   try {
     const end = await run

@@ -26,7 +26,7 @@ export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: 
     graphs: [videoGraph(plan, range, pictures)],
     outputs: [
       ...pictures.map((rendition, index) => videoOutput({ plan, chunk, folder, x264Asm: tools.x264Asm }, rendition, index)),
-      ...witness(
+      ...unusedStreams(
         plan,
         (plan.audio?.sounds ?? []).map(({ streamIndex }) => streamIndex),
       ),
@@ -43,7 +43,10 @@ export function soundArguments(plan: EncodePlan, folder: string): string[] {
   return ffmpegArguments({
     inputs: [sourceInput(plan, [])],
     graphs: (plan.audio?.sounds ?? []).map((sound, index) => audioGraph(plan, sound, index)),
-    outputs: [...tracks.map((track) => audioOutput(plan, track, folder)), ...witness(plan, plan.video ? [plan.video.streamIndex] : [])],
+    outputs: [
+      ...tracks.map((track) => audioOutput(plan, track, folder)),
+      ...unusedStreams(plan, plan.video ? [plan.video.streamIndex] : []),
+    ],
   })
 }
 
@@ -63,7 +66,7 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
  * first stream that shows it. Picture and sound are encoded by separate runs, which must close it in the same way, so
  * each run reads the packets of the other streams too.
  */
-function witness({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
+function unusedStreams({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
   if (streams.length === 0 || !timeMayJump(demuxer)) return []
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }

@@ -109,4 +109,4 @@ export function loadCommand(env: string, tool: string): string[] {
 export const missing = /not found/
 
 /** Path of the open file descriptor of a tool. */
-export const handedOver = ['/proc/self/fd/3']
+export const passedToolPath = ['/proc/self/fd/3']

@@ -34,7 +34,7 @@ const otherBits = 1_000_000
 export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQuestion): Promise<SourceCopy | undefined> {
   const { video } = found
   const timeBase = toRational(stream.timeBase)
-  if (!run.tools.copies || !video || !timeBase || !looksRight(stream, found) || file.bitrate === 0 || file.bitrate > maxBits(found))
+  if (!run.tools.copies || !video || !timeBase || !isCandidate(stream, found) || file.bitrate === 0 || file.bitrate > maxBits(found))
     return undefined
   const frameRate = outputFrameRate(video)
   const reader = copyReader({ frameRate: toNumber(frameRate), groupFrames: groupFrames(frameRate) })
@@ -64,7 +64,7 @@ export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQ
   return copy && { ...copy, timeBase }
 }
 
-function looksRight({ codec, pixelFormat, profile, fieldOrder, width, height }: ProbedStream, { container, video }: SourceProbe): boolean {
+function isCandidate({ codec, pixelFormat, profile, fieldOrder, width, height }: ProbedStream, { container, video }: SourceProbe): boolean {
   if (!video || (container !== 'mp4' && container !== 'matroska')) return false
   const isPlain = !video.variableRate && !video.interlaced && !video.fullRange && video.rotation === 0 && fieldOrder === 'progressive'
   const isEven = video.width === width && video.height === height && width % 2 === 0 && height % 2 === 0

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CallFilter, callFilter } from './call-filter.ts'
-import { filesOf, handedOver, insideCommand, landlockCommand, loadCommand, missing } from './landlock.ts'
+import { filesOf, insideCommand, landlockCommand, loadCommand, missing, passedToolPath } from './landlock.ts'
 import { EncodeFailed } from './media-errors.ts'
 import { type ProcessLimit, processLimitFor } from './process-limit.ts'
 import { makeFoldersFor, type ToolUsers, toolUsers } from './tool-user.ts'
@@ -62,7 +62,7 @@ export interface Sandbox {
    * The tool's user cannot access the tool by its path (for example in a checkout below a private home), so it is
    * passed as an open file.
    */
-  handsOver: boolean
+  passesToolAsFile: boolean
   /** Returns the command that runs `tool` with `args` in the sandbox. */
   wrap(tool: string, args: readonly string[], inside: Inside): { command: string; args: string[] }
 }
@@ -97,7 +97,7 @@ export interface StartedRun {
 export async function startInside(sandbox: Sandbox, { tool, args, limits, scratch, writes = [] }: InsideRun): Promise<StartedRun> {
   const user = await makeFoldersFor(sandbox, scratch, writes)
   const options = { cwd: scratch, env: toolEnvironment, detached: true }
-  if (!sandbox.handsOver) {
+  if (!sandbox.passesToolAsFile) {
     const inside = sandbox.wrap(tool, args, { limits, writes, user })
     return started(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), { sandbox, limits, user })
   }
@@ -127,7 +127,7 @@ interface Started {
 }
 
 function started(child: ChildProcess, { sandbox, limits, user }: Started): StartedRun {
-  giveWay(child, limits)
+  lowerPriority(child, limits)
   return {
     child,
     async kill() {
@@ -161,7 +161,7 @@ function killAllOf(user: number): Promise<void> {
  * If the system groups processes by session (sched(7), autogroup), niceness applies within a session only, and each
  * run leads its own session. So the niceness of the group is set too.
  */
-function giveWay(child: ChildProcess, { niceness }: RunLimits): void {
+function lowerPriority(child: ChildProcess, { niceness }: RunLimits): void {
   if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(notGrouped)
 }
 
@@ -201,7 +201,7 @@ interface Lock {
   users?: ToolUsers
   files?: 'own'
   filter?: CallFilter | undefined
-  handsOver?: boolean
+  passesToolAsFile?: boolean
 }
 
 async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandbox> {
@@ -234,15 +234,18 @@ async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandb
  */
 function locksFor(root: boolean): Lock[] {
   const byNamespaces = [[...NETWORK, ...PROCESSES], NETWORK, []]
-  const inside = shutIn([...byNamespaces.map((namespaces) => ({ namespaces: ['--user', ...namespaces] })), { namespaces: [] }])
+  const inside = restrictionsByImportance([
+    ...byNamespaces.map((namespaces) => ({ namespaces: ['--user', ...namespaces] })),
+    { namespaces: [] },
+  ])
   if (!root) return inside
   const ownUser = [[...NETWORK, ...PROCESSES], NETWORK, PROCESSES, []].flatMap((namespaces) =>
     toolUsers.flatMap((users) => [
       { namespaces, users },
-      { namespaces, users, handsOver: true },
+      { namespaces, users, passesToolAsFile: true },
     ]),
   )
-  return [...shutIn(ownUser), ...inside]
+  return [...restrictionsByImportance(ownUser), ...inside]
 }
 
 const NETWORK = ['--net']
@@ -253,7 +256,7 @@ const PROCESSES = ['--pid', '--ipc', '--fork', '--kill-child=KILL']
  * Returns the combinations ordered by importance: restricting files is more important than filtering calls, and both
  * are more important than removing the network.
  */
-function shutIn(locks: readonly Lock[]): Lock[] {
+function restrictionsByImportance(locks: readonly Lock[]): Lock[] {
   const filter = callFilter('tool')
   const parts: Partial<Lock>[] = [{ files: 'own', filter }, { files: 'own' }, { filter }, {}]
   return parts.flatMap((part) => locks.map((lock): Lock => ({ ...lock, ...part })))
@@ -281,7 +284,7 @@ function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
     files: lock.files ?? 'all',
     landlock: lock.files && programs.landlock,
     calls: filter ? 'filtered' : 'all',
-    handsOver: lock.handsOver ?? false,
+    passesToolAsFile: lock.passesToolAsFile ?? false,
     // The filter blocks the creation of sockets.
     network: namespaces.includes('--net') || filter ? 'none' : 'open',
     endsBy: isFirst ? 'namespace' : lock.users ? 'user' : 'group',
@@ -295,7 +298,7 @@ function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
       if (prlimit !== undefined) chain.push(prlimit, ...limitOptions(limits, processLimit), '--')
       if (nice !== undefined) chain.push(nice, '-n', String(limits.niceness))
       if (setpriv !== undefined) chain.push(setpriv, ...userOptions(user), '--no-new-privs', '--', ...death)
-      const ownFiles = lock.files && { toolFiles: lock.handsOver ? handedOver : programs.toolFiles, writes }
+      const ownFiles = lock.files && { toolFiles: lock.passesToolAsFile ? passedToolPath : programs.toolFiles, writes }
       if (perl !== undefined) chain.push(...insideCommand(perl, { ownFiles, filter, isFirst }))
       const [command = tool, ...rest] = [...chain, tool, ...args]
       return { command, args: rest }
@@ -308,7 +311,7 @@ const bare: Sandbox = {
   files: 'all',
   landlock: undefined,
   calls: 'all',
-  handsOver: false,
+  passesToolAsFile: false,
   network: 'open',
   endsBy: 'group',
   processLimit: { kind: 'none' },

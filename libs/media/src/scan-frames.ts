@@ -30,7 +30,7 @@ export interface FrameScan {
 export async function scanFrames(work: FrameScan): Promise<number | undefined> {
   const { plan, scratch, tools, limits, signal } = work
   const storyboard = planStoryboard(plan)
-  const rendition = lookedAt(plan)
+  const rendition = scannedRendition(plan)
   if (!storyboard || !rendition || !plan.video) return undefined
   const images = await imageWork(work, storyboard, rendition)
   await runSandboxed({
@@ -50,7 +50,7 @@ export async function scanFrames(work: FrameScan): Promise<number | undefined> {
 const greyFile = `${outputFolder}/grey.raw`
 
 /** Returns the smallest rendition whose pictures need no enlarging. */
-function lookedAt({ renditions }: EncodePlan): PlannedRendition | undefined {
+function scannedRendition({ renditions }: EncodePlan): PlannedRendition | undefined {
   const pictures = renditions
     .filter(({ video }) => video !== undefined)
     .sort((a, b) => Number(keysDecodeAlone(b)) - Number(keysDecodeAlone(a)))

@@ -14,7 +14,7 @@ afterAll(() => rm(folder, { recursive: true }))
 test.each([
   ['by its path', false],
   ['as an open file', true],
-])('the exit of a tool that ends at once is detected if it is started %s', async (_, handsOver) => {
+])('the exit of a tool that ends at once is detected if it is started %s', async (_, passesToolAsFile) => {
   const sandbox: Sandbox = {
     users: undefined,
     files: 'all',
@@ -24,12 +24,12 @@ test.each([
     endsBy: 'group',
     processLimit: { kind: 'none' },
     diesWithParent: false,
-    handsOver,
+    passesToolAsFile,
     wrap: () => ({ command: '/bin/true', args: [] }),
   }
   const codes = await Promise.all(
     Array.from({ length: 40 }, async (_unused, nth) => {
-      const scratch = join(folder, `${handsOver}-${nth}`)
+      const scratch = join(folder, `${passesToolAsFile}-${nth}`)
       const { child } = await startInside(sandbox, { tool: '/bin/true', args: [], limits: defaultLimits, scratch })
       expect(child.exitCode).toBeNull()
       return once(child, 'exit')

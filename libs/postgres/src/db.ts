@@ -39,10 +39,10 @@ export interface Db {
    */
   copy(text: string, lines: string): Promise<void>
   /**
-   * Runs `look` in a read-only transaction on the pool of the plain queries, for settings that apply to one or two
+   * Runs `read` in a read-only transaction on the pool of the plain queries, for settings that apply to one or two
    * queries.
    */
-  reading<T>(look: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
+  readOnly<T>(read: (query: Query) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Returns whether the database responds. */
   ping(): Promise<boolean>
   close(): Promise<void>
@@ -98,7 +98,7 @@ export function openPostgres(options: PostgresOptions): Db {
     query: (text, values = []) => run(plain, text, values),
     transaction: (change, signal) => again(() => transactionOnce(changing, 'begin', change, signal), signal),
     copy: (text, lines) => again(() => copyOnce(changing, text, lines)),
-    reading: (look, signal) => transactionOnce(plain, 'begin read only', ({ query }) => look(query), signal).catch(throwOwnWrite),
+    readOnly: (read, signal) => transactionOnce(plain, 'begin read only', ({ query }) => read(query), signal).catch(throwOwnWrite),
     ping: async () => {
       try {
         await ping(plain, options.failovers)
@@ -124,7 +124,7 @@ function openPool(options: PostgresOptions): pg.Pool {
     idle_in_transaction_session_timeout: 30_000,
     application_name: `vitascope-${options.schema}`,
     options: `-c search_path=${quoteIdentifier(options.schema)}`,
-    ...(options.failovers && { onConnect: options.failovers.look }),
+    ...(options.failovers && { onConnect: options.failovers.check }),
   })
   // Without a listener, a shutdown of the server would end this process. A connection may end at the moment when the
   // pool returns it, while there is no other listener. The next statement on it fails.
@@ -142,7 +142,7 @@ async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promis
   let broken: Error | undefined
   try {
     await client.query('select 1')
-    await failovers?.look(client)
+    await failovers?.check(client)
   } catch (error) {
     broken = error as Error
     throw error

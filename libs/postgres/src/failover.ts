@@ -7,7 +7,7 @@ import pg from 'pg'
  */
 export interface FailoverWatch {
   /** Checks the database of a connection. Throws for a standby, which accepts no writes yet. */
-  look(client: pg.ClientBase): Promise<void>
+  check(client: pg.ClientBase): Promise<void>
 }
 
 export interface FailoverOptions {
@@ -18,7 +18,7 @@ export interface FailoverOptions {
 }
 
 /** Observed state of a database. Positions in the write-ahead log are bytes since the creation of the database. */
-interface Sight {
+interface DatabaseState {
   system: string
   timeline: string
   /** Position that is flushed to disk. */
@@ -31,7 +31,7 @@ interface Sight {
   known_timeline: string | null
 }
 
-interface Memory extends Sight {
+interface LastState extends DatabaseState {
   at: number
 }
 
@@ -49,81 +49,81 @@ const STARTING_UP = '57P03'
 
 /** Creates the watch that all connections of a service in a process share. */
 export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): FailoverWatch {
-  const noticed = metrics.counter(
+  const detections = metrics.counter(
     'vitascope_database_failovers_total',
     'Detected failovers of the database. The last acknowledged changes may be lost',
   )
-  let memory: Memory | undefined
-  let blind = false
+  let lastState: LastState | undefined
+  let isUndetectable = false
 
   return {
-    async look(client) {
+    async check(client) {
       // Two connections may check at the same time and their responses may arrive out of order. Each response is
       // compared with the state that was known when its request was sent.
-      const before = memory
-      const sight = await see(client).catch((error: unknown) => {
+      const before = lastState
+      const state = await readState(client).catch((error: unknown) => {
         const code = error instanceof pg.DatabaseError ? error.code : undefined
         if (code === IN_RECOVERY) throw Object.assign(new Error('the database is a standby'), { code: STARTING_UP, cause: error })
         if (!UNDETECTABLE.includes(code ?? '')) throw error
-        if (!blind) log.warn({ err: error }, 'failovers to a stale standby cannot be detected; see docs/operate/troubleshoot.md')
-        blind = true
+        if (!isUndetectable) log.warn({ err: error }, 'failovers to a stale standby cannot be detected; see docs/operate/troubleshoot.md')
+        isUndetectable = true
       })
-      if (!sight) return
-      blind = false
-      const wentBack = isBehind(sight, before)
-      if (wentBack || !isKnown(sight)) {
-        const isNew = await note(client, sight, wentBack, dense)
-        if (isNew && sight.known !== null) {
-          noticed.inc()
-          logFailover(log, sight, before)
+      if (!state) return
+      isUndetectable = false
+      const wentBack = isBehind(state, before)
+      if (wentBack || !isKnown(state)) {
+        const isNew = await recordFailover(client, state, wentBack, dense)
+        if (isNew && state.known !== null) {
+          detections.inc()
+          logFailover(log, state, before)
         }
       }
-      if (!isOvertaken(sight, before, memory)) memory = { ...sight, at: performance.now() }
+      if (!isOvertaken(state, before, lastState)) lastState = { ...state, at: performance.now() }
     },
   }
 }
 
-async function see(client: pg.ClientBase): Promise<Sight> {
-  const { rows } = await client.query<Sight>(
+async function readState(client: pg.ClientBase): Promise<DatabaseState> {
+  const { rows } = await client.query<DatabaseState>(
     `select s.system_identifier::text as system, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) as timeline,
        (pg_current_wal_flush_lsn() - '0/0')::text as position, (pg_last_wal_replay_lsn() - '0/0')::text as promoted,
        f.failover_id::text as known, f.system_id as known_system, f.timeline as known_timeline
      from pg_control_system() s left join lateral (select * from failover order by failover_id desc limit 1) f on true`,
   )
-  const [sight] = rows
-  if (!sight) throw new Error('the query of the database state returned no row')
-  return sight
+  const [state] = rows
+  if (!state) throw new Error('the query of the database state returned no row')
+  return state
 }
 
-function isKnown(sight: Sight): boolean {
-  return sight.known !== null && sight.system === sight.known_system && sight.timeline === sight.known_timeline
+function isKnown(state: DatabaseState): boolean {
+  return state.known !== null && state.system === state.known_system && state.timeline === state.known_timeline
 }
 
 /**
  * Returns whether the database is the same, but has less data than this process has seen, and no failover row was
  * added: an older disk was restored.
  */
-function isBehind(sight: Sight, before: Memory | undefined): boolean {
-  if (!before || sight.system !== before.system || sight.timeline !== before.timeline) return false
-  return BigInt(sight.position) < BigInt(before.position) && BigInt(sight.known ?? 0) <= BigInt(before.known ?? 0)
+function isBehind(state: DatabaseState, before: LastState | undefined): boolean {
+  if (!before || state.system !== before.system || state.timeline !== before.timeline) return false
+  return BigInt(state.position) < BigInt(before.position) && BigInt(state.known ?? 0) <= BigInt(before.known ?? 0)
 }
 
 /** Returns whether a newer response arrived during this request, so that this older state is not a failover. */
-function isOvertaken(sight: Sight, before: Memory | undefined, memory: Memory | undefined): boolean {
-  return memory !== before && isBehind(sight, memory)
+function isOvertaken(state: DatabaseState, before: LastState | undefined, lastState: LastState | undefined): boolean {
+  return lastState !== before && isBehind(state, lastState)
 }
 
 /**
  * Records the failover, once for all processes that detect it at the same time, and advances all sequences except
  * `dense`. The first row, which marks the creation, advances none. Returns false if another process has recorded it.
  */
-async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dense: readonly string[]): Promise<boolean> {
+async function recordFailover(client: pg.ClientBase, state: DatabaseState, wentBack: boolean, dense: readonly string[]): Promise<boolean> {
   await client.query('begin')
   try {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('failover:' || current_schema(), 0))`)
-    const now = await see(client)
+    const now = await readState(client)
     const isFirst = now.known === null
-    if (wentBack ? now.known !== sight.known : isKnown(now)) {
+    if (wentBack ? now.known !== state.known : isKnown(now)) {
       await client.query('rollback')
       return false
     }
@@ -137,8 +137,8 @@ async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dens
       )
     }
     await client.query('insert into failover (system_id, timeline, settle_time) values ($1, $2, case when $3 then now() end)', [
-      sight.system,
-      sight.timeline,
+      state.system,
+      state.timeline,
       isFirst,
     ])
     await client.query('commit')
@@ -153,15 +153,15 @@ async function note(client: pg.ClientBase, sight: Sight, wentBack: boolean, dens
  * Logs a failover. `lost_bytes` counts what this process saw on disk and is lost. Data written after its last check,
  * a moment at most, is not included.
  */
-function logFailover(log: Logger, sight: Sight, before: Memory | undefined): void {
-  const comparable = before !== undefined && before.system === sight.system
-  const kept = BigInt(sight.promoted ?? sight.position)
+function logFailover(log: Logger, state: DatabaseState, before: LastState | undefined): void {
+  const comparable = before !== undefined && before.system === state.system
+  const kept = BigInt(state.promoted ?? state.position)
   const lost = comparable ? BigInt(before.position) - kept : undefined
   log.warn(
     {
-      timeline: sight.timeline,
-      timeline_before: before?.timeline ?? sight.known_timeline,
-      other_system: sight.system !== (before?.system ?? sight.known_system),
+      timeline: state.timeline,
+      timeline_before: before?.timeline ?? state.known_timeline,
+      other_system: state.system !== (before?.system ?? state.known_system),
       lost_bytes: lost === undefined ? 'unknown' : Number(lost > 0n ? lost : 0n),
       last_check_ms_ago: before ? Math.round(performance.now() - before.at) : 'never',
     },

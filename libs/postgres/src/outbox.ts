@@ -121,15 +121,15 @@ function sendOne({ db, handlers, log, maxErrors }: Required<OutboxOptions>, sign
       // An unavailable receiver never counts as a fault.
       const absent = known && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
       const faults = absent ? row.faults : row.faults + 1
-      const dead = !absent && faults >= (known ? REFUSALS : maxErrors)
+      const givenUp = !absent && faults >= (known ? REFUSALS : maxErrors)
       // When the platform starts, a receiver may start a moment later than its sender.
-      const level = dead ? 'error' : attempts <= SILENT_ATTEMPTS && absent ? 'debug' : 'warn'
-      log[level]({ err: error, topic: row.topic, attempts, dead }, 'a message was rejected')
+      const level = givenUp ? 'error' : attempts <= SILENT_ATTEMPTS && absent ? 'debug' : 'warn'
+      log[level]({ err: error, topic: row.topic, attempts, given_up: givenUp }, 'a message was rejected')
       await tx.query(
         `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,
            next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'
          where outbox_id = $1`,
-        [row.outbox_id, attempts, String(error).slice(0, 500), dead, MAX_BACKOFF_SECONDS, faults],
+        [row.outbox_id, attempts, String(error).slice(0, 500), givenUp, MAX_BACKOFF_SECONDS, faults],
       )
     }
     return true

@@ -78,7 +78,7 @@ export async function takeSnapshot(urls: Readonly<Record<string, string>>, witho
       if (!client) throw new Error(`the snapshot has no schema ${schema}`)
       return client
     }
-    const parts = await Promise.all([...clients].map(([schema, client]) => look(client, schema, without)))
+    const parts = await Promise.all([...clients].map(([schema, client]) => readLayout(client, schema, without)))
     return {
       takenAt,
       tables: parts.flatMap(({ tables }) => tables),
@@ -113,7 +113,7 @@ export function target({ schema, table, columns }: Pick<DumpedTable, 'schema' | 
   return `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)} (${columns.map((column) => pg.escapeIdentifier(column)).join(', ')})`
 }
 
-async function look(client: pg.Client, schema: string, without: readonly string[]) {
+async function readLayout(client: pg.Client, schema: string, without: readonly string[]) {
   const tables = await client.query<{ table: string; columns: string[]; of: string | null; bound: string | null }>(
     `select c.relname as table, p.relname as of, pg_get_expr(c.relpartbound, c.oid) as bound,
        array(select attname::text from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''

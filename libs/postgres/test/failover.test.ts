@@ -173,7 +173,7 @@ test('results that arrive out of order are not reported as a failover', async ()
   const log = { warn: (_: object, msg: string) => void lines.push(msg) } as unknown as Logger
   const metrics = createMetrics('thing')
   const failovers = watchFailovers({ log, metrics })
-  await failovers.look(late)
+  await failovers.check(late)
 
   let arrive: () => void = () => {}
   const underWay = new Promise<void>((resolve) => {
@@ -187,14 +187,14 @@ test('results that arrive out of order are not reported as a failover', async ()
       return requested.then((answer) => underWay.then(() => answer))
     },
   } as unknown as pg.ClientBase
-  const overtaken = failovers.look(slow)
+  const overtaken = failovers.check(slow)
   await requested
   await late.query('set synchronous_commit = on')
   await late.query(`insert into thing (name) select 'more' from generate_series(1, 100)`)
-  await failovers.look(late)
+  await failovers.check(late)
   arrive()
   await overtaken
-  await failovers.look(late)
+  await failovers.check(late)
   expect([lines, await counted(metrics)]).toEqual([[], 0])
 }, 20_000)
 

@@ -156,7 +156,7 @@ describe('a transaction', () => {
         })
       waiting.catch(() => {})
       expect(await few.query('select name from thing')).toEqual([{ name: 'x' }])
-      expect(await few.reading((query) => query('select name from thing'))).toEqual([{ name: 'x' }])
+      expect(await few.readOnly((query) => query('select name from thing'))).toEqual([{ name: 'x' }])
       expect(over).toBe(false)
       await expect(waiting).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_BUSY', retryAfter: 1 })
     })
@@ -164,13 +164,13 @@ describe('a transaction', () => {
     await few.close()
   })
   test('cannot write if it is read-only, and its settings end with it', async () => {
-    await db.reading(async (query) => {
+    await db.readOnly(async (query) => {
       await query('set local enable_seqscan = off')
       expect(await query('show enable_seqscan')).toEqual([{ enable_seqscan: 'off' }])
     })
     expect(await db.query('show enable_seqscan')).toEqual([{ enable_seqscan: 'on' }])
-    await expect(db.reading((query) => query(`insert into thing (name) values ('x')`))).rejects.toMatchObject({ code: '25006' })
-    await expect(db.reading((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
+    await expect(db.readOnly((query) => query(`insert into thing (name) values ('x')`))).rejects.toMatchObject({ code: '25006' })
+    await expect(db.readOnly((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   })
   test('fails as unavailable if the database is stopped', async () => {
     const away = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })

@@ -120,7 +120,7 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
       await disk.link(temporary, path)
     } catch (error) {
       if (!isErrno(error, ...withoutLinks)) throw error
-      if (await isThere(path)) throw Object.assign(new Error('taken'), { code: 'EEXIST' })
+      if (await exists(path)) throw Object.assign(new Error('taken'), { code: 'EEXIST' })
       await disk.rename(temporary, path)
     }
   }
@@ -166,7 +166,7 @@ function ignoreMissing(error: unknown): undefined {
 // Errors of file systems without hard links.
 const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path)
     return true

@@ -55,7 +55,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
   const storage: ObjectStorage = {
     async put(name, source, options = {}) {
       const Key = checkObjectName(name)
-      const stored = await told(name, () => putParts(Key, source, options), options.signal)
+      const stored = await withDomainErrors(name, () => putParts(Key, source, options), options.signal)
       if (isFileSource(source) && source.move) await removeFile(source.file)
       return stored
     },
@@ -63,12 +63,12 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     async open(name, { range, signal } = {}) {
       const Key = checkObjectName(name)
       if (range && !isRange(range)) throw new UnsatisfiableRange(await bytesOf(name, signal))
-      return told(
+      return withDomainErrors(
         name,
         async () => {
           const answer = await client.send(
             new GetObjectCommand({ Bucket: bucket, Key, Range: range && rangeHeader(range) }),
-            sending(signal),
+            requestOptions(signal),
           )
           return openedOf(answer, range, signal)
         },
@@ -80,7 +80,11 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     async stat(name, signal) {
       const Key = checkObjectName(name)
       try {
-        const head = await told(name, () => client.send(new HeadObjectCommand({ Bucket: bucket, Key }), sending(signal)), signal)
+        const head = await withDomainErrors(
+          name,
+          () => client.send(new HeadObjectCommand({ Bucket: bucket, Key }), requestOptions(signal)),
+          signal,
+        )
         const etag = head.ETag?.replaceAll('"', '')
         const info = { name, bytes: head.ContentLength ?? 0, modified: head.LastModified ?? new Date(0) }
         return etag === undefined ? info : { ...info, etag }
@@ -95,7 +99,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       const Prefix = folder === '' ? undefined : `${folder}/`
       for (let token: string | undefined, more = true; more; ) {
         const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, ContinuationToken: token })
-        const page = await told(prefix, () => client.send(ask, sending(signal)), signal)
+        const page = await withDomainErrors(prefix, () => client.send(ask, requestOptions(signal)), signal)
         for (const { Key, Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
           // Stores that are based on folders also list the folders.
           if (Key !== undefined && !Key.endsWith('/')) yield { name: Key, bytes: Size, modified: LastModified } satisfies ObjectInfo
@@ -110,7 +114,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       const Prefix = folder === '' ? undefined : `${folder}/`
       for (let token: string | undefined, more = true; more; ) {
         const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, Delimiter: '/', ContinuationToken: token })
-        const page = await told(prefix, () => client.send(ask, sending(signal)), signal)
+        const page = await withDomainErrors(prefix, () => client.send(ask, requestOptions(signal)), signal)
         for (const common of page.CommonPrefixes ?? []) if (common.Prefix !== undefined) yield common.Prefix.slice(0, -1)
         token = page.NextContinuationToken
         more = page.IsTruncated === true && token !== undefined
@@ -119,7 +123,11 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
 
     async delete(name, signal) {
       if (!(await storage.stat(name, signal))) return false
-      await told(name, () => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }), sending(signal)), signal)
+      await withDomainErrors(
+        name,
+        () => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: name }), requestOptions(signal)),
+        signal,
+      )
       return true
     },
 
@@ -130,9 +138,9 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       const flush = async () => {
         if (names.length === 0) return
         const Delete = { Objects: names.map((Key) => ({ Key })), Quiet: true }
-        const { Errors = [] } = await told(
+        const { Errors = [] } = await withDomainErrors(
           prefix,
-          () => client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete }), sending(signal)),
+          () => client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete }), requestOptions(signal)),
           signal,
         )
         if (Errors.length > 0) throw unavailable(new Error(`${Errors.length} objects were not deleted: ${Errors[0]?.Code ?? ''}`))
@@ -152,7 +160,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
         if (bytes <= PART_BYTES) await writeFile(targetFile, await buffer(stream), { mode: READABLE, signal })
         else await pipeline(stream, createWriteStream(targetFile, { mode: READABLE }), { signal })
       }
-      await told(name, write, signal)
+      await withDomainErrors(name, write, signal)
       return { bytes }
     },
   }
@@ -167,7 +175,10 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     let held: Buffer | undefined
     const result = () => ({ bytes, sha256: hash.digest('hex') })
     const begin = async () => {
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ ...target, ContentType: contentType }), sending(signal))
+      const { UploadId } = await client.send(
+        new CreateMultipartUploadCommand({ ...target, ContentType: contentType }),
+        requestOptions(signal),
+      )
       upload = { UploadId, parts: [] }
       return upload
     }
@@ -175,7 +186,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       const { UploadId, parts } = upload ?? (await begin())
       const PartNumber = parts.length + 1
       const part = client
-        .send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body }), sending(signal))
+        .send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body }), requestOptions(signal))
         .then(({ ETag }) => ({ PartNumber, ETag }))
       // The rejection is handled where the part is awaited.
       part.catch(() => {})
@@ -192,19 +203,22 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       }
       if (!upload) {
         const once = { ...target, Body: held ?? Buffer.alloc(0), ContentType: contentType, IfNoneMatch: '*' }
-        await client.send(new PutObjectCommand(once), sending(signal))
+        await client.send(new PutObjectCommand(once), requestOptions(signal))
         return result()
       }
       if (held) await send(held)
       const { UploadId, parts } = upload
       const MultipartUpload = { Parts: await Promise.all(parts) }
-      await client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload, IfNoneMatch: '*' }), sending(signal))
+      await client.send(
+        new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload, IfNoneMatch: '*' }),
+        requestOptions(signal),
+      )
       return result()
     } catch (error) {
       if (upload) await giveUp(target, upload)
-      if (!isTaken(error)) throw error
+      if (!alreadyExists(error)) throw error
       const stored = result()
-      if (await isThere(Key, stored, signal)) return stored
+      if (await hasSameBytes(Key, stored, signal)) return stored
       throw new DomainError('exists', 'OBJECT_EXISTS', 'another object with this name is already stored')
     }
   }
@@ -222,7 +236,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     await client.send(new AbortMultipartUploadCommand({ ...target, UploadId: upload.UploadId })).catch(() => {})
   }
 
-  async function isThere(name: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
+  async function hasSameBytes(name: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
     if ((await storage.stat(name, signal))?.bytes !== stored.bytes) return false
     const hash = createHash('sha256')
     await pipeline((await storage.open(name, signal ? { signal } : {})).stream, hash)
@@ -230,12 +244,12 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
   }
 }
 
-function sending(abortSignal: AbortSignal | undefined) {
+function requestOptions(abortSignal: AbortSignal | undefined) {
   return abortSignal ? { abortSignal } : {}
 }
 
 /** Converts errors of the SDK to domain errors. */
-async function told<T>(
+async function withDomainErrors<T>(
   name: string,
   work: () => Promise<T>,
   signal: AbortSignal | undefined,
@@ -255,7 +269,7 @@ async function told<T>(
   }
 }
 
-function isTaken(error: unknown): boolean {
+function alreadyExists(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.$metadata.httpStatusCode === 412 || error.$metadata.httpStatusCode === 409)
 }
 

@@ -27,13 +27,13 @@ const templateLock = 7_246_001
 export async function freshDatabase({ migrations, schema }: { migrations: string; schema: string }): Promise<FreshDatabase> {
   const cluster = clusterUrl()
   const name = `test_${schema}_${randomBytes(6).toString('hex')}`
-  await asking(cluster, async (query) => {
+  await withClient(cluster, async (query) => {
     const template = await templateOf(query, cluster, migrations, schema)
     await query(`create database ${name} template ${template}`)
   })
   return {
     url: databaseUrl(cluster, name),
-    drop: () => asking(cluster, (query) => query(`drop database if exists ${name} with (force)`)).then(() => undefined),
+    drop: () => withClient(cluster, (query) => query(`drop database if exists ${name} with (force)`)).then(() => undefined),
   }
 }
 
@@ -72,7 +72,7 @@ function contentHash(folder: string): string {
   return hash.digest('hex').slice(0, 12)
 }
 
-async function asking<T>(url: string, work: (query: Query) => Promise<T>): Promise<T> {
+async function withClient<T>(url: string, work: (query: Query) => Promise<T>): Promise<T> {
   const client = new pg.Client(url)
   await client.connect()
   try {

@@ -55,7 +55,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
         // Responses that its backends still send are dropped.
         way.target = `127.0.0.1:${standby.port}`
         way.drop()
-        await asking(standby, 'select pg_promote(true, 30) as value')
+        await withClient(standby, 'select pg_promote(true, 30) as value')
       },
       stop,
     }
@@ -71,14 +71,14 @@ function conninfo(link: FaultProxy): string {
 }
 
 async function followed(primary: RunningPostgres, standby: RunningPostgres): Promise<void> {
-  const written = await asking(primary, 'select pg_current_wal_flush_lsn() as value')
-  await waitFor(async () => (await asking(standby, `select pg_last_wal_replay_lsn() >= '${written}' as value`)) === true, {
+  const written = await withClient(primary, 'select pg_current_wal_flush_lsn() as value')
+  await waitFor(async () => (await withClient(standby, `select pg_last_wal_replay_lsn() >= '${written}' as value`)) === true, {
     timeout: 30_000,
     describe: `the standby to reach ${written}`,
   })
 }
 
-async function asking(server: RunningPostgres, statement: string): Promise<unknown> {
+async function withClient(server: RunningPostgres, statement: string): Promise<unknown> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   try {

@@ -37,7 +37,7 @@ const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', '
  * on them, cannot be rebuilt. Memory holds the counts of one video and those of all organisations.
  */
 export function reconcile(db: Db): Promise<Reconciliation> {
-  return db.reading(async (query) => {
+  return db.readOnly(async (query) => {
     await query('set transaction isolation level repeatable read')
     const [first] = await query<{ day: string | null }>(
       `select min(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'))::text as day from pg_inherits where inhparent = 'event'::regclass`,

@@ -66,7 +66,7 @@ export function createReportStore(db: Db): ReportStore {
    * would delay all other requests.
    */
   const alone: Query = (text, values) =>
-    db.reading(async (query) => {
+    db.readOnly(async (query) => {
       await query('set local max_parallel_workers_per_gather = 0')
       return await query(text, values)
     })

@@ -102,7 +102,7 @@ async function insert(db: Db, entries: readonly AuditEntry[], outcomes: readonly
  * of a growing log are outdated.
  */
 export function walking<Row>(db: Db, text: string, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
-  return db.reading(async (query) => {
+  return db.readOnly(async (query) => {
     await query(`select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`)
     return await query<Row>(text, values)
   }, signal)

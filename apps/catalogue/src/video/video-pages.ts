@@ -74,7 +74,7 @@ async function withFilters<T>(
   if (scope === undefined) return undefined
   const filters = { scope, state, tag, folderId }
   if (searched === undefined) return find(db.query, filters)
-  return db.reading(async (query) => {
+  return db.readOnly(async (query) => {
     // The planner cannot estimate how many rows contain several words. A high estimate would make a
     // sequential scan look cheap.
     await query('set local enable_seqscan = off')
