@@ -89,7 +89,7 @@ export const presentationRows: NounRows = {
         // organisation.
         await addSlides(fixture, Buffer.from('no presentation'), { presentationId: id })
         const after = await processed(fixture, id)
-        expect(after).toEqual({ ...longer, status: { ...longer.status, reason: expect.stringContaining('known kind') } })
+        expect(after).toEqual({ ...longer, status: { ...longer.status, reason: expect.stringContaining('supported format') } })
         expect((await callers.guest.get<Presentation>(`/presentation/${id}`)).body.status.reason).toBe('')
         const failed = await processed(fixture, await addSlides(fixture, Buffer.from('PK\x03\x04 nothing'), { filename: 'x'.repeat(255) }))
         expect(failed).toMatchObject({ status: { message: 'failed', code: 4002 }, slides: {}, number_of_slides: 0 })

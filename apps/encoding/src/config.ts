@@ -71,7 +71,8 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     uploadListen: read.address('VITASCOPE_ENCODING_UPLOAD_LISTEN', {
       fallback: '127.0.0.1:0',
-      description: 'Address that receives the bytes of uploads from the gateway over HTTP. The largest upload equals the largest source.',
+      description:
+        'Address that receives the bytes of uploads from the gateway over HTTP. The maximum size of an upload is that of a source.',
     }),
     uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', {
       fallback: 86_400,
@@ -88,25 +89,25 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
         fallback: 20 * GIB,
         min: 1,
         max: 10_240 * GIB,
-        description: 'Largest size of a source.',
+        description: 'Maximum size of a source.',
       }),
       timeoutSeconds: read.int('VITASCOPE_SOURCE_TIMEOUT_SECONDS', {
         fallback: 6 * 3600,
         min: 1,
         max: 7 * 86_400,
-        description: 'Longest download of a source.',
+        description: 'Maximum duration of the download of a source.',
       }),
       minBytesPerSecond: read.int('VITASCOPE_SOURCE_MIN_BYTES_PER_SECOND', {
         fallback: 1024,
         min: 0,
         max: GIB,
-        description: 'Lowest rate of the download of a source.',
+        description: 'Minimum rate of the download of a source.',
       }),
       maxSeconds: read.int('VITASCOPE_SOURCE_MAX_SECONDS', {
         fallback: 12 * 3600,
         min: 1,
         max: 7 * 86_400,
-        description: 'Longest duration of a source.',
+        description: 'Maximum duration of a source.',
       }),
       parallel: read.int('VITASCOPE_SOURCES_PARALLEL', {
         fallback: 2,
@@ -114,16 +115,16 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
         max: 64,
         description: 'Concurrent downloads of sources.',
       }),
-      ahead: read.int('VITASCOPE_SOURCES_AHEAD', {
+      maxJobsAhead: read.int('VITASCOPE_SOURCES_AHEAD', {
         fallback: 8,
         min: 1,
         max: 10_000,
         description: 'Active jobs. Jobs of low priority do not count for others.',
       }),
-      isKept: read.flag('VITASCOPE_SOURCES_KEPT', {
+      keepsSources: read.flag('VITASCOPE_SOURCES_KEPT', {
         fallback: true,
         description:
-          '1: the source is stored with its video. Renditions that are added later are made from it without loss. The source counts in no quota and is deleted with the video. 0: the source is removed when the video is published, and later renditions are made from the largest rendition.',
+          '1: the source is stored with its video. Renditions that are added later are encoded from it, without a second loss of quality. The source counts in no quota and is deleted with the video. 0: the source is removed when the video is published, and later renditions are made from the largest rendition.',
       }),
     },
     timing: {
@@ -162,7 +163,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
     crashAt: read.optional('VITASCOPE_CRASH_AT', CRASH_AT),
   }
   if (config.uploadSigningKey !== '' && config.uploadSigningKey.length < 32) {
-    read.refuse('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must hold 32 characters or more')
+    read.refuse('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must contain at least 32 characters')
   }
   read.check()
   return config

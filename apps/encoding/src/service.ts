@@ -18,7 +18,7 @@ import type { Logger } from '@vitascope/telemetry'
 import { endReports } from './callback/end-report.ts'
 import { playableReports } from './callback/playable-report.ts'
 import { createProgressReporter } from './callback/progress-reporter.ts'
-import { crashAt, crashCount, dyingAtCommit } from './common/crash-point.ts'
+import { crashAt, crashAtCommit, createCrashCounter } from './common/crash-point.ts'
 import type { EncodingConfig } from './config.ts'
 import { createJobIntake } from './engine/accept-job.ts'
 import { countCopyFallbacks } from './engine/copy-fallback.ts'
@@ -80,8 +80,8 @@ async function assemble(
   const { timing, source } = config
   const { log, metrics, identity, principals, server, stopping } = base
   const reach = crashAt(config.crashAt)
-  const count = crashCount(config.crashAt, 'commit')
-  const open = (poolSize?: number) => dyingAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), count)
+  const count = createCrashCounter(config.crashAt, 'commit')
+  const open = (poolSize?: number) => crashAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), count)
   const db = open(POOL_SIZE)
   // A separate pool: each lane of the outbox holds a connection while it sends, and rpcs must not
   // wait for these.
@@ -101,7 +101,7 @@ async function assemble(
     outbox,
     onJobEnd,
     retryMs: timing.retryMs,
-    keepsSource: source.isKept,
+    keepsSource: source.keepsSources,
     onProgress: reporter.changed,
     onCopyFallback: countCopyFallbacks(metrics),
   })
@@ -117,7 +117,7 @@ async function assemble(
     storage,
     presentations: catalogue.client(PresentationServiceService),
     quota,
-    place: uploadLocation({ objects, maxBytes: source.maxBytes, secret }),
+    location: uploadLocation({ objects, maxBytes: source.maxBytes, secret }),
     secret,
   })
   const fetcher = createFetcher({

@@ -22,7 +22,7 @@ const create = async (jobId: string, organisationId: string, lowPriority = false
 
 test('under constant normal load, a low-priority job waits until its maximum wait and then has normal priority', async () => {
   const { source, timing } = around.config()
-  service = await startHere(around, { source: { ...source, ahead: 1_000 }, timing: { ...timing, lowPriorityMaxWaitSeconds: 3_600 } })
+  service = await startHere(around, { source: { ...source, maxJobsAhead: 1_000 }, timing: { ...timing, lowPriorityMaxWaitSeconds: 3_600 } })
   const worker = standInWorker(service, around.storage, 'w1:a')
   await create(LOW, '1', true)
   let normal = 0

@@ -68,7 +68,7 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
 test('a source that is not kept is removed on publishing; renditions are then encoded from the largest file of the set', async () => {
   await service.stop()
   const { source } = around.config()
-  service = await startHere(around, { source: { ...source, isKept: false } })
+  service = await startHere(around, { source: { ...source, keepsSources: false } })
   const set = await aSet()
   await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
   await add()
@@ -101,7 +101,7 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
 
 test.each([
   ['an encoder that the ffmpeg of the workers lacks', aProbe(), 5006, /no encoder libsvtav1/],
-  ['a set without a picture', { ...known, probe: audioOnly() }, 4002, /no picture/],
+  ['a set without a picture', { ...known, probe: audioOnly() }, 4002, /no video stream/],
 ])('%s fails the job without a retry', async (_, found, code, message) => {
   await aSet()
   await add()

@@ -50,7 +50,7 @@ test('a source larger than the scratch folder fails only its own job and names t
   await waitLong(() => around.catalogue.failed('1').length === 1 && around.catalogue.published('2').length === 1, 'both jobs to end')
   const [large, small] = await Promise.all([caller.job('1'), caller.job('2')])
   expect(large).toMatchObject({ state: JobState.JOB_STATE_FAILED, code: 5004, attempt: 1 })
-  expect(large.message).toMatch(/^a task needs 20\.\d MiB of scratch, and this worker has 16\.0 MiB: raise VITASCOPE_SCRATCH_BYTES /)
+  expect(large.message).toMatch(/^a task needs 20\.\d MiB of scratch space, but this worker has 16\.0 MiB: raise VITASCOPE_SCRATCH_BYTES /)
   expect(small).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
   worker.kill('SIGTERM')
   expect(await worker.exited).toBe(0)

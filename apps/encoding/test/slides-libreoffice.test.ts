@@ -50,7 +50,7 @@ test('LibreOffice can only read system programs and its own folder', async () =>
 
 test('a file that LibreOffice cannot convert is rejected', async () => {
   await slides.startWorker(await slides.start(), { VITASCOPE_LIBREOFFICE: await fakeOffice('exit 0') })
-  await slides.expectRejected(await slides.create(pptx()), /LibreOffice could make no PDF/)
+  await slides.expectRejected(await slides.create(pptx()), /LibreOffice could not convert/)
 })
 
 test.each([
@@ -59,5 +59,5 @@ test.each([
   ['a folder', 'mkdir source.pdf'],
 ])('%s in place of the converted PDF is not read', async (_, body) => {
   await slides.startWorker(await slides.start(), { VITASCOPE_LIBREOFFICE: await fakeOffice(body) })
-  await slides.expectRejected(await slides.create(pptx()), /LibreOffice could make no PDF/)
+  await slides.expectRejected(await slides.create(pptx()), /LibreOffice could not convert/)
 })

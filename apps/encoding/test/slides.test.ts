@@ -67,13 +67,13 @@ test('slides are in the order of the pages', async () => {
 describe('rejects with 4002 and without a retry', () => {
   const archive = (text: string) => Buffer.concat([Buffer.from('PK\x03\x04'), Buffer.alloc(26), Buffer.from(text)])
   const cases: [string, () => Buffer, RegExp][] = [
-    ['a text file', () => Buffer.from('not a presentation\n'.repeat(50)), /known kind/],
-    ['an archive of another type', () => archive('word/document.xml'), /known kind/],
+    ['a text file', () => Buffer.from('not a presentation\n'.repeat(50)), /supported format/],
+    ['an archive of another type', () => archive('word/document.xml'), /supported format/],
     ['a PPTX without LibreOffice', () => archive('ppt/presentation.xml'), /PPTX.*LibreOffice.*PDF/],
     ['an ODP without LibreOffice', () => archive('mimetypeapplication/vnd.oasis.opendocument.presentation'), /ODP.*LibreOffice.*PDF/],
     ['a broken PDF', () => Buffer.from('%PDF-1.7\nbroken'), /cannot be read/],
     ['a PDF without pages', () => makePdf([]), /no pages/],
-    ['a PDF of 301 pages', () => makePdf(Array.from({ length: 301 }, () => ({}))), /301 pages; 300/],
+    ['a PDF of 301 pages', () => makePdf(Array.from({ length: 301 }, () => ({}))), /301 pages; the maximum is 300/],
     ['a PDF with a page that takes minutes to render', () => makePdf(slowPages(1, 100_000)), /page 1 takes too long/],
     ['a PDF with 10^8 forms', () => nestedForms(8), /cannot be read|too much memory|too long/],
     ['a PDF that uses up the memory', () => nestedForms(14), /cannot be read|too much memory|too long/],
@@ -100,7 +100,7 @@ describe('rejects with 4002 and without a retry', () => {
       sourceBytes: 100 * 2 ** 20 + 1,
     }
     await slides.caller.jobs.createSlideJob(request, slides.caller.call)
-    await slides.expectRejected(request.jobId, /too large: 100 MiB/)
+    await slides.expectRejected(request.jobId, /the maximum is 100 MiB/)
   })
 })
 

@@ -87,7 +87,7 @@ describe('a source', () => {
   test('is not fetched while the limit of jobs in progress is reached', async () => {
     around.origin.serve('/small.mp4', Buffer.from('abc'))
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
-    await start({ ahead: 1, parallel: 1 })
+    await start({ maxJobsAhead: 1, parallel: 1 })
     const [first, second] = [await create(around.origin.url('/small.mp4')), await create(around.origin.url('/small.mp4'))]
     await waitFor(async () => (await service.job(first)).state === JobState.JOB_STATE_PROBING)
     expect((await service.job(second)).state).toBe(JobState.JOB_STATE_QUEUED)
@@ -97,7 +97,7 @@ describe('a source', () => {
   test('of a low-priority job does not delay sources of normal jobs', async () => {
     around.origin.serve('/small.mp4', Buffer.from('abc'))
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
-    await start({ ahead: 2, parallel: 1 })
+    await start({ maxJobsAhead: 2, parallel: 1 })
     const url = around.origin.url('/small.mp4')
     const low = [await create(url, true), await create(url, true), await create(url, true)]
     const isFetched = async (id = '') => (await service.job(id)).state === JobState.JOB_STATE_PROBING
@@ -128,12 +128,12 @@ describe('a source that waits for a retry does not count as a job in progress', 
   test('when a stopped service released it', async () => {
     await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
     around.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
-    await start({ ahead: 1 })
+    await start({ maxJobsAhead: 1 })
     const jobId = await create(around.origin.url('/late.mp4'))
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FETCHING, { describe: 'the fetch to begin' })
     await service.stop()
     around.origin.serve('/late.mp4', Buffer.from('the bytes of a source'))
-    await start({ ahead: 1 })
+    await start({ maxJobsAhead: 1 })
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: 'the source to be fetched' })
   })
   test('when the storage failed', async () => {
@@ -145,7 +145,7 @@ describe('a source that waits for a retry does not count as a job in progress', 
     await writeFile(blocked, '')
     const { source, timing } = around.config()
     // The second attempt follows the first one after about 2 s.
-    service = await startHere(around, { source: { ...source, ahead: 2 }, timing: { ...timing, retryMs: 200 } })
+    service = await startHere(around, { source: { ...source, maxJobsAhead: 2 }, timing: { ...timing, retryMs: 200 } })
     const jobIds = [await create(around.origin.url('/stored.mp4')), await create(around.origin.url('/stored.mp4'))]
     for (const jobId of jobIds) {
       const failed = () => around.db.query('select 1 from job where job_id = $1 and storage_faults > 0', [jobId])

@@ -56,10 +56,12 @@ test('a dry run reports what would be removed and what is missing, and changes n
   const before = await around.objects()
   const { stdout } = await sweep('--dry-run')
   const lines = stdout.trim().split('\n')
-  expect(lines.filter((line) => line.startsWith('would go')).map((line) => line.split(/\s+/)[2])).toEqual(orphans.map((name) => `${name}:`))
+  expect(lines.filter((line) => line.startsWith('would be removed')).map((line) => line.split(/\s+/)[3])).toEqual(
+    orphans.map((name) => `${name}:`),
+  )
   expect(lines.filter((line) => line.startsWith('missing')).map((line) => line.split(/\s+/)[1])).toEqual(missing.map((name) => `${name}:`))
   expect(stdout).toMatch(/10 objects of \d+ bytes were scanned; 1 of them/)
-  expect(stdout).toMatch(/Without a row: 4 names with 5 objects of \d+ bytes; nothing was changed; 1 more are too young\./)
+  expect(stdout).toMatch(/Without a row: 4 names with 5 objects of \d+ bytes; nothing was changed; 1 more are too recent\./)
   expect(lines.at(-1)).toBe('Rows without their objects: 2.')
   expect(await around.objects()).toEqual(before)
   expect(await around.db.query('select from object_prefix where drop_time is not null')).toEqual([])
@@ -73,11 +75,11 @@ test('the JSON output has the same content', async () => {
     .map((line) => JSON.parse(line))
   expect(found.flatMap((line) => (line.found === 'orphan' ? [line.orphan.name] : []))).toEqual(orphans)
   expect(found.flatMap((line) => (line.found === 'missing' ? [line.name] : []))).toEqual(missing)
-  expect(found.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, young: 1, orphans: 4, orphanObjects: 5, missing: 2 })
+  expect(found.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, tooRecent: 1, orphans: 4, orphanObjects: 5, missing: 2 })
 })
 
 test('files without a row are removed, and files with a row or a foreign name stay', async () => {
-  expect((await sweep()).stdout).toMatch(/given up {2}media\/7\/1-4-abc\//)
+  expect((await sweep()).stdout).toMatch(/dropped {10}media\/7\/1-4-abc\//)
   const service = await startHere(around)
   try {
     const left = ['media/7/1-5-abc/a.mp4', 'media/7/1-5-abc/hls/b.m4s', 'media/odd', 'other/thing', 'uploads/1/kept', 'work/9/4-abc/young']

@@ -25,7 +25,7 @@ test('a video longer than the remaining minutes of the quota is not encoded', as
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
   await aWorker().step()
   await ended(JobState.JOB_STATE_FAILED)
-  const message = 'the video takes 5 s, and 4.9 s were left of the minutes that the organisation may encode a month'
+  const message = 'the video takes 5 s, but only 4.9 s of the monthly encoding minutes of the organisation were left'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
 })
 
@@ -36,7 +36,7 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
   await worker.step()
   await worker.step()
   await ended(JobState.JOB_STATE_FAILED)
-  const message = 'the video takes more than the 10 bytes that were left of what the organisation may store'
+  const message = 'the video exceeds the 10 bytes that were left of the storage quota of the organisation'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
   for (const kind of ['source', 'work', 'renditions']) await sweptTo(`${kind}/${jobId}`, [])
 })

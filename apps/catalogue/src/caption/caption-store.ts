@@ -94,7 +94,7 @@ export function createCaptionStore(db: Db): CaptionStore {
            values ($1, $2, $3, $4, $5, $5, $6) returning caption_id`,
           [media.mediaId, media.organisationId, title, language, userId, searchedText(lines)],
         )
-        if (!row) throw new Error('the insert of captions answered no row')
+        if (!row) throw new Error('the insert of captions returned no row')
         await insertLines(tx, row.caption_id, lines)
         return { captionId: row.caption_id }
       })

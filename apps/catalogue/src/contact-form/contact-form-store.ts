@@ -73,7 +73,7 @@ export function createContactFormStore(db: Db): ContactFormStore {
             form.userId,
           ],
         )
-        if (!row) throw new Error('the insert of a contact form answered no row')
+        if (!row) throw new Error('the insert of a contact form returned no row')
         return toContactForm(row)
       }),
     async remove({ scope, contactFormId }, signal) {

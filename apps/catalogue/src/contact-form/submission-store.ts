@@ -30,7 +30,7 @@ export function createSubmissionStore(db: Db): SubmissionStore {
            values ($1, $2, $3, $4, $5, $6) returning submission_id`,
           [contactFormId, videoId || null, name, companyName, email, optIn],
         )
-        if (!row) throw new Error('the insert of a submission answered no row')
+        if (!row) throw new Error('the insert of a submission returned no row')
         return row.submission_id
       }),
     async list(contactFormId, { after, limit, skip }, signal) {

@@ -64,7 +64,7 @@ export function createFolderStore(db: Db): FolderStore {
              values ($1, $2, $3, $4, $4) returning ${COLUMNS}`,
             [organisationId, name, description, userId],
           )
-          if (!row) throw new Error('the insert of a folder answered no row')
+          if (!row) throw new Error('the insert of a folder returned no row')
           return row
         }),
       )

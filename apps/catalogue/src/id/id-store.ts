@@ -15,7 +15,7 @@ export function createIdStore(db: Db): IdStore {
     async next(signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<{ id: string }>(`select nextval('next_id') as id`)
-      if (!row) throw new Error('nextval answered no row')
+      if (!row) throw new Error('nextval returned no row')
       return row.id
     },
   }

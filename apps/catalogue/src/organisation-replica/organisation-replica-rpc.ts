@@ -21,7 +21,7 @@ export function organisationsOfAuth(auth: Client<typeof OrganisationServiceServi
   return async (organisationId, signal) => {
     try {
       const { organisation } = await auth.getOrganisation({ organisationId }, serviceCall('catalogue', '', signal))
-      if (!organisation) throw new Error('auth answered no organisation')
+      if (!organisation) throw new Error('auth returned no organisation')
       return {
         organisationId: organisation.organisationId,
         revision: organisation.revision,

@@ -59,7 +59,7 @@ export function createOverlayStore(db: Db): OverlayStore {
           `insert into overlay (${FIELD_COLUMNS}, organisation_id) values (${FIELD_PARAMETERS}, $17) returning ${COLUMNS}`,
           [...fieldValues(fields), organisationId],
         )
-        if (!row) throw new Error('the insert of an overlay answered no row')
+        if (!row) throw new Error('the insert of an overlay returned no row')
         return toOverlay(row)
       }),
     update: (key, mediaId, change, signal) =>

@@ -102,7 +102,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           `insert into deletion (media_id, organisation_id, user_id, caller_id, notes) values ($1, $2, $3, $4, $5) returning delete_time`,
           [mediaId, organisationId, userId, callerId, notes],
         )
-        if (!row) throw new Error('the insert of a deletion answered no row')
+        if (!row) throw new Error('the insert of a deletion returned no row')
         return row.delete_time
       }, signal),
   }

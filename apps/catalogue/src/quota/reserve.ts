@@ -120,7 +120,7 @@ export async function readUsage(
          from upload_reservation where organisation_id = $1 and expire_time > now() and ($4::uuid is null or reservation_id <> $4)) u`,
     [organisationId, but, month, butUpload],
   )
-  if (!row) throw new Error('the usage of an organisation answered no row')
+  if (!row) throw new Error('the usage of an organisation returned no row')
   return {
     bytes: Number(row.bytes),
     reservedBytes: Number(row.reserved_bytes),

@@ -86,7 +86,7 @@ export function createSettingStore(db: Db): SettingStore {
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}, ${NEXT3}) returning setting_id`,
           [...valuesOf(fields), organisationId, userId, passwordHash],
         )
-        if (!row) throw new Error('the insert of a setting answered no row')
+        if (!row) throw new Error('the insert of a setting returned no row')
         return row.setting_id
       }),
     async find({ scope, settingId }, signal) {

@@ -56,7 +56,7 @@ export function createThemeStore(db: Db): ThemeStore {
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}) returning ${COLUMNS}`,
           [...valuesOf(fields), organisationId, userId],
         )
-        if (!row) throw new Error('the insert of a theme answered no row')
+        if (!row) throw new Error('the insert of a theme returned no row')
         return toTheme(row)
       }),
     async find({ scope, themeId }, signal) {

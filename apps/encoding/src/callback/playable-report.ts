@@ -4,7 +4,7 @@ import { setLayout } from '@vitascope/media'
 import type { Db, OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
-import { isUnderWay, type Job, requirePlan } from '../job/job.ts'
+import { isActive, type Job, requirePlan } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { JOB_PLAYABLE, type JobPlayable } from '../preview-playlist/report-playable.ts'
 
@@ -16,7 +16,7 @@ export function playableReports({ db, jobs }: { db: Db; jobs: Client<typeof JobS
   return {
     [JOB_PLAYABLE]: async ({ jobId }: JobPlayable, signal: AbortSignal) => {
       const job = await readJob(db.query, jobId)
-      if (!job || !isUnderWay(job.state)) return
+      if (!job || !isActive(job.state)) return
       const update = { $case: 'playable', value: { preview: previewSet(job) } } as const
       await jobs.reportJob({ jobId, revision: 0, update }, serviceCall('encoding', randomUUID(), signal))
     },

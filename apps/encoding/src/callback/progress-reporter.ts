@@ -3,7 +3,7 @@ import { type Client, serviceCall } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Logger } from '@vitascope/telemetry'
-import { nextReport } from '../job/job-store.ts'
+import { nextProgressReport } from '../job/job-store.ts'
 
 /**
  * Reports the progress of jobs to the catalogue, at most about once per second and job. A lost
@@ -33,7 +33,7 @@ export function createProgressReporter({ db, jobs, onUnneeded, log, intervalMs =
 
   const report = async (jobId: string) => {
     try {
-      const next = await nextReport(db.query, jobId)
+      const next = await nextProgressReport(db.query, jobId)
       if (!next || reported.get(jobId) === next.progress) return
       const update = { $case: 'progress', value: { percent: next.progress, sourceMs: next.sourceMs ?? undefined } } as const
       const call = serviceCall('encoding', randomUUID(), stopping.signal)

@@ -19,21 +19,21 @@ export type ReachPoint = (point: CrashPoint) => void
 
 export function crashAt(chosen: string | undefined): ReachPoint {
   return (point) => {
-    if (point === chosen) die()
+    if (point === chosen) killProcess()
   }
 }
 
 /**
- * `commit:7`: the process dies after the seventh durable database change, before the caller gets
+ * `commit:7`: the process is killed after the seventh durable database change, before the caller gets
  * the result. All users of `count` share one counter.
  */
-export function dyingAtCommit(db: Db, count: CrashCount | undefined): Db {
+export function crashAtCommit(db: Db, count: CrashCounter | undefined): Db {
   if (count === undefined) return db
   return {
     ...db,
     query: async <Row>(text: string, values?: readonly unknown[]) => {
       const rows = await db.query<Row>(text, values)
-      if (changes(text)) count()
+      if (isWrite(text)) count()
       return rows
     },
     async transaction(change, signal) {
@@ -41,7 +41,7 @@ export function dyingAtCommit(db: Db, count: CrashCount | undefined): Db {
       const result = await db.transaction((tx) => {
         changed = false
         const query: Query = (text, values) => {
-          changed ||= changes(text)
+          changed ||= isWrite(text)
           return tx.query(text, values)
         }
         return change({ ...tx, query })
@@ -52,8 +52,8 @@ export function dyingAtCommit(db: Db, count: CrashCount | undefined): Db {
   }
 }
 
-/** `put:7`: the process dies after the seventh stored object. */
-export function dyingAtPut(storage: ObjectStorage, count: CrashCount | undefined): ObjectStorage {
+/** `put:7`: the process is killed after the seventh stored object. */
+export function crashAtPut(storage: ObjectStorage, count: CrashCounter | undefined): ObjectStorage {
   if (count === undefined) return storage
   return {
     ...storage,
@@ -66,22 +66,22 @@ export function dyingAtPut(storage: ObjectStorage, count: CrashCount | undefined
 }
 
 /** Kills the process at the n-th call. Undefined if another kind is configured. */
-export type CrashCount = () => void
+export type CrashCounter = () => void
 
-export function crashCount(chosen: string | undefined, kind: 'commit' | 'put'): CrashCount | undefined {
+export function createCrashCounter(chosen: string | undefined, kind: 'commit' | 'put'): CrashCounter | undefined {
   const [named, number] = (chosen ?? '').split(':')
   if (named !== kind) return undefined
   let left = Number(number)
   return () => {
     left -= 1
-    if (left === 0) die()
+    if (left === 0) killProcess()
   }
 }
 
-function changes(text: string): boolean {
+function isWrite(text: string): boolean {
   return /^\s*(insert|update|delete|with)\b/i.test(text)
 }
 
-function die(): void {
+function killProcess(): void {
   process.kill(process.pid, 'SIGKILL')
 }

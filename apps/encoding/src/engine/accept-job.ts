@@ -1,6 +1,6 @@
 import { DomainError } from '@vitascope/errors'
 import type { Db } from '@vitascope/postgres'
-import { isUnderWay, type NewJob } from '../job/job.ts'
+import { isActive, type NewJob } from '../job/job.ts'
 import { insertJob, lockJob, readJob, reviveJob } from '../job/job-store.ts'
 import { type EndTools, endJob, reportEnd } from './end-job.ts'
 import { replanJob } from './replan-job.ts'
@@ -40,13 +40,13 @@ export function createJobIntake(tools: EndTools & { db: Db }): JobIntake {
         // conflicts with this row.
         await insertJob(tx, { jobId, kind: 'renditions', mediaId: '', organisationId: '', sourceUrl: '' }, 'cancelled')
         const job = await lockJob(tx, jobId)
-        if (job && isUnderWay(job.state)) await endJob(tx, tools, job, { state: 'cancelled' })
+        if (job && isActive(job.state)) await endJob(tx, tools, job, { state: 'cancelled' })
         else await tx.query(`update job set check_time = 'epoch' where job_id = $1 and not is_dropped`, [jobId])
       }, signal),
     repeatReport: (jobId, signal) =>
       db.transaction(async (tx) => {
         const job = await lockJob(tx, jobId)
-        if (!job || isUnderWay(job.state) || job.state === 'cancelled') return
+        if (!job || isActive(job.state) || job.state === 'cancelled') return
         if (job.state === 'ok' && (await reviveJob(tx, jobId))) return replanJob(tx, queue, job)
         await reportEnd(tx, tools.outbox, jobId)
       }, signal),

@@ -40,7 +40,7 @@ export async function endJob(tx: Transaction, tools: EndTools, job: Job, end: Jo
     // All work items are complete. They are kept for a while, so that a worker that repeats its
     // result gets a success response.
     const revision = await finishJob(tx, jobId, { state: 'ok', code: 0, message: '', result: end.result })
-    await dropPrefixes(tx, jobId, { but: [end.prefix, ...(end.keepsSource ? sourcePrefixes(job) : [])] })
+    await dropPrefixes(tx, jobId, { except: [end.prefix, ...(end.keepsSource ? sourcePrefixes(job) : [])] })
     await report(tx, tools.outbox, { jobId, revision })
     return
   }

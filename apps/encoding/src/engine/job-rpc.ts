@@ -10,7 +10,7 @@ import type {
 } from '@vitascope/proto/encoding/v1/job'
 import { isId } from '@vitascope/request'
 import { isObjectName } from '@vitascope/storage'
-import { readPace } from '../job/chunk-speed.ts'
+import { readJobProgress } from '../job/chunk-speed.ts'
 import type { NewJob } from '../job/job.ts'
 import { toMessage } from '../job/job-message.ts'
 import { readJob } from '../job/job-store.ts'
@@ -23,17 +23,17 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobIntake }): Handlers
   return {
     async createJob(request, { principal, signal }) {
       requireService(principal)
-      await jobs.accept(checked(request), signal)
+      await jobs.accept(toNewJob(request), signal)
       return {}
     },
     async createSlideJob(request, { principal, signal }) {
       requireService(principal)
-      await jobs.accept(checkedSlides(request), signal)
+      await jobs.accept(toNewSlideJob(request), signal)
       return {}
     },
     async createRenditionJob(request, { principal, signal }) {
       requireService(principal)
-      const job = checkedRendition(request)
+      const job = toNewRenditionJob(request)
       const known = await readJob(db.query, job.jobId)
       // A repeated request: the set may have been dropped since.
       if (known?.mediaId === job.mediaId) return {}
@@ -44,7 +44,7 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobIntake }): Handlers
       const job = isId(jobId) ? await readJob(db.query, jobId) : undefined
       // A job that was cancelled before it was accepted has no owner, so it is not shown.
       if (!job || job.mediaId === '' || !maySee(principal, job.organisationId)) throw notFound('job', jobId)
-      return { job: toMessage(job, await readPace(db.query, job)) }
+      return { job: toMessage(job, await readJobProgress(db.query, job)) }
     },
     async cancelJob({ jobId }, { principal, signal }) {
       requireService(principal)
@@ -65,7 +65,7 @@ const MAX_URL_LENGTH = 8_192
  * Validates a request. Ids become parts of object names. The URL itself was checked when it was
  * accepted, and each resolved address is checked at download.
  */
-function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority }: CreateJobRequest): NewJob {
+function toNewJob({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority }: CreateJobRequest): NewJob {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   const upload = readUploadSource(sourceUrl)
   const url = sourceUrl.length <= MAX_URL_LENGTH && URL.canParse(sourceUrl) ? new URL(sourceUrl) : undefined
@@ -76,7 +76,7 @@ function checked({ jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSecon
   return { jobId, kind: 'renditions', mediaId, organisationId, sourceUrl: source, maxBytes, maxSeconds, lowPriority }
 }
 
-function checkedSlides({ jobId, presentationId, organisationId, sourceObject, sourceBytes }: CreateSlideJobRequest): NewJob {
+function toNewSlideJob({ jobId, presentationId, organisationId, sourceObject, sourceBytes }: CreateSlideJobRequest): NewJob {
   const fields = checkIds(jobId, { presentation_id: presentationId }, organisationId)
   if (!isObjectName(sourceObject)) fields.push({ field: 'source_object', message: 'must be the name of an object' })
   if (sourceBytes < 1) fields.push({ field: 'source_bytes', message: 'must be greater than 0' })
@@ -85,7 +85,7 @@ function checkedSlides({ jobId, presentationId, organisationId, sourceObject, so
   return { jobId, kind: 'slides', mediaId: presentationId, organisationId, sourceUrl: '', source }
 }
 
-function checkedRendition({ jobId, mediaId, organisationId, setJobId, profile, maxBytes, lowPriority }: CreateRenditionJobRequest) {
+function toNewRenditionJob({ jobId, mediaId, organisationId, setJobId, profile, maxBytes, lowPriority }: CreateRenditionJobRequest) {
   const fields = checkIds(jobId, { media_id: mediaId }, organisationId)
   if (!isId(setJobId)) fields.push({ field: 'set_job_id', message: 'must be an integer greater than 0' })
   const rendition = readProfile(profile)

@@ -2,11 +2,11 @@ import { type EncodePlan, pictureEncoders, planEncode, type Rung, SourceRefused 
 import type { ProbeResult, WorkerTaskKind } from '../task/task.ts'
 
 /** The ffmpeg of the workers cannot encode the requested codec, so a retry would not help. */
-export class NoEncoder extends Error {
+export class EncoderMissing extends Error {
   readonly code = 5006
 
   constructor(encoder: string, version: string) {
-    super(`the ffmpeg of the workers (${version}) has no encoder ${encoder}: have one installed that has it, and apply the format again`)
+    super(`the ffmpeg of the workers (${version}) has no encoder ${encoder}: install an ffmpeg that has it, then apply the format again`)
     this.name = 'NoEncoder'
   }
 }
@@ -30,6 +30,6 @@ export function kindOfChunk({ chunks }: Pick<EncodePlan, 'chunks'>, chunk: numbe
 }
 
 function checkSingle({ probe, build }: Pick<ProbeResult, 'probe' | 'build'>, { codec = 'h264' }: Rung): void {
-  if (!probe.video) throw new SourceRefused(4002, 'it has no picture, so no rendition can be added')
-  if (!build.codecs.includes(codec)) throw new NoEncoder(pictureEncoders[codec], build.version)
+  if (!probe.video) throw new SourceRefused(4002, 'the source has no video stream, so no rendition can be added')
+  if (!build.codecs.includes(codec)) throw new EncoderMissing(pictureEncoders[codec], build.version)
 }

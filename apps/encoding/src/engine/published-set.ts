@@ -43,8 +43,8 @@ function mp4Of(files: readonly SetFile[], key: string) {
 }
 
 /**
- * Returns an empty path if no such file, because workers of an earlier release make fewer
- * kinds.
+ * Returns the path of the file of a kind. It is empty if there is none, because workers of an
+ * earlier release create fewer kinds.
  */
 function pathOf(files: readonly SetFile[], kind: SetFileKind): string {
   return files.find((file) => file.kind === kind)?.path ?? ''

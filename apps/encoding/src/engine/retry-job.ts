@@ -2,7 +2,7 @@ import type { Transaction } from '@vitascope/postgres'
 import type { FoundItem, Queue } from '@vitascope/queue'
 import { removeChunks, resetChunks } from '../job/chunk-store.ts'
 import { type Job, requirePlan } from '../job/job.ts'
-import { moveJob, startNewPlan } from '../job/job-store.ts'
+import { startNewPlan, updateJob } from '../job/job-store.ts'
 import { dropPrefixes } from '../objects/object-prefix.ts'
 import type { Fault } from '../task/fault.ts'
 import { sendChunk, sendTask } from './send-task.ts'
@@ -30,7 +30,7 @@ export async function retryJob(tx: Transaction, queue: Queue, job: Job, { item, 
   if (dropsCopy || needsPlan(fault)) {
     // Chunks of two plans are never joined. The job restarts with a plan for the current build.
     await startNewPlan(tx, { jobId, canCopyVideo: job.canCopyVideo && !dropsCopy })
-    await moveJob(tx, jobId, { state: 'probing', attempt })
+    await updateJob(tx, jobId, { state: 'probing', attempt })
     await queue.cancel(tx, item.key)
     for (const { fence } of await resetChunks(tx, jobId)) if (fence > 0) await dropPrefixes(tx, jobId, { fence })
     await removeChunks(tx, jobId)
@@ -40,7 +40,7 @@ export async function retryJob(tx: Transaction, queue: Queue, job: Job, { item, 
   if (item.kind === 'package' && fault.code === 5003) {
     // A set that fails its verification was made from segments that cannot be trusted, so they are
     // encoded again.
-    await moveJob(tx, jobId, { state: 'encoding', attempt })
+    await updateJob(tx, jobId, { state: 'encoding', attempt })
     await queue.cancel(tx, item.key)
     for (const { chunk, fence } of await resetChunks(tx, jobId)) {
       if (fence > 0) await dropPrefixes(tx, jobId, { fence })
@@ -48,5 +48,5 @@ export async function retryJob(tx: Transaction, queue: Queue, job: Job, { item, 
     }
     return
   }
-  await moveJob(tx, jobId, { attempt })
+  await updateJob(tx, jobId, { attempt })
 }

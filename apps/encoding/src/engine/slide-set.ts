@@ -16,7 +16,7 @@ export function slideSet({ jobId }: Pick<Job, 'jobId'>, prefix: string, files: r
     prefix,
     slides: slides.map(({ page, path, width, height }, index) => {
       const thumbnailPath = thumbnails.get(page)
-      if (page !== index + 1 || thumbnailPath === undefined) throw new Error(`the set lacks a picture of page ${index + 1}`)
+      if (page !== index + 1 || thumbnailPath === undefined) throw new Error(`the set has no image of page ${index + 1}`)
       return { path, thumbnailPath, width, height }
     }),
     documentPath: document.path,

@@ -8,7 +8,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { ReachPoint } from '../common/crash-point.ts'
 import { jobOfKey } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
-import { placesOf } from '../objects/object-prefix.ts'
+import { findPrefixes } from '../objects/object-prefix.ts'
 import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
 import { MalformedMessage } from '../task/plan-message.ts'
 import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type WorkerTaskKind } from '../task/task.ts'
@@ -39,18 +39,18 @@ export function createTaskResults(tools: ResultTools): TaskResults {
       const item = await queue.find(lease.itemId)
       if (!item) return false
       // A repeated request after a lost response. The result's files may be deleted by now.
-      if (await steps.isTaken(lease)) return true
+      if (await steps.isRecorded(lease)) return true
       const jobId = jobOfKey(item.key)
       try {
         switch (item.kind as WorkerTaskKind) {
           case 'probe':
-            return await takeProbe(tools, lease, reading(readProbeResult, result))
+            return await recordProbe(tools, lease, parseResult(readProbeResult, result))
           case 'encode':
           case 'audio':
-            return await takeChunk(tools, lease, jobId, reading(readFilesResult, result), signal)
+            return await recordChunkResult(tools, lease, jobId, parseResult(readFilesResult, result), signal)
           case 'package':
           case 'slides':
-            return await takeSet(tools, lease, jobId, reading(readFilesResult, result), signal)
+            return await recordSet(tools, lease, jobId, parseResult(readFilesResult, result), signal)
         }
       } catch (error) {
         if (!(error instanceof StoredFilesMismatch)) throw error
@@ -62,22 +62,22 @@ export function createTaskResults(tools: ResultTools): TaskResults {
   }
 }
 
-async function takeProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
+async function recordProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
   const taken = await steps.probed(lease, result)
   reach('probe-recorded')
   return taken
 }
 
-async function takeChunk(
+async function recordChunkResult(
   { db, steps, storage, reach }: ResultTools,
   lease: Lease,
   jobId: string,
   result: FilesResult,
   signal: AbortSignal,
 ) {
-  const { work } = await placesOf(db.query, jobId, lease.fence)
+  const { work } = await findPrefixes(db.query, jobId, lease.fence)
   // The lease is over and its prefixes were dropped.
-  if (work === '') return steps.isTaken(lease)
+  if (work === '') return steps.isRecorded(lease)
   const list = `${work}/${FILE_LIST}`
   const files = await readFileList(storage, list, result.list, signal)
   const taken = await steps.encoded(lease, { prefix: work, list, files })
@@ -89,11 +89,11 @@ async function takeChunk(
  * Records a set. It becomes visible with the transaction of `packaged`, after every file was
  * verified in storage.
  */
-async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal): Promise<boolean> {
+async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal): Promise<boolean> {
   const { db, steps, storage, reach } = tools
   const job = await readJob(db.query, jobId)
-  const { work, set: prefix } = await placesOf(db.query, jobId, lease.fence)
-  if (!job || work === '' || prefix === '') return steps.isTaken(lease)
+  const { work, set: prefix } = await findPrefixes(db.query, jobId, lease.fence)
+  if (!job || work === '' || prefix === '') return steps.isRecorded(lease)
   const files = await readFileList(storage, `${work}/${FILE_LIST}`, result.list, signal)
   await checkFiles(storage, prefix, files, signal)
   reach('publish-undecided')
@@ -105,7 +105,7 @@ async function takeSet(tools: ResultTools, lease: Lease, jobId: string, result: 
 }
 
 /** Rejects a result with missing or invalid fields. */
-function reading<T>(read: (message: CompleteTaskRequest['result']) => T, message: CompleteTaskRequest['result']): T {
+function parseResult<T>(read: (message: CompleteTaskRequest['result']) => T, message: CompleteTaskRequest['result']): T {
   try {
     return read(message)
   } catch (error) {

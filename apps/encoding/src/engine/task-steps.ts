@@ -4,24 +4,24 @@ import type { FoundItem, Lease, LeasedItem } from '@vitascope/queue'
 import { beginChunk } from '../job/chunk-speed.ts'
 import {
   addSegments,
-  chunkFaults,
-  countFault,
-  forgetSegments,
+  areAllChunksDone,
+  countChunkFault,
   insertChunks,
-  isAllDone,
   madeBytes,
-  raiseChunk,
+  raiseChunkProgress,
+  readChunkFaults,
   recordChunk,
+  removeSegments,
 } from '../job/chunk-store.ts'
-import { type AfterFault, afterFault, type FinishedSet, isUnderWay, type Job, jobOfKey, percentOf } from '../job/job.ts'
-import { countStorageFault, forgetStorageFaults, lockJob, moveJob, raiseProgress, storageFaultsOf } from '../job/job-store.ts'
-import { claimPlaces, dropPrefixes, type Place, placesOf, type TaskPlaces } from '../objects/object-prefix.ts'
+import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, jobOfKey, percentOf } from '../job/job.ts'
+import { countStorageFault, lockJob, raiseProgress, readStorageFaults, resetStorageFaults, updateJob } from '../job/job-store.ts'
+import { claimPrefixes, dropPrefixes, findPrefixes, type PrefixType, type TaskPrefixes } from '../objects/object-prefix.ts'
 import { reportPlayable } from '../preview-playlist/report-playable.ts'
 import { type Fault, isStorageFault } from '../task/fault.ts'
 import type { ProbeResult, StoredFile, StoredSource, TaskKind, TaskPayload } from '../task/task.ts'
 import { type CopyFallback, copyFallbackFor } from './copy-fallback.ts'
 import { type EndTools, endJob } from './end-job.ts'
-import { NoEncoder, planFor } from './plan.ts'
+import { EncoderMissing, planFor } from './plan.ts'
 import { needsPlan, retryJob } from './retry-job.ts'
 import { sendChunk, sendTask } from './send-task.ts'
 
@@ -42,7 +42,7 @@ export interface TaskSteps {
    * Starts a leased item: the job moves to the state for this kind of work, and its prefixes in
    * storage are recorded.
    */
-  begin(item: LeasedItem): Promise<{ job: Job; places: TaskPlaces } | undefined>
+  begin(item: LeasedItem): Promise<{ job: Job; prefixes: TaskPrefixes } | undefined>
   fetched(lease: Lease, source: StoredSource): Promise<boolean>
   probed(lease: Lease, found: ProbeResult): Promise<boolean>
   /** Records files that the lease holder stored below its work prefix, while the task continues. */
@@ -60,7 +60,7 @@ export interface TaskSteps {
   /** Releases an unfinished task at once, without counting an attempt. */
   release(lease: Lease): Promise<boolean>
   /** Returns true if the result of this lease was already recorded. */
-  isTaken(lease: Lease): Promise<boolean>
+  isRecorded(lease: Lease): Promise<boolean>
 }
 
 export interface StepTools extends EndTools {
@@ -80,14 +80,14 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
   /** Runs a change under both locks, if the job is active and `take` confirms the lease. */
   const step = async (
     lease: Lease,
-    take: (tx: Transaction, job: Job, item: FoundItem) => Promise<boolean>,
+    confirmLease: (tx: Transaction, job: Job, item: FoundItem) => Promise<boolean>,
     change: Change,
   ): Promise<boolean> => {
     const item = await queue.find(lease.itemId)
     if (!item) return false
     return db.transaction(async (tx) => {
       const job = await lockJob(tx, jobOfKey(item.key))
-      if (!job || !isUnderWay(job.state) || !(await take(tx, job, item))) return false
+      if (!job || !isActive(job.state) || !(await confirmLease(tx, job, item))) return false
       await change(tx, job, item)
       tx.afterCommit(() => tools.onProgress(job.jobId))
       return true
@@ -97,20 +97,20 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
    * Returns true if this lease has completed its item. A worker may repeat a result after a lost
    * response.
    */
-  const isTaken = (lease: Lease) => db.transaction((tx) => queue.completedBy(tx, lease))
+  const isRecorded = (lease: Lease) => db.transaction((tx) => queue.completedBy(tx, lease))
   const finish = async (lease: Lease, change: Change): Promise<boolean> =>
     (await step(
       lease,
       (tx) => queue.complete(tx, lease),
       async (tx, job, item) => {
-        await forgetStorageFaults(tx, job.jobId)
+        await resetStorageFaults(tx, job.jobId)
         await change(tx, job, item)
       },
-    )) || isTaken(lease)
+    )) || isRecorded(lease)
 
   return {
     async begin(leased) {
-      let started: { job: Job; places: TaskPlaces } | undefined
+      let started: { job: Job; prefixes: TaskPrefixes } | undefined
       await step(
         leased,
         (tx) => queue.extend(leased, tx),
@@ -122,19 +122,19 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     },
     fetched: (lease, source) =>
       finish(lease, async (tx, job) => {
-        await moveJob(tx, job.jobId, { state: 'probing', source, progress: percentOf('probe', 0) })
+        await updateJob(tx, job.jobId, { state: 'probing', source, progress: percentOf('probe', 0) })
         await sendTask(tx, queue, job, 'probe')
       }),
     probed: (lease, found) =>
       finish(lease, async (tx, job) => {
         try {
           const { plan, weights } = planFor(found, job)
-          needMinutes(job, plan.durationSeconds)
-          await moveJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
+          requireMinutes(job, plan.durationSeconds)
+          await updateJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
           for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
-          if (!isSourceRefused(error) && !(error instanceof NoEncoder)) throw error
+          if (!isSourceRefused(error) && !(error instanceof EncoderMissing)) throw error
           await endJob(tx, tools, job, { state: 'failed', code: error.code, message: error.message })
         }
       }),
@@ -143,7 +143,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         lease,
         (tx) => queue.extend(lease, tx),
         async (tx, job, item) => {
-          const { work: prefix } = await placesOf(tx.query, job.jobId, lease.fence)
+          const { work: prefix } = await findPrefixes(tx.query, job.jobId, lease.fence)
           await addSegments(tx, { jobId: job.jobId, chunk: chunkOf(item), prefix, files })
           await reportPlayable(tx, outbox, job)
         },
@@ -153,12 +153,12 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         const { jobId, maxBytes } = job
         await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
         if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
-          await endJob(tx, tools, job, { state: 'failed', code: 4003, message: tooManyBytes(maxBytes) })
+          await endJob(tx, tools, job, { state: 'failed', code: 4003, message: quotaExceededMessage(maxBytes) })
           return
         }
         await reportPlayable(tx, outbox, job)
-        if (!(await isAllDone(tx, jobId))) return
-        await moveJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
+        if (!(await areAllChunksDone(tx, jobId))) return
+        await updateJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
         await sendTask(tx, queue, job, 'package')
       }),
     packaged: (lease, prefix, set) => finish(lease, (tx, job) => endJob(tx, tools, job, { state: 'ok', result: set, prefix, keepsSource })),
@@ -166,23 +166,23 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       const item = await queue.find(lease.itemId)
       if (!item || !(await queue.extend(lease))) return false
       const jobId = jobOfKey(item.key)
-      if (await raiseProgress(db.query, jobId, await percentNow(db.query, jobId, item, done))) tools.onProgress(jobId)
+      if (await raiseProgress(db.query, jobId, await recordProgress(db.query, jobId, item, done))) tools.onProgress(jobId)
       return true
     },
     async fault(lease, fault, { onlyExpired = false } = {}) {
-      const back = onlyExpired ? queue.rescue : queue.retry
+      const endLease = onlyExpired ? queue.rescue : queue.retry
       let after: AfterFault = { next: 'failed' }
       let fallback: CopyFallback | undefined
       return step(
         lease,
         async (tx, job, item) => {
           fallback = copyFallbackFor(job, item, fault)
-          after = afterFault({ ...(await triesOf(tx, job, item, fault)), dropsCopy: fallback !== undefined }, fault, tools.retryMs)
-          return back(tx, lease, after.next === 'again' ? after.delayMs : 0)
+          after = afterFault({ ...(await countAttempts(tx, job, item, fault)), dropsCopy: fallback !== undefined }, fault, tools.retryMs)
+          return endLease(tx, lease, after.next === 'retry' ? after.delayMs : 0)
         },
         async (tx, job, item) => {
-          await forgetLease(tx, job, item, lease)
-          if (isChunk(item)) await countFault(tx, job.jobId, chunkOf(item), isStorageFault(fault))
+          await dropLeaseResults(tx, job, item, lease)
+          if (isChunk(item)) await countChunkFault(tx, job.jobId, chunkOf(item), isStorageFault(fault))
           else if (isStorageFault(fault)) await countStorageFault(tx, job.jobId)
           if (after.next === 'failed') await endJob(tx, tools, job, { state: 'failed', ...fault })
           else {
@@ -198,15 +198,15 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       step(
         lease,
         (tx) => queue.release(tx, lease),
-        (tx, job, item) => forgetLease(tx, job, item, lease),
+        (tx, job, item) => dropLeaseResults(tx, job, item, lease),
       ),
-    isTaken,
+    isRecorded,
   }
 }
 
 type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
 
-async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise<{ job: Job; places: TaskPlaces }> {
+async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise<{ job: Job; prefixes: TaskPrefixes }> {
   const { jobId } = job
   const { kind, fence } = leased
   const attempt = Math.max(1, job.attempt)
@@ -219,12 +219,12 @@ async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise
     slides: 'encoding',
   } as const
   const task = kind as TaskKind
-  await moveJob(tx, jobId, { state: states[task], attempt })
+  await updateJob(tx, jobId, { state: states[task], attempt })
   if (isChunk(leased)) await beginChunk(tx, jobId, chunkOf(leased))
-  return { job: { ...job, attempt }, places: await claimPlaces(tx, job, fence, PLACES[task]) }
+  return { job: { ...job, attempt }, prefixes: await claimPrefixes(tx, job, fence, PREFIX_TYPES[task]) }
 }
 
-const PLACES: Readonly<Record<TaskKind, readonly Place[]>> = {
+const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
   fetch: ['source'],
   probe: [],
   encode: ['work'],
@@ -236,12 +236,12 @@ const PLACES: Readonly<Record<TaskKind, readonly Place[]>> = {
 /**
  * Throws if the remaining minutes of the organisation do not suffice, before anything is encoded.
  */
-function needMinutes({ maxSeconds }: Job, seconds: number): void {
+function requireMinutes({ maxSeconds }: Job, seconds: number): void {
   if (maxSeconds === undefined || seconds <= maxSeconds) return
   const [takes, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
   throw new SourceRefused(
     4003,
-    `the video takes ${takes} s, and ${left} s were left of the minutes that the organisation may encode a month`,
+    `the video takes ${takes} s, but only ${left} s of the monthly encoding minutes of the organisation were left`,
   )
 }
 
@@ -249,12 +249,12 @@ function needMinutes({ maxSeconds }: Job, seconds: number): void {
  * Returns the message for a set beyond the byte quota. Sizes are checked as chunks arrive, so that
  * the job fails early. The catalogue checks the complete set.
  */
-function tooManyBytes(left: number): string {
-  return `the video takes more than the ${left} bytes that were left of what the organisation may store`
+function quotaExceededMessage(left: number): string {
+  return `the video exceeds the ${left} bytes that were left of the storage quota of the organisation`
 }
 
-async function percentNow(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
-  if (isChunk(item)) return percentOf('encode', await raiseChunk(query, jobId, chunkOf(item), done))
+async function recordProgress(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
+  if (isChunk(item)) return percentOf('encode', await raiseChunkProgress(query, jobId, chunkOf(item), done))
   return percentOf(item.kind as Exclude<TaskKind, 'encode' | 'audio'>, done)
 }
 
@@ -266,16 +266,21 @@ function isChunk({ kind }: FoundItem): boolean {
  * Returns the attempts so far. Each chunk has three attempts of its own, so that many chunks do not
  * exhaust the job. A fault that requires a new plan counts for the job.
  */
-async function triesOf(tx: Transaction, job: Job, item: FoundItem, fault: Fault): Promise<{ attempt: number; storageFaults: number }> {
-  if (!isChunk(item) || needsPlan(fault)) return { attempt: job.attempt, storageFaults: await storageFaultsOf(tx, job.jobId) }
-  const { faults, storageFaults } = await chunkFaults(tx, job.jobId, chunkOf(item))
+async function countAttempts(
+  tx: Transaction,
+  job: Job,
+  item: FoundItem,
+  fault: Fault,
+): Promise<{ attempt: number; storageFaults: number }> {
+  if (!isChunk(item) || needsPlan(fault)) return { attempt: job.attempt, storageFaults: await readStorageFaults(tx, job.jobId) }
+  const { faults, storageFaults } = await readChunkFaults(tx, job.jobId, chunkOf(item))
   return { attempt: 1 + faults, storageFaults }
 }
 
 /** Drops the results of a lease that ended without a result. */
-async function forgetLease(tx: Transaction, { jobId }: Job, item: FoundItem, { fence }: Lease): Promise<void> {
+async function dropLeaseResults(tx: Transaction, { jobId }: Job, item: FoundItem, { fence }: Lease): Promise<void> {
   await dropPrefixes(tx, jobId, { fence })
-  if (isChunk(item)) await forgetSegments(tx, jobId, chunkOf(item))
+  if (isChunk(item)) await removeSegments(tx, jobId, chunkOf(item))
 }
 
 function chunkOf(item: FoundItem): number {

@@ -7,7 +7,7 @@ export async function beginChunk(tx: Transaction, jobId: string, chunk: number):
 }
 
 /** Values of an active job that change every second. */
-export interface JobPace {
+export interface JobProgress {
   chunkProgress: number[]
   expectedSeconds: number | undefined
 }
@@ -16,12 +16,12 @@ export interface JobPace {
 const PACKAGE_SHARE = 0.05
 
 /** Returns the progress of each chunk of a job, and the expected remaining time. */
-export async function readPace(query: Query, { jobId, state, plan }: Job): Promise<JobPace> {
+export async function readJobProgress(query: Query, { jobId, state, plan }: Job): Promise<JobProgress> {
   if (plan === undefined) return { chunkProgress: [], expectedSeconds: undefined }
   const chunkProgress = await readChunkProgress(query, jobId)
   if (state !== 'encoding' && state !== 'publishing') return { chunkProgress, expectedSeconds: undefined }
   const packaging = 1 + plan.expectedCpuSeconds * PACKAGE_SHARE
-  return { chunkProgress, expectedSeconds: packaging + (state === 'encoding' ? await secondsToGo(query, jobId) : 0) }
+  return { chunkProgress, expectedSeconds: packaging + (state === 'encoding' ? await estimateSeconds(query, jobId) : 0) }
 }
 
 /**
@@ -41,7 +41,7 @@ interface WorkAhead {
    */
   weight: number
   /** Leased tasks, which run concurrently. */
-  hands: number
+  leasedTasks: number
 }
 
 /**
@@ -49,9 +49,9 @@ interface WorkAhead {
  * arrives. It counts the work queued before the job's last chunk, at the speed of the chunks made
  * within the last hour. Without any, one CPU second takes one second.
  */
-export async function secondsToGo(query: Query, jobId: string): Promise<number> {
-  const { weight, hands } = await workAhead(query, jobId)
-  return weight / ((await speedOfHand(query)) * Math.max(1, hands))
+export async function estimateSeconds(query: Query, jobId: string): Promise<number> {
+  const { weight, leasedTasks } = await workAhead(query, jobId)
+  return weight / ((await measureTaskSpeed(query)) * Math.max(1, leasedTasks))
 }
 
 async function workAhead(query: Query, jobId: string): Promise<WorkAhead> {
@@ -65,14 +65,14 @@ async function workAhead(query: Query, jobId: string): Promise<WorkAhead> {
        where w.kind = any($2) and (w.state = 'leased' and (w.key = $1 or exists (select from last))
          or w.state = 'waiting' and exists (select from last l where w.priority > l.priority
            or w.priority = l.priority and (w.turn, w.item_id) <= (l.turn, l.item_id))))
-     select coalesce(sum(weight), 0)::float8 as weight, count(*) filter (where state = 'leased')::int as hands from ahead`,
+     select coalesce(sum(weight), 0)::float8 as weight, count(*) filter (where state = 'leased')::int as "leasedTasks" from ahead`,
     [keyOfJob(jobId), ['encode', 'audio']],
   )
-  return row ?? { weight: 0, hands: 0 }
+  return row ?? { weight: 0, leasedTasks: 0 }
 }
 
 /** Returns the expected CPU seconds that one leased task completes per second. */
-async function speedOfHand(query: Query): Promise<number> {
+async function measureTaskSpeed(query: Query): Promise<number> {
   const [row] = await query<{ speed: number | null }>(
     `select sum(weight) / nullif(sum(extract(epoch from end_time - begin_time)), 0)::float8 as speed from (
        select weight, begin_time, end_time from chunk where end_time > now() - interval '1 hour' and begin_time < end_time

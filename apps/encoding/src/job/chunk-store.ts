@@ -2,7 +2,7 @@ import type { Query, Transaction } from '@vitascope/postgres'
 import type { ChunkFiles, StoredFile } from '../task/task.ts'
 
 /** Rows per statement. A long video has tens of thousands of segments. */
-const BATCH = 5_000
+const ROWS_PER_STATEMENT = 5_000
 
 /** Inserts one row for each chunk of a plan. `weights` are their shares of the work. */
 export async function insertChunks(tx: Transaction, jobId: string, weights: readonly number[]): Promise<void> {
@@ -19,7 +19,7 @@ export async function removeChunks(tx: Transaction, jobId: string): Promise<void
 }
 
 /** Records the progress of a chunk, and returns the progress of all of them, 0 to 1. */
-export async function raiseChunk(query: Query, jobId: string, chunk: number, done: number): Promise<number> {
+export async function raiseChunkProgress(query: Query, jobId: string, chunk: number, done: number): Promise<number> {
   await query('update chunk set done = $3::float8 where job_id = $1 and chunk = $2 and done < $3::float8 and fence = 0', [
     jobId,
     chunk,
@@ -50,13 +50,13 @@ export async function recordChunk(
 }
 
 async function insertSegments(tx: Transaction, jobId: string, chunk: number, files: readonly StoredFile[]): Promise<void> {
-  for (let from = 0; from < files.length; from += BATCH) {
+  for (let from = 0; from < files.length; from += ROWS_PER_STATEMENT) {
     await tx.query(
       `insert into segment (job_id, chunk, path, bytes, sha256, seconds)
        select $1, $2, path, bytes, sha256, coalesce(seconds, 0)
        from json_to_recordset($3::json) as s (path text, bytes bigint, sha256 text, seconds float8)
        on conflict (job_id, chunk, path) do nothing`,
-      [jobId, chunk, JSON.stringify(files.slice(from, from + BATCH))],
+      [jobId, chunk, JSON.stringify(files.slice(from, from + ROWS_PER_STATEMENT))],
     )
   }
 }
@@ -75,7 +75,7 @@ export async function addSegments(
 }
 
 /** Removes the segments of a lease that ended without a result. */
-export async function forgetSegments(tx: Transaction, jobId: string, chunk: number): Promise<void> {
+export async function removeSegments(tx: Transaction, jobId: string, chunk: number): Promise<void> {
   const open = await tx.query(
     'update chunk set prefix = null where job_id = $1 and chunk = $2 and fence = 0 and prefix is not null returning 1',
     [jobId, chunk],
@@ -87,7 +87,7 @@ export async function forgetSegments(tx: Transaction, jobId: string, chunk: numb
  * Returns how often the encode of a chunk has failed, and how often it failed because of the
  * storage.
  */
-export async function chunkFaults(tx: Transaction, jobId: string, chunk: number): Promise<{ faults: number; storageFaults: number }> {
+export async function readChunkFaults(tx: Transaction, jobId: string, chunk: number): Promise<{ faults: number; storageFaults: number }> {
   const [row] = await tx.query<{ faults: number; storageFaults: number }>(
     'select faults, storage_faults as "storageFaults" from chunk where job_id = $1 and chunk = $2',
     [jobId, chunk],
@@ -95,7 +95,7 @@ export async function chunkFaults(tx: Transaction, jobId: string, chunk: number)
   return row ?? { faults: 0, storageFaults: 0 }
 }
 
-export async function countFault(tx: Transaction, jobId: string, chunk: number, isOfStorage: boolean): Promise<void> {
+export async function countChunkFault(tx: Transaction, jobId: string, chunk: number, isOfStorage: boolean): Promise<void> {
   await tx.query(
     'update chunk set faults = faults + (not $3)::int, storage_faults = storage_faults + $3::bool::int where job_id = $1 and chunk = $2',
     [jobId, chunk, isOfStorage],
@@ -108,7 +108,7 @@ export async function madeBytes(tx: Transaction, jobId: string): Promise<number>
   return Number(row?.bytes ?? 0)
 }
 
-export async function isAllDone(tx: Transaction, jobId: string): Promise<boolean> {
+export async function areAllChunksDone(tx: Transaction, jobId: string): Promise<boolean> {
   const [row] = await tx.query<{ all: boolean | null }>('select bool_and(fence > 0) as all from chunk where job_id = $1', [jobId])
   return row?.all ?? false
 }

@@ -1,5 +1,5 @@
 import { Job as JobMessage, type JobRendition, RenditionState, JobState as StateCode } from '@vitascope/proto/encoding/v1/job'
-import type { JobPace } from './chunk-speed.ts'
+import type { JobProgress } from './chunk-speed.ts'
 import type { Job, JobState } from './job.ts'
 
 const STATE_CODES: Readonly<Record<JobState, StateCode>> = {
@@ -13,7 +13,7 @@ const STATE_CODES: Readonly<Record<JobState, StateCode>> = {
   cancelled: StateCode.JOB_STATE_CANCELLED,
 }
 
-export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobPace): JobMessage {
+export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobProgress): JobMessage {
   return JobMessage.fromPartial({
     jobId: job.jobId,
     mediaId: job.mediaId,

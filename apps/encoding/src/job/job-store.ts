@@ -1,7 +1,7 @@
 import type { EncodePlan, Rung, SourceProbe } from '@vitascope/media'
 import type { Query, Transaction } from '@vitascope/postgres'
 import type { StoredSource } from '../task/task.ts'
-import { type FinishedSet, type Job, type JobKind, type JobState, type NewJob, UNDER_WAY } from './job.ts'
+import { ACTIVE_STATES, type FinishedSet, type Job, type JobKind, type JobState, type NewJob } from './job.ts'
 
 interface Row {
   job_id: string
@@ -59,16 +59,24 @@ export async function insertJob(tx: Transaction, job: NewJob, state: 'queued' | 
 }
 
 /** Updates an active job. Omitted fields keep their values, and progress never decreases. */
-export async function moveJob(
+export async function updateJob(
   tx: Transaction,
   jobId: string,
-  move: { state?: JobState; progress?: number; attempt?: number; source?: StoredSource; probe?: SourceProbe; plan?: EncodePlan },
+  changes: { state?: JobState; progress?: number; attempt?: number; source?: StoredSource; probe?: SourceProbe; plan?: EncodePlan },
 ): Promise<void> {
   await tx.query(
     `update job set state = coalesce($2, state), progress = greatest(progress, $3), attempt = coalesce($4, attempt),
        source = coalesce($5, source), probe = coalesce($6, probe), plan = coalesce($7, plan), start_time = coalesce(start_time, now())
      where job_id = $1`,
-    [jobId, move.state ?? null, move.progress ?? 0, move.attempt ?? null, json(move.source), json(move.probe), json(move.plan)],
+    [
+      jobId,
+      changes.state ?? null,
+      changes.progress ?? 0,
+      changes.attempt ?? null,
+      json(changes.source),
+      json(changes.probe),
+      json(changes.plan),
+    ],
   )
 }
 
@@ -95,14 +103,14 @@ export async function finishJob(
      where job_id = $1 returning revision`,
     [jobId, end.state, end.code, end.message, json(end.result)],
   )
-  if (!row) throw new Error(`job ${jobId} is locked, but not there`)
+  if (!row) throw new Error(`the locked job ${jobId} does not exist`)
   return row.revision
 }
 
 /** Returns the revision of a repeated report for a locked job that has ended. */
 export async function nextRevision(tx: Transaction, jobId: string): Promise<string> {
   const [row] = await tx.query<{ revision: string }>('update job set revision = revision + 1 where job_id = $1 returning revision', [jobId])
-  if (!row) throw new Error(`job ${jobId} is locked, but not there`)
+  if (!row) throw new Error(`the locked job ${jobId} does not exist`)
   return row.revision
 }
 
@@ -121,7 +129,7 @@ export async function raiseProgress(query: Query, jobId: string, percent: number
   const rows = await query('update job set progress = $2 where job_id = $1 and progress < $2 and state = any($3) returning 1', [
     jobId,
     percent,
-    UNDER_WAY,
+    ACTIVE_STATES,
   ])
   return rows.length === 1
 }
@@ -130,14 +138,14 @@ export async function raiseProgress(query: Query, jobId: string, percent: number
  * Increments the revision of an active job. Returns it with the progress, and with the duration of
  * the source once it is known.
  */
-export async function nextReport(
+export async function nextProgressReport(
   query: Query,
   jobId: string,
 ): Promise<{ revision: string; progress: number; sourceMs: number | null } | undefined> {
   const [row] = await query<{ revision: string; progress: number; sourceMs: number | null }>(
     `update job set revision = revision + 1 where job_id = $1 and state = any($2)
      returning revision, progress, case when kind = 'renditions' then round((plan ->> 'durationSeconds')::numeric * 1000)::float8 end as "sourceMs"`,
-    [jobId, UNDER_WAY],
+    [jobId, ACTIVE_STATES],
   )
   return row
 }
@@ -145,15 +153,15 @@ export async function nextReport(
 /**
  * Counts the jobs in progress, including those whose source waits for a worker. A job whose
  * download waits for a retry counts as not started: otherwise enough such jobs would block their
- * own downloads. `first` counts the jobs of normal priority.
+ * own downloads. `normal` counts the jobs of normal priority.
  */
-export async function countUnderWay(query: Query): Promise<{ all: number; first: number }> {
-  const [row] = await query<{ all: number; first: number }>(
-    `select count(*)::int as all, count(*) filter (where not low_priority)::int as first from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
+export async function countJobsInProgress(query: Query): Promise<{ all: number; normal: number }> {
+  const [row] = await query<{ all: number; normal: number }>(
+    `select count(*)::int as all, count(*) filter (where not low_priority)::int as normal from job j where state = any($1) and state <> 'queued' and kind = 'renditions' and not (state = 'fetching'
        and exists (select from work_item w where w.key = 'job:' || j.job_id and w.kind = 'fetch' and w.state = 'waiting'))`,
-    [UNDER_WAY],
+    [ACTIVE_STATES],
   )
-  return row ?? { all: 0, first: 0 }
+  return row ?? { all: 0, normal: 0 }
 }
 
 function json(value: unknown): string | null {
@@ -189,7 +197,7 @@ function toJob(row: Row): Job {
 }
 
 /** Returns the number of consecutive storage faults of a job. */
-export async function storageFaultsOf(tx: Transaction, jobId: string): Promise<number> {
+export async function readStorageFaults(tx: Transaction, jobId: string): Promise<number> {
   const [row] = await tx.query<{ storage_faults: number }>('select storage_faults from job where job_id = $1', [jobId])
   return row?.storage_faults ?? 0
 }
@@ -199,6 +207,6 @@ export async function countStorageFault(tx: Transaction, jobId: string): Promise
 }
 
 /** Resets the count, because the storage works again. */
-export async function forgetStorageFaults(tx: Transaction, jobId: string): Promise<void> {
+export async function resetStorageFaults(tx: Transaction, jobId: string): Promise<void> {
   await tx.query('update job set storage_faults = 0 where job_id = $1 and storage_faults > 0', [jobId])
 }

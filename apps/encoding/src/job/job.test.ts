@@ -9,8 +9,8 @@ describe('after a fault', () => {
     expect(platformFault(code, 1)).toEqual({ next: 'failed' })
   })
   test.each([5000, 5001, 5002, 5003, 5005])('%d of the platform, a job has three attempts', (code) => {
-    expect(platformFault(code, 1)).toMatchObject({ next: 'again', attempt: 2 })
-    expect(platformFault(code, 2)).toMatchObject({ next: 'again', attempt: 3 })
+    expect(platformFault(code, 1)).toMatchObject({ next: 'retry', attempt: 2 })
+    expect(platformFault(code, 2)).toMatchObject({ next: 'retry', attempt: 3 })
     expect(platformFault(code, 3)).toEqual({ next: 'failed' })
   })
   test.each([
@@ -19,7 +19,7 @@ describe('after a fault', () => {
     ['a lost worker', 5001, 2, 0, 0],
   ])('the backoff is within its bounds and differs between jobs: %s', (_, code, attempt, least, max) => {
     const after = platformFault(code, attempt)
-    if (after.next !== 'again') throw new Error('expected a retry')
+    if (after.next !== 'retry') throw new Error('expected a retry')
     expect(after.delayMs).toBeGreaterThanOrEqual(least)
     expect(after.delayMs).toBeLessThanOrEqual(max)
   })
@@ -27,14 +27,14 @@ describe('after a fault', () => {
 
 test('a fault that disables copying counts as no attempt', () => {
   const fault = { code: 5007, message: '' }
-  expect(afterFault({ attempt: 3, storageFaults: 0, dropsCopy: true }, fault, 2_000)).toEqual({ next: 'again', attempt: 3, delayMs: 0 })
+  expect(afterFault({ attempt: 3, storageFaults: 0, dropsCopy: true }, fault, 2_000)).toEqual({ next: 'retry', attempt: 3, delayMs: 0 })
   expect(afterFault({ attempt: 3, storageFaults: 0, dropsCopy: false }, fault, 2_000)).toEqual({ next: 'failed' })
 })
 
 test('a storage fault counts as no attempt and is retried six times within 15 minutes', () => {
   const waits = [0, 1, 2, 3, 4].map((faults) => {
     const after = platformFault(5004, 3, faults)
-    if (after.next !== 'again') throw new Error('expected a retry')
+    if (after.next !== 'retry') throw new Error('expected a retry')
     expect(after.attempt).toBe(3)
     return after.delayMs
   })

@@ -7,10 +7,10 @@ import type { StoredSource } from '../task/task.ts'
 /** State of a job. The first five are active states. */
 export type JobState = 'queued' | 'fetching' | 'probing' | 'encoding' | 'publishing' | 'ok' | 'failed' | 'cancelled'
 
-export const UNDER_WAY: readonly JobState[] = ['queued', 'fetching', 'probing', 'encoding', 'publishing']
+export const ACTIVE_STATES: readonly JobState[] = ['queued', 'fetching', 'probing', 'encoding', 'publishing']
 
-export function isUnderWay(state: JobState): boolean {
-  return UNDER_WAY.includes(state)
+export function isActive(state: JobState): boolean {
+  return ACTIVE_STATES.includes(state)
 }
 
 /**
@@ -32,7 +32,7 @@ export interface Job {
   maxSeconds: number | undefined
   /** Tasks of the job wait while tasks of normal jobs wait. */
   lowPriority: boolean
-  /** The plan may copy the video stream of the source, in which no fault was found so far. */
+  /** The plan may copy the video stream of the source, because no fault was found in it so far. */
   canCopyVideo: boolean
   /** Number of its plan, from 1. */
   planNumber: number
@@ -86,7 +86,7 @@ export const MAX_ATTEMPTS = 3
  * encoder and double, for ten minutes in all by default.
  */
 export const MAX_STORAGE_TRIES = 6
-export type AfterFault = { next: 'failed' } | { next: 'again'; attempt: number; delayMs: number }
+export type AfterFault = { next: 'failed' } | { next: 'retry'; attempt: number; delayMs: number }
 
 /**
  * Decides what follows a fault. A fault of the source ends the job, an internal one ends the
@@ -103,27 +103,27 @@ export function afterFault(
 ): AfterFault {
   const attempt = Math.max(1, job.attempt)
   const jitter = 0.75 + Math.random() / 2
-  const again = (next: number, pauses: number): AfterFault => ({
-    next: 'again',
+  const retry = (next: number, pauses: number): AfterFault => ({
+    next: 'retry',
     attempt: next,
     delayMs: Math.round(retryMs * pauses * jitter),
   })
   if (isStorageFault(fault)) {
-    return job.storageFaults + 1 >= MAX_STORAGE_TRIES ? { next: 'failed' } : again(attempt, 10 * 2 ** job.storageFaults)
+    return job.storageFaults + 1 >= MAX_STORAGE_TRIES ? { next: 'failed' } : retry(attempt, 10 * 2 ** job.storageFaults)
   }
-  if (job.dropsCopy) return { next: 'again', attempt, delayMs: 0 }
+  if (job.dropsCopy) return { next: 'retry', attempt, delayMs: 0 }
   if (isOfSource(fault.code) || job.attempt >= MAX_ATTEMPTS) return { next: 'failed' }
-  return again(attempt + 1, fault.code === 5001 ? 0 : 4 ** (attempt - 1))
+  return retry(attempt + 1, fault.code === 5001 ? 0 : 4 ** (attempt - 1))
 }
 
 /** Progress of a job at the start and at the end of each part, in percent. */
-const SHARES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99], slides: [5, 98] } as const
+const PROGRESS_RANGES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99], slides: [5, 98] } as const
 
-export type Part = keyof typeof SHARES
+export type Part = keyof typeof PROGRESS_RANGES
 
 /** Returns the progress of a job. `done` is the progress of the part, 0 to 1. */
 export function percentOf(part: Part, done: number): number {
-  const [from, to] = SHARES[part]
+  const [from, to] = PROGRESS_RANGES[part]
   return Math.floor(from + (to - from) * Math.min(1, Math.max(0, done)))
 }
 

@@ -79,13 +79,13 @@ export function readExecutor(read: Reader): KubernetesSettings | undefined {
       fallback: 86_400,
       min: 60,
       max: 30 * 86_400,
-      description: 'Longest run of a Job.',
+      description: 'Maximum duration of a Job.',
     }),
     ttlSeconds: read.int('VITASCOPE_KUBERNETES_TTL_SECONDS', {
       fallback: 3_600,
       min: 0,
       max: 30 * 86_400,
-      description: 'Time that an ended Job is stored.',
+      description: 'Time after which an ended Job is deleted.',
     }),
     stallSeconds: read.int('VITASCOPE_KUBERNETES_STALL_SECONDS', {
       fallback: 300,

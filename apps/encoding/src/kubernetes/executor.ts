@@ -7,7 +7,7 @@ import type { TaskSteps } from '../engine/task-steps.ts'
 import { readJob } from '../job/job-store.ts'
 import { type Batch, nameOfBatch, readIndexes } from './batch.ts'
 import type { KubernetesSettings } from './executor-config.ts'
-import { belongsTo, chunksOfIndexes, jobManifest, needsOf, settingsHash, waitsOutdated } from './job-manifest.ts'
+import { belongsTo, chunksOfIndexes, isSuspendedAndOutdated, jobManifest, podNeedsOf, settingsHash } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
 import type { JobsClient } from './jobs-client.ts'
 import { endRun, type OpenRun, openItems, openRuns } from './run-store.ts'
@@ -56,7 +56,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const runningSince = new Map<string, number>()
   /** When the Job of a run was first seen waiting with outdated settings. */
   const outdated = new Map<string, number>()
-  const mark = settingsHash(settings)
+  const currentHash = settingsHash(settings)
   const watch = watchJobs(api, () => wake(), log)
   const ended = metrics.counter('vitascope_encoding_ffmpeg_runs_total', 'Ended Kubernetes Jobs, by outcome', ['outcome'])
   const failed = metrics.counter('vitascope_encoding_kubernetes_errors_total', 'Failed attempts to create, read or delete Kubernetes Jobs')
@@ -68,16 +68,16 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     if (!known) return
     const jobs = new Map(known)
     const runs = await openRuns(db.query)
-    const wanted = new Map(runs.map((run) => [nameOfBatch(settings.instance, run), run]))
-    const othersAreFirst = runs.some(({ lowPriority }) => !lowPriority)
-    for (const [name, run] of wanted) {
+    const runsByName = new Map(runs.map((run) => [nameOfBatch(settings.instance, run), run]))
+    const hasNormalRun = runs.some(({ lowPriority }) => !lowPriority)
+    for (const [name, run] of runsByName) {
       const job = jobs.get(name)
       // A Job that already exists continues.
-      if (!job && run.lowPriority && othersAreFirst) continue
+      if (!job && run.lowPriority && hasNormalRun) continue
       await attempt(() => reconcile(run, job), { kubernetes_job: name, job_id: run.jobId })
     }
     for (const [name, job] of jobs)
-      if (!wanted.has(name) && !isBeingDeleted(job)) await attempt(() => api.remove(job), { kubernetes_job: name })
+      if (!runsByName.has(name) && !isBeingDeleted(job)) await attempt(() => api.remove(job), { kubernetes_job: name })
     const open = new Set(runs.map(({ runId }) => runId))
     for (const memory of [backoff, runningSince, outdated]) for (const runId of memory.keys()) if (!open.has(runId)) memory.delete(runId)
   }
@@ -86,7 +86,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     if (!job) return create(run)
     if (isBeingDeleted(job)) return
     if (!belongsTo(job, run)) return api.remove(job)
-    const end = endOf(job)
+    const end = findEndReason(job)
     if (end !== undefined) return finish(run, job, end)
     if (isStalled(run, job)) return finish(run, job, 'stalled')
     if (!isOutdated(run, job)) return
@@ -115,18 +115,18 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
    * replace each other's Jobs.
    */
   const isOutdated = ({ runId }: OpenRun, job: V1Job) => {
-    if (!waitsOutdated(job, mark)) outdated.delete(runId)
+    if (!isSuspendedAndOutdated(job, currentHash)) outdated.delete(runId)
     else if (!outdated.has(runId)) outdated.set(runId, performance.now())
     return (performance.now() - (outdated.get(runId) ?? performance.now())) / 1_000 > settings.stallSeconds
   }
 
   const create = async (run: Batch) => {
-    const hold = backoff.get(run.runId)
-    if (hold && performance.now() < hold.until) return
+    const lastFailure = backoff.get(run.runId)
+    if (lastFailure && performance.now() < lastFailure.until) return
     try {
       const job = await readJob(db.query, run.jobId)
       if (!job?.source || !job.plan) return
-      const needs = needsOf(job.plan, job.source.bytes)
+      const needs = podNeedsOf(job.plan, job.source.bytes)
       owner ??= api.owner()
       const manifest = jobManifest(settings, run, needs, await owner)
       const name = nameOfBatch(settings.instance, run)
@@ -140,7 +140,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
       backoff.delete(run.runId)
     } catch (error) {
       owner = undefined
-      const pauseMs = Math.min(MAX_PAUSE_MS, (hold?.pauseMs ?? PASS_MS / 2) * 2)
+      const pauseMs = Math.min(MAX_PAUSE_MS, (lastFailure?.pauseMs ?? PASS_MS / 2) * 2)
       backoff.set(run.runId, { until: performance.now() + pauseMs, pauseMs })
       throw error
     }
@@ -153,13 +153,13 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const finish = async (run: Batch, job: V1Job, outcome: string) => {
     if (!(await endRun(db.query, run))) return
     ended.inc({ outcome })
-    const failedOnes = chunksOfIndexes(job, run, readIndexes(job.status?.failedIndexes))
-    const which = outcome === 'DeadlineExceeded' ? 'started' : outcome === 'stalled' ? [] : failedOnes
+    const failedChunks = chunksOfIndexes(job, run, readIndexes(job.status?.failedIndexes))
+    const chargedChunks = outcome === 'DeadlineExceeded' ? 'started' : outcome === 'stalled' ? [] : failedChunks
     log.warn(
-      { kubernetes_job: nameOfBatch(settings.instance, run), job_id: run.jobId, outcome, failed: which },
+      { kubernetes_job: nameOfBatch(settings.instance, run), job_id: run.jobId, outcome, failed: chargedChunks },
       'Kubernetes Job ended before its chunks were encoded',
     )
-    for (const { item_id: itemId } of await openItems(db.query, run, which)) {
+    for (const { item_id: itemId } of await openItems(db.query, run, chargedChunks)) {
       const item = await queue.lease({ kinds: ['encode'], holder: 'executor', leaseMs: CHARGE_LEASE_MS, itemId }, signal)
       if (item) await steps.fault(item, { code: 5001, message: 'the worker stopped responding' })
     }
@@ -204,7 +204,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
 const ENDS: readonly string[] = ['Complete', 'FailureTarget', 'Failed']
 
 /** Returns why a Job has ended or is about to end, or undefined while it runs. */
-function endOf({ status }: V1Job): string | undefined {
+function findEndReason({ status }: V1Job): string | undefined {
   const end = status?.conditions?.find(({ type, status: is }) => ENDS.includes(type) && is === 'True')
   return end && (end.type === 'Complete' ? 'complete' : (end.reason ?? 'failed'))
 }

@@ -3,7 +3,7 @@ import { planEncode } from '@vitascope/media'
 import { kubernetesSettings } from '../../test/kubernetes-settings.ts'
 import { aLongProbe } from '../../test/stand-in-worker.ts'
 import type { KubernetesSettings } from './executor-config.ts'
-import { belongsTo, chunksOfIndexes, jobManifest, needsOf, selectorOf, settingsHash, waitsOutdated } from './job-manifest.ts'
+import { belongsTo, chunksOfIndexes, isSuspendedAndOutdated, jobManifest, podNeedsOf, selectorOf, settingsHash } from './job-manifest.ts'
 
 const run = { runId: '3', jobId: '12', chunks: [0, 2, 5] }
 const needs = { memoryMib: 600, diskMib: 900 }
@@ -77,7 +77,7 @@ test('with Kueue, a Kubernetes Job is created suspended in its queue', () => {
 test('a queued Kubernetes Job with other settings is outdated; an admitted one is not', () => {
   const settings = kubernetesSettings({ queue: 'encodes' })
   const job = jobManifest(settings, run, needs)
-  const isOutdatedBy = (more: Partial<KubernetesSettings>, of = job) => waitsOutdated(of, settingsHash({ ...settings, ...more }))
+  const isOutdatedBy = (more: Partial<KubernetesSettings>, of = job) => isSuspendedAndOutdated(of, settingsHash({ ...settings, ...more }))
   const { template } = kubernetesSettings()
   const image = { ...template, spec: { ...template.spec, containers: [{ name: 'worker', image: 'vitascope/encoding@sha256:1' }] } }
   expect([{}, { stallSeconds: 30 }].map((more) => isOutdatedBy(more))).toEqual([false, false])
@@ -105,7 +105,7 @@ test('a Kubernetes Job is identified by job and chunks, and selected by its inst
 test('a pod requests disk space for its chunk and its source, with a reserve', () => {
   const { probe, build } = aLongProbe()
   const plan = planEncode({ probe, tools: build })
-  const small = needsOf(plan, 10 * 2 ** 20)
+  const small = podNeedsOf(plan, 10 * 2 ** 20)
   expect(small.memoryMib).toBeGreaterThan(300)
-  expect(needsOf(plan, 1_010 * 2 ** 20).diskMib - small.diskMib).toBe(1_300)
+  expect(podNeedsOf(plan, 1_010 * 2 ** 20).diskMib - small.diskMib).toBe(1_300)
 })

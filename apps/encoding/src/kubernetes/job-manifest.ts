@@ -15,7 +15,7 @@ export interface PodNeeds {
 }
 
 /** Pods that may fail before an index fails, not counting evicted ones. */
-const RETRIES = 2
+const RETRIES_PER_INDEX = 2
 /** This many failed indexes indicate a systematic fault, so the Job fails. */
 const MAX_FAILED = 10
 /** Memory of Node, in addition to ffmpeg. */
@@ -23,23 +23,23 @@ const NODE_MIB = 256
 /** Factor between measured use and limit. */
 const MARGIN = 1.3
 
-const MADE_BY = 'vitascope-encoding'
-const CHUNKS = 'vitascope/chunks'
-const JOB = 'vitascope/job'
-const SETTINGS = 'vitascope/settings'
+const MANAGED_BY = 'vitascope-encoding'
+const CHUNKS_ANNOTATION = 'vitascope/chunks'
+const JOB_LABEL = 'vitascope/job'
+const SETTINGS_ANNOTATION = 'vitascope/settings'
 
 /** Returns the label selector for the Jobs of an installation. */
 export function selectorOf({ instance }: Pick<KubernetesSettings, 'instance'>): string {
-  return `app.kubernetes.io/managed-by=${MADE_BY},app.kubernetes.io/instance=${instance}`
+  return `app.kubernetes.io/managed-by=${MANAGED_BY},app.kubernetes.io/instance=${instance}`
 }
 
 /** Returns the manifest of a run's Job. It is deterministic for the same run and settings. */
 export function jobManifest(settings: KubernetesSettings, run: Batch, needs: PodNeeds, owner?: V1OwnerReference): V1Job {
   const labels = {
-    'app.kubernetes.io/managed-by': MADE_BY,
+    'app.kubernetes.io/managed-by': MANAGED_BY,
     'app.kubernetes.io/instance': settings.instance,
     'app.kubernetes.io/component': 'encode',
-    [JOB]: run.jobId,
+    [JOB_LABEL]: run.jobId,
   }
   // No more pods than run at once, because each pod has a start-up cost and downloads the source.
   const pods = Math.min(settings.parallelism, run.chunks.length)
@@ -50,14 +50,14 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
       name: nameOfBatch(settings.instance, run),
       namespace: settings.namespace,
       labels: { ...labels, ...(settings.queue !== undefined && { 'kueue.x-k8s.io/queue-name': settings.queue }) },
-      annotations: { [CHUNKS]: run.chunks.join(','), [SETTINGS]: settingsHash(settings) },
+      annotations: { [CHUNKS_ANNOTATION]: run.chunks.join(','), [SETTINGS_ANNOTATION]: settingsHash(settings) },
       ...(owner && { ownerReferences: [owner] }),
     },
     spec: {
       completionMode: 'Indexed',
       completions: pods,
       parallelism: pods,
-      backoffLimitPerIndex: RETRIES,
+      backoffLimitPerIndex: RETRIES_PER_INDEX,
       maxFailedIndexes: Math.min(MAX_FAILED, pods),
       podReplacementPolicy: 'Failed',
       podFailurePolicy: {
@@ -87,7 +87,7 @@ export function chunksOfIndexes({ spec }: V1Job, run: Batch, indexes: readonly n
  * have the same name.
  */
 export function belongsTo({ metadata }: V1Job, run: Batch): boolean {
-  return metadata?.labels?.[JOB] === run.jobId && metadata.annotations?.[CHUNKS] === run.chunks.join(',')
+  return metadata?.labels?.[JOB_LABEL] === run.jobId && metadata.annotations?.[CHUNKS_ANNOTATION] === run.chunks.join(',')
 }
 
 /**
@@ -99,12 +99,12 @@ export function settingsHash({ template, queue, parallelism, cpu, deadlineSecond
 }
 
 /** Returns true for a suspended Job that was created with other settings. */
-export function waitsOutdated({ metadata, spec }: V1Job, mark: string): boolean {
-  return spec?.suspend === true && metadata?.annotations?.[SETTINGS] !== mark
+export function isSuspendedAndOutdated({ metadata, spec }: V1Job, currentHash: string): boolean {
+  return spec?.suspend === true && metadata?.annotations?.[SETTINGS_ANNOTATION] !== currentHash
 }
 
 /** Returns the resources that suffice for each chunk of a plan. */
-export function needsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
+export function podNeedsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
   const madeBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
   return {
     memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,

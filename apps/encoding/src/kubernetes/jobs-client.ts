@@ -41,7 +41,7 @@ export interface JobChange {
   job: V1Job
 }
 
-const CALL_MS = 10_000
+const CALL_TIMEOUT_MS = 10_000
 /** The server ends a watch after this time. Then all Jobs are listed again. */
 const WATCH_SECONDS = 300
 
@@ -55,19 +55,19 @@ export function openJobsClient(settings: KubernetesSettings, stopping: AbortSign
   const core = config.makeApiClient(CoreV1Api)
   const watch = new Watch(config)
   const labelSelector = selectorOf(settings)
-  const within = () => callWithin(CALL_MS, stopping)
+  const callOptions = () => optionsWithTimeout(CALL_TIMEOUT_MS, stopping)
 
   return {
-    create: (body) => unless(409, batch.createNamespacedJob({ namespace, body }, within()).then(isThere), false),
-    read: (name) => unless(404, batch.readNamespacedJob({ namespace, name }, within()), undefined),
+    create: (body) => replaceStatus(409, batch.createNamespacedJob({ namespace, body }, callOptions()).then(returnTrue), false),
+    read: (name) => replaceStatus(404, batch.readNamespacedJob({ namespace, name }, callOptions()), undefined),
     async remove({ metadata }) {
       const body = { propagationPolicy: 'Background', preconditions: { uid: metadata?.uid ?? '' } }
-      const removed = batch.deleteNamespacedJob({ namespace, name: metadata?.name ?? '', body }, within()).then(isThere)
+      const removed = batch.deleteNamespacedJob({ namespace, name: metadata?.name ?? '', body }, callOptions()).then(returnTrue)
       // 409: another Job has the name, with a different uid.
-      await unless(404, unless(409, removed, false), false)
+      await replaceStatus(404, replaceStatus(409, removed, false), false)
     },
     async list() {
-      const { items, metadata } = await batch.listNamespacedJob({ namespace, labelSelector }, within())
+      const { items, metadata } = await batch.listNamespacedJob({ namespace, labelSelector }, callOptions())
       return { jobs: items, resourceVersion: metadata?.resourceVersion ?? '' }
     },
     async watch(resourceVersion, onChange, signal) {
@@ -95,16 +95,16 @@ export function openJobsClient(settings: KubernetesSettings, stopping: AbortSign
     },
     async owner() {
       if (owner === undefined) return undefined
-      const { metadata } = await core.readNamespacedConfigMap({ namespace, name: owner }, within())
+      const { metadata } = await core.readNamespacedConfigMap({ namespace, name: owner }, callOptions())
       return { apiVersion: 'v1', kind: 'ConfigMap', name: owner, uid: metadata?.uid ?? '' }
     },
   }
 }
 
-const isThere = () => true
+const returnTrue = () => true
 
 /** Returns the response, or `instead` if the call fails with this status. */
-async function unless<Answer, Instead>(status: number, call: Promise<Answer>, instead: Instead): Promise<Answer | Instead> {
+async function replaceStatus<Answer, Instead>(status: number, call: Promise<Answer>, instead: Instead): Promise<Answer | Instead> {
   try {
     return await call
   } catch (error) {
@@ -114,7 +114,7 @@ async function unless<Answer, Instead>(status: number, call: Promise<Answer>, in
 }
 
 /** Returns call options with a timeout. */
-function callWithin(ms: number, stopping: AbortSignal): ConfigurationOptions {
+function optionsWithTimeout(ms: number, stopping: AbortSignal): ConfigurationOptions {
   const limit: ObservableMiddleware = {
     pre(context) {
       context.setSignal(AbortSignal.any([stopping, AbortSignal.timeout(ms)]))

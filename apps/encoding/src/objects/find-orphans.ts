@@ -19,10 +19,10 @@ export interface ScanSummary {
   /** Objects whose names this service does not use. They are kept. */
   foreign: number
   /** Orphans that are too recent to report, because their rows may not be written yet. */
-  young: number
+  tooRecent: number
 }
 
-const AT_ONCE = 500
+const NAMES_PER_QUERY = 500
 
 /**
  * Yields the orphans in storage. It lists storage in pages and looks up the rows of five hundred
@@ -51,7 +51,7 @@ export async function* findOrphans(
         if (modified > last.newest) last.newest = modified
         continue
       }
-      if (batch.length === AT_ONCE) {
+      if (batch.length === NAMES_PER_QUERY) {
         yield* withoutRow(db, batch, graceMs, scanned)
         batch = []
       }
@@ -90,7 +90,7 @@ async function* withoutRow(db: Db, batch: readonly Orphan[], graceMs: number, sc
   const known = new Set(rows.map(({ name }) => name))
   for (const orphan of batch) {
     if (known.has(orphan.name)) continue
-    if (Date.now() - orphan.newest.getTime() < graceMs) scanned.young++
+    if (Date.now() - orphan.newest.getTime() < graceMs) scanned.tooRecent++
     else yield orphan
   }
 }

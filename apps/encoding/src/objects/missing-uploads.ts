@@ -1,7 +1,7 @@
 import type { Db } from '@vitascope/postgres'
 import type { ObjectStorage } from '@vitascope/storage'
 
-const ROWS_AT_ONCE = 500
+const ROWS_PER_QUERY = 500
 
 /** Yields the objects of complete uploads and of upload parts that are missing in storage. */
 export async function* findMissingUploads(
@@ -14,10 +14,10 @@ export async function* findMissingUploads(
   ]
   for (const source of sources) {
     for (let last = ''; ; ) {
-      const rows = await db.query<{ name: string }>(source, [last, ROWS_AT_ONCE])
+      const rows = await db.query<{ name: string }>(source, [last, ROWS_PER_QUERY])
       for (const { name } of rows) if (!(await storage.stat(name, signal))) yield name
       last = rows.at(-1)?.name ?? last
-      if (rows.length < ROWS_AT_ONCE) break
+      if (rows.length < ROWS_PER_QUERY) break
     }
   }
 }

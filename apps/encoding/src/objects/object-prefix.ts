@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
 import { areaOf } from '@vitascope/storage'
 import type { Job } from '../job/job.ts'
-import { NOT_HELD } from './sweep-hold.ts'
+import { NO_SWEEP_HOLD } from './sweep-hold.ts'
 
 /** Prefixes of a lease. A prefix that its kind of work does not use is empty. */
-export interface TaskPlaces {
+export interface TaskPrefixes {
   source: string
   work: string
   /** The published files. */
   set: string
 }
 
-export type Place = keyof TaskPlaces
+export type PrefixType = keyof TaskPrefixes
 
 /** A prefix that must be swept. */
 export interface DroppedPrefix {
@@ -24,52 +24,52 @@ export interface DroppedPrefix {
  * Delays between repeated sweeps of a dropped prefix, in seconds. A holder that lost its lease may
  * still write, or may be suspended for a long time.
  */
-const AGAIN_SECONDS = [10, 60, 900, 86_400]
+const RESWEEP_SECONDS = [10, 60, 900, 86_400]
 
 /**
  * Records the prefixes of a lease. The transaction must commit before anything is written there. A
  * repeated call returns the same prefixes.
  */
-export async function claimPlaces(tx: Transaction, job: PlacedJob, fence: number, wanted: readonly Place[]): Promise<TaskPlaces> {
-  const places = await placesOf(tx.query, job.jobId, fence)
-  for (const place of wanted) {
-    if (places[place] !== '') continue
-    places[place] = newPrefix(place, job, fence)
-    await tx.query('insert into object_prefix (prefix, job_id, fence) values ($1, $2, $3)', [places[place], job.jobId, fence])
+export async function claimPrefixes(tx: Transaction, job: PrefixOwner, fence: number, types: readonly PrefixType[]): Promise<TaskPrefixes> {
+  const prefixes = await findPrefixes(tx.query, job.jobId, fence)
+  for (const type of types) {
+    if (prefixes[type] !== '') continue
+    prefixes[type] = newPrefix(type, job, fence)
+    await tx.query('insert into object_prefix (prefix, job_id, fence) values ($1, $2, $3)', [prefixes[type], job.jobId, fence])
   }
-  return places
+  return prefixes
 }
 
 /** Returns the prefixes of an active lease. */
-export async function placesOf(query: Query, jobId: string, fence: number): Promise<TaskPlaces> {
-  const places: TaskPlaces = { source: '', work: '', set: '' }
+export async function findPrefixes(query: Query, jobId: string, fence: number): Promise<TaskPrefixes> {
+  const prefixes: TaskPrefixes = { source: '', work: '', set: '' }
   const rows = await query<{ prefix: string }>('select prefix from object_prefix where job_id = $1 and fence = $2 and drop_time is null', [
     jobId,
     fence,
   ])
-  for (const { prefix } of rows) places[placeOf(prefix)] = prefix
-  return places
+  for (const { prefix } of rows) prefixes[prefixTypeOf(prefix)] = prefix
+  return prefixes
 }
 
 /** Returns true for a prefix of published files. */
 export function isOfSet(prefix: string): boolean {
-  return placeOf(prefix) === 'set'
+  return prefixTypeOf(prefix) === 'set'
 }
 
-type PlacedJob = Pick<Job, 'kind' | 'mediaId' | 'jobId'>
+type PrefixOwner = Pick<Job, 'kind' | 'mediaId' | 'jobId'>
 
 /**
  * Returns a new prefix. Each lease has its own, so that writers never overwrite each other's
  * objects and late writes are found. The random suffix keeps prefixes unique even if a restored
  * database assigns a fence again, because published objects are cached by name forever.
  */
-function newPrefix(place: Place, { kind, mediaId, jobId }: PlacedJob, fence: number): string {
+function newPrefix(type: PrefixType, { kind, mediaId, jobId }: PrefixOwner, fence: number): string {
   const lease = `${fence}-${randomBytes(6).toString('hex')}`
-  if (place === 'set') return `${kind === 'slides' ? 'slides' : 'media'}/${mediaId}/${jobId}-${lease}`
-  return `${place}/${jobId}/${lease}`
+  if (type === 'set') return `${kind === 'slides' ? 'slides' : 'media'}/${mediaId}/${jobId}-${lease}`
+  return `${type}/${jobId}/${lease}`
 }
 
-function placeOf(prefix: string): Place {
+function prefixTypeOf(prefix: string): PrefixType {
   const area = areaOf(prefix)
   return area === 'source' || area === 'work' ? area : 'set'
 }
@@ -86,11 +86,15 @@ export function readPrefix(prefix: string): { jobId: string; fence: number } | u
 }
 
 /** Drops prefixes of a job: all of them, those of one lease, or all except some. */
-export async function dropPrefixes(tx: Transaction, jobId: string, which: { fence?: number; but?: readonly string[] } = {}): Promise<void> {
+export async function dropPrefixes(
+  tx: Transaction,
+  jobId: string,
+  which: { fence?: number; except?: readonly string[] } = {},
+): Promise<void> {
   await tx.query(
     `update object_prefix set drop_time = now(), next_sweep = now()
      where job_id = $1 and drop_time is null and ($2::bigint is null or fence = $2) and ($3::text[] is null or prefix <> all($3))`,
-    [jobId, which.fence ?? null, which.but ?? null],
+    [jobId, which.fence ?? null, which.except ?? null],
   )
 }
 
@@ -132,7 +136,7 @@ export async function sweepSoon(query: Query, fence: number): Promise<void> {
 /** Returns prefixes that are due for deletion, none while a backup copies objects. */
 export function duePrefixes(query: Query, limit: number): Promise<DroppedPrefix[]> {
   return query<DroppedPrefix>(
-    `select prefix, job_id as "jobId" from object_prefix where next_sweep <= now() and ${NOT_HELD} order by next_sweep limit $1`,
+    `select prefix, job_id as "jobId" from object_prefix where next_sweep <= now() and ${NO_SWEEP_HOLD} order by next_sweep limit $1`,
     [limit],
   )
 }
@@ -146,7 +150,7 @@ export async function postponeSweep(query: Query, prefix: string, seconds = 60):
 export async function markPrefixSwept(query: Query, prefix: string): Promise<void> {
   await query(
     `update object_prefix set sweeps = sweeps + 1, next_sweep = now() + ($2::int[])[sweeps + 1] * interval '1 second' where prefix = $1`,
-    [prefix, AGAIN_SECONDS],
+    [prefix, RESWEEP_SECONDS],
   )
-  await query('delete from object_prefix where prefix = $1 and drop_time is not null and sweeps > $2', [prefix, AGAIN_SECONDS.length])
+  await query('delete from object_prefix where prefix = $1 and drop_time is not null and sweeps > $2', [prefix, RESWEEP_SECONDS.length])
 }

@@ -5,10 +5,10 @@ import type { Query } from '@vitascope/postgres'
  * objects. Objects selected before the hold began were dropped before it, so no later snapshot
  * refers to them.
  */
-export const NOT_HELD = 'not exists (select from sweep_hold where end_time > now())'
+export const NO_SWEEP_HOLD = 'not exists (select from sweep_hold where end_time > now())'
 
 /** Returns true while objects must be kept. Objects dropped in the meantime are deleted later. */
 export async function isSweepHeld(query: Query): Promise<boolean> {
-  const [row] = await query<{ is_held: boolean }>(`select not (${NOT_HELD}) as is_held`)
+  const [row] = await query<{ is_held: boolean }>(`select not (${NO_SWEEP_HOLD}) as is_held`)
   return row?.is_held ?? false
 }

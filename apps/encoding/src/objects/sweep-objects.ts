@@ -32,7 +32,7 @@ export async function sweepObjects(tools: Tools, signal: AbortSignal): Promise<v
     if (performance.now() > deadline) return
     try {
       if (isOfSet(prefix) && (!inUse || inUse.has(prefix))) {
-        if (inUse) log.info({ prefix }, 'released objects are still in use; keeping them')
+        if (inUse) log.info({ prefix }, 'dropped objects are still in use; keeping them')
         await postponeSweep(db.query, prefix, inUse ? IN_USE_DELAY_SECONDS : undefined)
         continue
       }
@@ -47,7 +47,7 @@ export async function sweepObjects(tools: Tools, signal: AbortSignal): Promise<v
   }
 }
 
-/** Returns the prefixes that are in use, or undefined if the catalogue does not answer. */
+/** Returns the prefixes that are in use, or undefined if the catalogue is unavailable. */
 async function findPrefixesInUse(
   { jobs, log }: Tools,
   due: readonly DroppedPrefix[],

@@ -10,10 +10,10 @@ import { findMissingSets } from './unknown-objects.ts'
 export type Finding = { found: 'orphan'; orphan: Orphan; done: OrphanOutcome } | { found: 'missing'; name: string }
 
 /**
- * `would go`: dry run. `given up`: the running service deletes it in its next passes, a set only if
+ * `would be removed`: dry run. `dropped`: the running service deletes it in its next passes, a set only if
  * it is not in use.
  */
-export type OrphanOutcome = 'would go' | 'given up' | 'removed' | 'known by now'
+export type OrphanOutcome = 'would be removed' | 'dropped' | 'removed' | 'no longer orphaned'
 
 export interface SweepSummary extends ScanSummary {
   orphans: number
@@ -41,11 +41,11 @@ export async function sweepOrphans(
   signal: AbortSignal,
 ): Promise<SweepSummary> {
   if (!isDry && (await isSweepHeld(db.query))) throw new SweepHeld()
-  const scanned: ScanSummary = { objects: 0, bytes: 0, foreign: 0, young: 0 }
+  const scanned: ScanSummary = { objects: 0, bytes: 0, foreign: 0, tooRecent: 0 }
   const sums = { orphans: 0, orphanObjects: 0, orphanBytes: 0, missing: 0 }
   for await (const orphan of findOrphans({ db, storage, graceMs }, scanned, signal)) {
-    const done = isDry ? 'would go' : await dropOrphan({ db, storage }, orphan.name, signal)
-    if (done === 'known by now') continue
+    const done = isDry ? 'would be removed' : await dropOrphan({ db, storage }, orphan.name, signal)
+    if (done === 'no longer orphaned') continue
     sums.orphans++
     sums.orphanObjects += orphan.objects
     sums.orphanBytes += orphan.bytes
@@ -67,7 +67,7 @@ export async function sweepOrphans(
 async function dropOrphan({ db, storage }: { db: Db; storage: ObjectStorage }, name: string, signal: AbortSignal): Promise<OrphanOutcome> {
   const prefix = name.replace(/\/$/, '')
   const area = areaOf(name)
-  if (area === 'uploads') return (await storage.delete(name, signal)) ? 'removed' : 'known by now'
-  if (area === 'tus') return (await storage.deletePrefix(prefix, signal)) > 0 ? 'removed' : 'known by now'
-  return (await dropUnknownPrefixes(db.query, [prefix], 0)).length > 0 ? 'given up' : 'known by now'
+  if (area === 'uploads') return (await storage.delete(name, signal)) ? 'removed' : 'no longer orphaned'
+  if (area === 'tus') return (await storage.deletePrefix(prefix, signal)) > 0 ? 'removed' : 'no longer orphaned'
+  return (await dropUnknownPrefixes(db.query, [prefix], 0)).length > 0 ? 'dropped' : 'no longer orphaned'
 }

@@ -12,7 +12,7 @@ const USAGE = 'usage: node apps/encoding/src/objects/sweep.ts [--dry-run] [--jso
 /** One day. After this time the object of a form is no longer claimed. */
 const GRACE_SECONDS = 86_400
 /** Statement timeout for queries over all rows. */
-const LONG_MS = 600_000
+const STATEMENT_TIMEOUT_MS = 600_000
 
 process.exitCode = await run()
 
@@ -25,12 +25,12 @@ async function run(): Promise<number> {
     const settings = { databaseUrl: readDatabaseUrl(read, 'ENCODING'), objects: readObjectStore(read) }
     read.check()
     const log = createLogger({ service: 'encoding-sweep', level: 'fatal' })
-    const db = openPostgres({ url: settings.databaseUrl, schema: 'encoding', log, poolSize: 1, statementTimeoutMs: LONG_MS })
+    const db = openPostgres({ url: settings.databaseUrl, schema: 'encoding', log, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
     try {
       const storage = await openStorage(settings.objects)
-      const tell = (finding: Finding) => say(isJson ? JSON.stringify(finding) : sentenceOf(finding))
-      const summary = await sweepOrphans({ db, storage, graceMs, isDry }, tell, new AbortController().signal)
-      say(isJson ? JSON.stringify({ summary }) : totalOf(summary, isDry))
+      const report = (finding: Finding) => print(isJson ? JSON.stringify(finding) : formatFinding(finding))
+      const summary = await sweepOrphans({ db, storage, graceMs, isDry }, report, new AbortController().signal)
+      print(isJson ? JSON.stringify({ summary }) : formatSummary(summary, isDry))
       return 0
     } finally {
       await db.close()
@@ -54,22 +54,22 @@ function readOptions(): { isDry: boolean; isJson: boolean; graceMs: number } | u
   }
 }
 
-function sentenceOf(finding: Finding): string {
-  if (finding.found === 'missing') return `missing   ${finding.name}: a row names it, but it is not in storage`
+function formatFinding(finding: Finding): string {
+  if (finding.found === 'missing') return `${'missing'.padEnd(16)} ${finding.name}: a row names it, but it is not in storage`
   const { orphan, done } = finding
-  return `${done.padEnd(9)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the last of ${orphan.newest.toISOString()}`
+  return `${done.padEnd(16)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the newest of ${orphan.newest.toISOString()}`
 }
 
-function totalOf(summary: SweepSummary, isDry: boolean): string {
-  const { objects, bytes, foreign, young, orphans, orphanObjects, orphanBytes, missing } = summary
+function formatSummary(summary: SweepSummary, isDry: boolean): string {
+  const { objects, bytes, foreign, tooRecent, orphans, orphanObjects, orphanBytes, missing } = summary
   return [
     `${objects} objects of ${bytes} bytes were scanned; ${foreign} of them have names that encoding does not create, and are kept.`,
-    `Without a row: ${orphans} names with ${orphanObjects} objects of ${orphanBytes} bytes${isDry ? '; nothing was changed' : ''}; ${young} more are too young.`,
+    `Without a row: ${orphans} names with ${orphanObjects} objects of ${orphanBytes} bytes${isDry ? '; nothing was changed' : ''}; ${tooRecent} more are too recent.`,
     `Rows without their objects: ${missing}.`,
   ].join('\n')
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 

@@ -4,7 +4,7 @@ import { dropUnknownPrefixes } from './object-prefix.ts'
 
 /** Areas with a folder per job, media or presentation, and in it one per lease. */
 const AREAS = ['source', 'work', 'media', 'slides']
-const AT_ONCE = 1_000
+const PREFIXES_PER_QUERY = 1_000
 
 /**
  * Drops objects below lease prefixes that have no row. They are deleted after `graceMs`, sets only
@@ -19,17 +19,17 @@ export async function dropUnknownObjects(
   const { db, storage, graceMs } = tools
   const dropped: string[] = []
   let found: string[] = []
-  const settle = async () => {
+  const dropFound = async () => {
     dropped.push(...(await dropUnknownPrefixes(db.query, found, graceMs)))
     found = []
   }
   for (const area of AREAS) {
     for await (const owner of storage.folders(area, signal)) {
       for await (const prefix of storage.folders(owner, signal)) found.push(prefix)
-      if (found.length >= AT_ONCE) await settle()
+      if (found.length >= PREFIXES_PER_QUERY) await dropFound()
     }
   }
-  await settle()
+  await dropFound()
   return dropped
 }
 
@@ -43,11 +43,11 @@ export async function findMissingSets({ db, storage }: { db: Db; storage: Object
     const rows = await db.query<{ prefix: string }>(
       `select prefix from object_prefix join job using (job_id)
        where drop_time is null and state = 'ok' and not is_dropped and prefix > $1 and prefix ~ '^(media|slides)/' order by prefix limit $2`,
-      [last, AT_ONCE],
+      [last, PREFIXES_PER_QUERY],
     )
     for (const { prefix } of rows) if (!(await hasObjects(storage, prefix, signal))) missing.push(prefix)
     last = rows.at(-1)?.prefix ?? last
-    if (rows.length < AT_ONCE) return missing
+    if (rows.length < PREFIXES_PER_QUERY) return missing
   }
 }
 

@@ -12,23 +12,23 @@ import { previewPlan, readTrack } from './preview-playlist-store.ts'
 import { segmentFolders } from './preview-track.ts'
 
 export function previewHandlers({ db, storage }: { db: Db; storage: ObjectStorage }): Handlers<typeof PreviewPlaylistServiceService> {
-  const needPlan = async (jobId: string): Promise<EncodePlan> => {
+  const requirePlan = async (jobId: string): Promise<EncodePlan> => {
     const plan = isId(jobId) ? await previewPlan(db.query, jobId) : undefined
-    if (!plan) throw nothingYet()
+    if (!plan) throw previewNotFound()
     return plan
   }
-  const needTrack = async (jobId: string, key: string) => {
+  const requireTrack = async (jobId: string, key: string) => {
     const track = await readTrack(db.query, jobId, key)
-    if (!track) throw nothingYet()
+    if (!track) throw previewNotFound()
     return track
   }
   return {
     async getPreviewMasterPlaylist({ jobId }, { principal, signal }) {
       requireService(principal)
-      const plan = await needPlan(jobId)
+      const plan = await requirePlan(jobId)
       const codecs = new Map<string, string>()
       for (const key of trackKeys(plan)) {
-        const { initObject } = await needTrack(jobId, key)
+        const { initObject } = await requireTrack(jobId, key)
         const codec = codecName(await buffer((await storage.open(initObject, { signal })).stream))
         if (codec) codecs.set(key, codec)
       }
@@ -36,14 +36,14 @@ export function previewHandlers({ db, storage }: { db: Db; storage: ObjectStorag
     },
     async getPreviewTrackPlaylist({ jobId, key }, { principal }) {
       requireService(principal)
-      const plan = await needPlan(jobId)
-      if (!trackKeys(plan).includes(key)) throw nothingYet()
-      const track = await needTrack(jobId, key)
+      const plan = await requirePlan(jobId)
+      if (!trackKeys(plan).includes(key)) throw previewNotFound()
+      const track = await requireTrack(jobId, key)
       return { playlist: previewPlaylist(plan, track), initObject: track.initObject, segments: segmentFolders(track.segments) }
     },
   }
 }
 
-function nothingYet(): DomainError {
+function previewNotFound(): DomainError {
   return new DomainError('not_found', 'PREVIEW_NOT_FOUND', 'nothing of this job is playable yet, or the job has ended')
 }

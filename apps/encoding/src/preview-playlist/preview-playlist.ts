@@ -13,11 +13,11 @@ export function trackKeys({ renditions, audio }: EncodePlan): string[] {
  * planned ones. `codecs` is indexed by track.
  */
 export function previewMaster(plan: EncodePlan, codecs: ReadonlyMap<string, string>): string {
-  const rates = new Map([...plan.renditions.map(({ key, label }) => [key, label] as const), ...soundRates(plan)])
+  const rates = new Map([...plan.renditions.map(({ key, label }) => [key, label] as const), ...audioBitrates(plan)])
   return planMaster(plan, (key) => ({ segments: [atRate(rates.get(key) ?? 0)], codec: codecs.get(key) ?? '' }))
 }
 
-function soundRates({ audio }: EncodePlan): [string, number][] {
+function audioBitrates({ audio }: EncodePlan): [string, number][] {
   return (audio?.tracks ?? []).map(({ key, kbps }) => [key, kbps])
 }
 

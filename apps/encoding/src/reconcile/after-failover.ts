@@ -21,7 +21,7 @@ interface Tools {
 }
 
 /** Maximum number of names in a log line. */
-const NAMED = 20
+const MAX_LOGGED_NAMES = 20
 
 /**
  * Repairs the effects of lost transactions after a failover: once when it is noticed, and again
@@ -30,30 +30,30 @@ const NAMED = 20
  */
 export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Promise<void> {
   const { db, log, graceMs } = tools
-  let lookedAt: string | undefined
+  let checkedFailoverId: string | undefined
   return async (signal) => {
     const open = await openFailover(db.query)
     if (!open) return
     const isLast = open.seconds * 1_000 >= graceMs
-    if (!isLast && lookedAt === open.failoverId) return
+    if (!isLast && checkedFailoverId === open.failoverId) return
     const restarted = await restartJobsWithMissingObjects(tools, signal)
     const unknown = await dropUnknownObjects(tools, signal)
     const missing = await findMissingSets(tools, signal)
-    const unwanted = await askAboutAll(tools, signal)
+    const unneeded = await checkAllJobs(tools, signal)
     log.warn(
       {
         jobs_restarted: restarted.length,
         prefixes_without_row: unknown.length,
         sets_without_objects: missing.length,
-        unwanted_jobs: unwanted.length,
+        unneeded_jobs: unneeded.length,
         settled: isLast,
-        ...(restarted.length > 0 && { jobs: restarted.slice(0, NAMED) }),
-        ...(unknown.length > 0 && { unknown: unknown.slice(0, NAMED) }),
-        ...(missing.length > 0 && { missing: missing.slice(0, NAMED) }),
+        ...(restarted.length > 0 && { jobs: restarted.slice(0, MAX_LOGGED_NAMES) }),
+        ...(unknown.length > 0 && { unknown: unknown.slice(0, MAX_LOGGED_NAMES) }),
+        ...(missing.length > 0 && { missing: missing.slice(0, MAX_LOGGED_NAMES) }),
       },
       'database failover: jobs and objects checked',
     )
-    lookedAt = open.failoverId
+    checkedFailoverId = open.failoverId
     if (isLast) await settleFailover(db.query, open)
   }
 }
@@ -61,7 +61,7 @@ export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Prom
 /**
  * Checks all jobs with the catalogue. If it is unavailable, the reconciler checks them gradually.
  */
-async function askAboutAll(tools: Tools, signal: AbortSignal): Promise<string[]> {
+async function checkAllJobs(tools: Tools, signal: AbortSignal): Promise<string[]> {
   try {
     return await removeUnneededJobs({ ...tools, calls: Number.POSITIVE_INFINITY }, signal)
   } catch (error) {

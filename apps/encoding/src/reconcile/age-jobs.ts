@@ -5,7 +5,7 @@ import { jobOfKey, keyOfJob } from '../job/job.ts'
 import { lockJob } from '../job/job-store.ts'
 import { MIN_PRIORITY } from '../task/task.ts'
 
-const JOBS_A_PASS = 100
+const JOBS_PER_PASS = 100
 
 /**
  * Raises low-priority jobs to normal priority, with all their tasks, if a task has waited for
@@ -16,7 +16,7 @@ export async function ageLowPriorityJobs({ db, queue }: { db: Db; queue: Queue }
   const waiting = await db.query<{ key: string }>(
     `select key from work_item where state = 'waiting' and priority < $1 and create_time < now() - $2::int * interval '1 second'
      group by key order by min(item_id) limit $3`,
-    [MIN_PRIORITY, maxWaitSeconds, JOBS_A_PASS],
+    [MIN_PRIORITY, maxWaitSeconds, JOBS_PER_PASS],
   )
   const aged: string[] = []
   for (const { key } of waiting) {

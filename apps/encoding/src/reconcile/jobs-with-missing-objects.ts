@@ -2,8 +2,8 @@ import type { Db, Query } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import { replanJob } from '../engine/replan-job.ts'
-import { isUnderWay, type Job, UNDER_WAY } from '../job/job.ts'
-import { lockJob, moveJob, readJob } from '../job/job-store.ts'
+import { ACTIVE_STATES, isActive, type Job } from '../job/job.ts'
+import { lockJob, readJob, updateJob } from '../job/job-store.ts'
 import { checkFiles, StoredFilesMismatch } from '../task/file-list.ts'
 import type { StoredFile } from '../task/task.ts'
 
@@ -19,16 +19,16 @@ export async function restartJobsWithMissingObjects(
   const restarted: string[] = []
   const rows = await db.query<{ job_id: string }>(
     `select job_id from job where state = any($1) and kind <> 'slides' and source is not null order by job_id`,
-    [UNDER_WAY],
+    [ACTIVE_STATES],
   )
   for (const { job_id: jobId } of rows) {
     const job = await readJob(db.query, jobId)
-    if (!job || (await isWhole(db.query, storage, job, signal))) continue
+    if (!job || (await hasAllObjects(db.query, storage, job, signal))) continue
     await db.transaction(async (tx) => {
       const now = await lockJob(tx, jobId)
       // The job has a different source by now.
-      if (!now || !isUnderWay(now.state) || now.source?.object !== job.source?.object) return
-      await moveJob(tx, jobId, { state: 'queued' })
+      if (!now || !isActive(now.state) || now.source?.object !== job.source?.object) return
+      await updateJob(tx, jobId, { state: 'queued' })
       await replanJob(tx, queue, now)
       restarted.push(jobId)
     }, signal)
@@ -36,7 +36,7 @@ export async function restartJobsWithMissingObjects(
   return restarted
 }
 
-async function isWhole(query: Query, storage: ObjectStorage, { jobId, source }: Job, signal: AbortSignal): Promise<boolean> {
+async function hasAllObjects(query: Query, storage: ObjectStorage, { jobId, source }: Job, signal: AbortSignal): Promise<boolean> {
   try {
     if (source && (await storage.stat(source.object, signal))?.bytes !== source.bytes) return false
     const chunks = await query<{ chunk: number; prefix: string }>(

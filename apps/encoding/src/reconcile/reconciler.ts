@@ -28,9 +28,9 @@ export interface Reconciler {
   stop(): Promise<void>
 }
 
-const RESCUES_A_PASS = 100
+const LEASES_PER_PASS = 100
 /** Unneeded objects are removed after two passes with the same result. */
-const UNNEEDED_PASSES = 2
+const UNNEEDED_GRACE_PASSES = 2
 
 /**
  * Checks periodically for expired leases, jobs without work, and jobs and objects that are no
@@ -54,16 +54,16 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
     }
   }
   const pass = async () => {
-    const isSteady = performance.now() - lastReached < 3 * intervalMs
+    const wasReachable = performance.now() - lastReached < 3 * intervalMs
     await part('leases', async () => {
-      const expired = await tools.queue.expired(RESCUES_A_PASS)
+      const expired = await tools.queue.expired(LEASES_PER_PASS)
       lastReached = performance.now()
-      if (!isSteady) return
+      if (!wasReachable) return
       // The holder may have completed or released the item in a lost transaction, so the expiry is
       // not counted for the job.
-      const isUncounted = expired.length > 0 && (await openFailover(tools.db.query)) !== undefined
+      const hasOpenFailover = expired.length > 0 && (await openFailover(tools.db.query)) !== undefined
       for (const held of expired) {
-        if (isUncounted) {
+        if (hasOpenFailover) {
           await tools.steps.release(held)
           continue
         }
@@ -79,8 +79,8 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       for (const jobId of await ageLowPriorityJobs(tools, tools.lowPriorityMaxWaitSeconds))
         log.info({ job_id: jobId }, 'low-priority job waited too long; raised to normal priority')
     })
-    await part('unwanted jobs', async () => {
-      const dropped = await removeUnneededJobs({ ...tools, graceMs: UNNEEDED_PASSES * intervalMs }, stopping.signal)
+    await part('unneeded jobs', async () => {
+      const dropped = await removeUnneededJobs({ ...tools, graceMs: UNNEEDED_GRACE_PASSES * intervalMs }, stopping.signal)
       for (const jobId of dropped) log.info({ job_id: jobId }, 'job no longer needed; removed')
     })
     await part('objects', () => sweepObjects({ ...tools, forMs: intervalMs }, stopping.signal))

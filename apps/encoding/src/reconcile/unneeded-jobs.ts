@@ -3,7 +3,7 @@ import { type Client, serviceCall } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { JobIntake } from '../engine/accept-job.ts'
-import { isUnderWay, type JobState } from '../job/job.ts'
+import { isActive, type JobState } from '../job/job.ts'
 import { dropJob } from '../objects/object-prefix.ts'
 
 interface Tools {
@@ -28,15 +28,15 @@ const CALLS_PER_PASS = 2
 export async function removeUnneededJobs(tools: Tools, signal: AbortSignal): Promise<string[]> {
   const dropped: string[] = []
   for (let call = 0; call < (tools.calls ?? CALLS_PER_PASS); call++) {
-    const asked = await due(tools)
-    if (asked.length === 0) break
-    dropped.push(...(await checkJobs(tools, asked, signal)))
-    if (asked.length < JOBS_PER_CALL) break
+    const dueJobs = await findDueJobs(tools)
+    if (dueJobs.length === 0) break
+    dropped.push(...(await checkJobs(tools, dueJobs, signal)))
+    if (dueJobs.length < JOBS_PER_CALL) break
   }
   return dropped
 }
 
-function due({ db, graceMs }: Tools): Promise<{ job_id: string; state: JobState }[]> {
+function findDueJobs({ db, graceMs }: Tools): Promise<{ job_id: string; state: JobState }[]> {
   // The caller's transaction of a recent job may not be committed yet.
   return db.query(
     `select job_id, state from job where not is_dropped and check_time < now() - $1 * interval '1 millisecond'
@@ -46,20 +46,24 @@ function due({ db, graceMs }: Tools): Promise<{ job_id: string; state: JobState 
   )
 }
 
-async function checkJobs({ db, intake, jobs, graceMs }: Tools, asked: readonly { job_id: string; state: JobState }[], signal: AbortSignal) {
-  const { wantedJobIds } = await jobs.checkJobs({ jobIds: asked.map((job) => job.job_id) }, serviceCall('encoding', randomUUID(), signal))
-  const wanted = new Set(wantedJobIds)
-  const ids = asked.map((job) => job.job_id)
-  await db.query('update job set check_time = now(), unneeded_time = null where job_id = any($1) and job_id = any($2)', [ids, [...wanted]])
-  const unwanted = await db.query<{ job_id: string; is_sure: boolean }>(
+async function checkJobs(
+  { db, intake, jobs, graceMs }: Tools,
+  dueJobs: readonly { job_id: string; state: JobState }[],
+  signal: AbortSignal,
+) {
+  const { wantedJobIds } = await jobs.checkJobs({ jobIds: dueJobs.map((job) => job.job_id) }, serviceCall('encoding', randomUUID(), signal))
+  const needed = new Set(wantedJobIds)
+  const ids = dueJobs.map((job) => job.job_id)
+  await db.query('update job set check_time = now(), unneeded_time = null where job_id = any($1) and job_id = any($2)', [ids, [...needed]])
+  const unneeded = await db.query<{ job_id: string; is_sure: boolean }>(
     `update job set check_time = now(), unneeded_time = coalesce(unneeded_time, now()) where job_id = any($1) and not job_id = any($2)
      returning job_id, unneeded_time <= now() - $3 * interval '1 millisecond' as is_sure`,
-    [ids, [...wanted], graceMs],
+    [ids, [...needed], graceMs],
   )
-  const sure = unwanted.filter((job) => job.is_sure).map((job) => job.job_id)
+  const sure = unneeded.filter((job) => job.is_sure).map((job) => job.job_id)
   for (const jobId of sure) {
-    const state = asked.find((job) => job.job_id === jobId)?.state
-    if (state && isUnderWay(state)) await intake.cancel(jobId, signal)
+    const state = dueJobs.find((job) => job.job_id === jobId)?.state
+    if (state && isActive(state)) await intake.cancel(jobId, signal)
     else await dropJob(db, jobId)
   }
   return sure

@@ -10,7 +10,7 @@ import {
   takeOutput,
   withOutput,
 } from '@vitascope/media'
-import { INSIDE, runLibreOffice } from './libreoffice-sandbox.ts'
+import { runLibreOffice, SANDBOX_FOLDER } from './libreoffice-sandbox.ts'
 import { slideLimits } from './slide-limits.ts'
 
 export interface Conversion {
@@ -27,16 +27,13 @@ export interface Conversion {
 
 /** The only import filter that LibreOffice may use for the file, whatever it detects. */
 const FILTERS = { pptx: 'Impress MS PowerPoint 2007 XML', odp: 'impress8' } as const
-const START_AGAIN = 'exit code 81'
+const RESTART_REQUESTED = 'exit code 81'
 
 /** Converts a presentation to PDF with LibreOffice in a sandbox. Throws `SourceRefused`. */
 export async function convertToPdf({ file, format, folder, pdf, office, signal }: Conversion): Promise<void> {
   const kind = format.toUpperCase()
   if (office === undefined) {
-    throw new SourceRefused(
-      4002,
-      `${kind} files need LibreOffice to be converted, and it is not installed here: upload the presentation as PDF`,
-    )
+    throw new SourceRefused(4002, `converting ${kind} files requires LibreOffice, which is not installed: upload the presentation as PDF`)
   }
   const sandbox = await sandboxFor(office, 'all')
   await placeSource(file, folder, sandbox)
@@ -49,9 +46,9 @@ export async function convertToPdf({ file, format, folder, pdf, office, signal }
       office,
       args: [
         ...['--headless', '--invisible', '--norestore', '--nodefault', '--nolockcheck', '--nologo', '--nofirststartwizard'],
-        `-env:UserInstallation=file://${INSIDE}/profile`,
+        `-env:UserInstallation=file://${SANDBOX_FOLDER}/profile`,
         `--infilter=${FILTERS[format]}`,
-        ...['--convert-to', 'pdf', '--outdir', INSIDE, `${INSIDE}/${source}`],
+        ...['--convert-to', 'pdf', '--outdir', SANDBOX_FOLDER, `${SANDBOX_FOLDER}/${source}`],
       ],
       folder,
       limits: {
@@ -67,19 +64,19 @@ export async function convertToPdf({ file, format, folder, pdf, office, signal }
   try {
     await convert().catch((error: unknown) => {
       // With a new profile, LibreOffice sets it up and requests a second start.
-      if (isEncodeFailed(error) && error.message === START_AGAIN) return convert()
+      if (isEncodeFailed(error) && error.message === RESTART_REQUESTED) return convert()
       throw error
     })
   } catch (error) {
-    const isOurs = !isEncodeFailed(error) || error.kind === 'aborted' || error.kind === 'crashed'
-    throw isOurs ? error : new SourceRefused(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
+    const isInternal = !isEncodeFailed(error) || error.kind === 'aborted' || error.kind === 'crashed'
+    throw isInternal ? error : new SourceRefused(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
   }
-  const none = (cause?: unknown) => new SourceRefused(4002, `LibreOffice could make no PDF of this ${kind} file`, cause)
+  const conversionFailed = (cause?: unknown) => new SourceRefused(4002, `LibreOffice could not convert this ${kind} file to PDF`, cause)
   await withOutput(folder, 'source.pdf', async (made) => {
-    if (made.bytes > slideLimits.bytes) throw none()
+    if (made.bytes > slideLimits.bytes) throw conversionFailed()
     await takeOutput(made, pdf)
   }).catch((error: unknown) => {
-    throw isEncodeFailed(error) ? none(error) : error
+    throw isEncodeFailed(error) ? conversionFailed(error) : error
   })
 }
 

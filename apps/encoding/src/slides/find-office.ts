@@ -15,7 +15,7 @@ export async function findOffice(path: string | undefined, places: readonly stri
   if (path === 'off') return undefined
   if (path !== undefined) {
     if (await canRun(path)) return path
-    throw new Error(`${path} is not there or cannot be run: VITASCOPE_LIBREOFFICE is the path of soffice.bin, or off`)
+    throw new Error(`${path} does not exist or cannot be executed: set VITASCOPE_LIBREOFFICE to the path of soffice.bin, or to off`)
   }
   for (const place of places) if (await canRun(place)) return place
   return undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { officeFilterCommand, type RunLimits, runSandboxed, sandboxFor } from '@vitascope/media'
 
 /** The run's folder inside the sandbox. */
-export const INSIDE = '/office'
+export const SANDBOX_FOLDER = '/office'
 
 /**
  * Shell script that builds the sandbox. LibreOffice follows references in a file: an image at
@@ -40,7 +40,7 @@ done
 # Without /proc a program cannot determine its own path, and thus the path of its libraries.
 LD_LIBRARY_PATH=$(dirname "$0")
 export LD_LIBRARY_PATH
-exec chroot rootfs /bin/sh -c 'cd ${INSIDE} && exec setpriv --bounding-set=-all --inh-caps=-all -- setpriv --pdeathsig KILL -- "$@"' rootfs "$@"
+exec chroot rootfs /bin/sh -c 'cd ${SANDBOX_FOLDER} && exec setpriv --bounding-set=-all --inh-caps=-all -- setpriv --pdeathsig KILL -- "$@"' rootfs "$@"
 `
 
 /** Runs a program in the sandbox, with a folder as /office. Throws as `runSandboxed` does. */
@@ -78,17 +78,17 @@ export async function runLibreOffice(run: {
 }
 
 /** Returns why LibreOffice must not run on this machine, or undefined if the sandbox works. */
-export async function whyNoSandbox(office: string): Promise<string | undefined> {
+export async function findSandboxProblem(office: string): Promise<string | undefined> {
   const unshare = await findUnshare().catch(() => undefined)
-  if (unshare === undefined) return 'there is no unshare of util-linux'
-  if ((await sandboxFor(unshare, 'all')).network !== 'none') return 'it cannot be kept from the network'
+  if (unshare === undefined) return 'unshare of util-linux is not installed'
+  if ((await sandboxFor(unshare, 'all')).network !== 'none') return 'it cannot be isolated from the network'
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-office-'))
   try {
     // Checks that the binary exists in the sandbox and can be executed.
     await runLibreOffice({ office, program: '/bin/sh', args: ['-c', 'test -x "$0"', office], folder, limits: { wallSeconds: 30 } })
     return undefined
   } catch (error) {
-    return `it cannot be kept from the files of this machine (${(error as Error).message})`
+    return `it cannot be isolated from the files of this machine (${(error as Error).message})`
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -96,11 +96,11 @@ export async function whyNoSandbox(office: string): Promise<string | undefined> 
 
 async function findUnshare(): Promise<string> {
   for (const path of ['/usr/bin/unshare', '/bin/unshare']) {
-    const isThere = await access(path, constants.X_OK).then(
+    const isExecutable = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     )
-    if (isThere) return path
+    if (isExecutable) return path
   }
-  throw new Error('there is no unshare')
+  throw new Error('unshare is not installed')
 }

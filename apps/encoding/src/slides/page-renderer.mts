@@ -5,9 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 // progress as lines of JSON. The file is untrusted: any error here is reported as a fault of the
 // file. The parent process detects a crash.
 
-const [from = 1, to = 1, side = 1, most = 1] = process.argv.slice(2).map(Number)
+const [from = 1, to = 1, side = 1, maxPages = 1] = process.argv.slice(2).map(Number)
 
-function say(line: object): void {
+function report(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
@@ -15,40 +15,40 @@ function say(line: object): void {
  * Minimum side of a page in pixels. Thinner pages are widened, because a line of pixels is not a
  * usable image.
  */
-const THINNEST = 16
+const MIN_SIDE = 16
 
 function fit(width: number, height: number): { width: number; height: number } {
   const share = side / Math.max(width, height)
-  const [w = 1, h = 1] = [width, height].map((length) => Math.min(side, Math.max(THINNEST, Math.round(length * share))))
+  const [w = 1, h = 1] = [width, height].map((length) => Math.min(side, Math.max(MIN_SIDE, Math.round(length * share))))
   return { width: w, height: h }
 }
 
-async function draw(): Promise<void> {
-  const place = new URL('pdfium.mjs', import.meta.url).href
+async function render(): Promise<void> {
+  const moduleUrl = new URL('pdfium.mjs', import.meta.url).href
   // The package's own module, copied into this folder, because the sandbox user cannot read the
   // platform's folder.
-  const { PDFiumLibrary } = (await import(place)) as typeof import('@hyzyla/pdfium')
+  const { PDFiumLibrary } = (await import(moduleUrl)) as typeof import('@hyzyla/pdfium')
   const wasmBinary = new Uint8Array(readFileSync('pdfium.wasm')).buffer
   const pdfium = await PDFiumLibrary.init({ wasmBinary })
   const document = await pdfium.loadDocument(readFileSync('source'))
   const pages = document.getPageCount()
-  if (pages < 1) return say({ refused: 'it has no pages' })
-  if (pages > most) return say({ refused: `it has ${pages} pages; ${most} are the most` })
-  say({ pages })
+  if (pages < 1) return report({ refused: 'it has no pages' })
+  if (pages > maxPages) return report({ refused: `it has ${pages} pages; the maximum is ${maxPages}` })
+  report({ pages })
   for (let number = from; number <= Math.min(to, pages); number++) {
     const page = document.getPage(number - 1)
     const { originalWidth, originalHeight } = page.getOriginalSize()
-    if (!(originalWidth > 0 && originalHeight > 0)) return say({ refused: `page ${number} cannot be read` })
+    if (!(originalWidth > 0 && originalHeight > 0)) return report({ refused: `page ${number} cannot be read` })
     const { width, height, data } = await page.render(fit(originalWidth, originalHeight))
     writeFileSync(`raw/page-${number}.raw`, data, { flag: 'wx' })
-    say({ page: number, width, height })
+    report({ page: number, width, height })
   }
-  say({ done: true })
+  report({ done: true })
 }
 
 try {
-  await draw()
+  await render()
 } catch (error) {
   const message = error instanceof Error ? error.message : ''
-  say({ refused: /password/i.test(message) ? 'it is protected by a password' : 'it cannot be read', detail: message.slice(0, 500) })
+  report({ refused: /password/i.test(message) ? 'it is protected by a password' : 'it cannot be read', detail: message.slice(0, 500) })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { EncodeFailed, isEncodeFailed, runSandboxed, SourceRefused } from '@vitascope/media'
 import { slideLimits } from './slide-limits.ts'
 
-export interface DrawnPage {
+export interface RenderedPage {
   page: number
   /** Size of the RGBA pixels in `rawFile(page)`. */
   width: number
@@ -33,7 +33,7 @@ export function rawFile(page: number): string {
 }
 
 /** Copies the renderer into the folder of its sandbox. */
-export async function readyRenderer(folder: string): Promise<void> {
+export async function installRenderer(folder: string): Promise<void> {
   const require = createRequire(import.meta.url)
   const files = {
     [RENDERER]: join(import.meta.dirname, RENDERER),
@@ -52,9 +52,9 @@ export async function readyRenderer(folder: string): Promise<void> {
  * number of pages and the rendered ones. Throws `SourceRefused` for a file that cannot be rendered
  * within the limits, and `EncodeFailed` if the process ended for another reason.
  */
-export async function renderPages(run: PageRun): Promise<{ pages: number; drawn: DrawnPage[] }> {
+export async function renderPages(run: PageRun): Promise<{ pages: number; drawn: RenderedPage[] }> {
   const { folder, from, to, signal } = run
-  const said: Line[] = []
+  const lines: Line[] = []
   const count = to - from + 1
   await rm(join(folder, RAW_FOLDER), { recursive: true, force: true })
   await runSandboxed({
@@ -77,17 +77,17 @@ export async function renderPages(run: PageRun): Promise<{ pages: number; drawn:
     },
     onLine: (text) => {
       // More lines than this come only from a compromised renderer.
-      if (said.length > count + 2) return false
+      if (lines.length > count + 2) return false
       const line = readLine(text)
-      said.push(line)
+      lines.push(line)
       if (line.page !== undefined) run.onPage()
       return true
     },
     signal,
   }).catch((error: unknown) => {
-    throw asRefusal(error, from + said.filter(({ page }) => page !== undefined).length)
+    throw toRefusal(error, from + lines.filter(({ page }) => page !== undefined).length)
   })
-  return drawnOf(said, from, to)
+  return checkOutput(lines, from, to)
 }
 
 /** A line of the renderer's output, which is untrusted. */
@@ -107,18 +107,18 @@ function readLine(text: string): Line {
   } catch {
     // Rejected below.
   }
-  throw new EncodeFailed('incomplete', 'the renderer says something else than what it did', text.slice(0, 500))
+  throw new EncodeFailed('incomplete', 'the renderer wrote a malformed line', text.slice(0, 500))
 }
 
-function drawnOf(said: readonly Line[], from: number, to: number): { pages: number; drawn: DrawnPage[] } {
-  const refused = said.find((line) => line.refused !== undefined)?.refused
-  if (refused !== undefined) throw new SourceRefused(4002, `no slides can be made of this file: ${String(refused).slice(0, 100)}`)
-  const pages = said[0]?.pages ?? 0
-  const drawn = said.flatMap(({ page, width, height }) => (isPixels(width) && isPixels(height) && page ? [{ page, width, height }] : []))
+function checkOutput(lines: readonly Line[], from: number, to: number): { pages: number; drawn: RenderedPage[] } {
+  const refused = lines.find((line) => line.refused !== undefined)?.refused
+  if (refused !== undefined) throw new SourceRefused(4002, `this file cannot be converted to slides: ${String(refused).slice(0, 100)}`)
+  const pages = lines[0]?.pages ?? 0
+  const drawn = lines.flatMap(({ page, width, height }) => (isPixels(width) && isPixels(height) && page ? [{ page, width, height }] : []))
   const last = Math.min(to, pages)
-  const isWhole = drawn.length === last - from + 1 && drawn.every(({ page }, index) => page === from + index)
+  const isComplete = drawn.length === last - from + 1 && drawn.every(({ page }, index) => page === from + index)
   const isCount = Number.isInteger(pages) && pages >= 1 && pages <= slideLimits.pages
-  if (!isCount || !isWhole || said.at(-1)?.done !== true) throw new EncodeFailed('incomplete', 'the renderer did not draw all pages')
+  if (!isCount || !isComplete || lines.at(-1)?.done !== true) throw new EncodeFailed('incomplete', 'the renderer did not render all pages')
   return { pages, drawn }
 }
 
@@ -130,14 +130,14 @@ function isPixels(value: number | undefined): value is number {
  * Converts an error. A renderer that exceeded its limits means that the file cannot be rendered. A
  * killed one can be retried.
  */
-function asRefusal(error: unknown, page: number): unknown {
+function toRefusal(error: unknown, page: number): unknown {
   if (!isEncodeFailed(error)) return error
   const reasons: Partial<Record<EncodeFailed['kind'], string>> = {
-    stalled: 'takes too long to draw',
-    timeout: 'takes too long to draw',
+    stalled: 'takes too long to render',
+    timeout: 'takes too long to render',
     out_of_memory: 'needs too much memory',
     output_too_large: 'writes too much data',
   }
   const reason = reasons[error.kind]
-  return reason ? new SourceRefused(4002, `no slides can be made of this file: page ${page} ${reason}`, error) : error
+  return reason ? new SourceRefused(4002, `this file cannot be converted to slides: page ${page} ${reason}`, error) : error
 }

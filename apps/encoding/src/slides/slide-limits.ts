@@ -28,4 +28,4 @@ export const slideLimits = {
  * Pages per renderer process, and so the number of raw images (up to 15 MB each) in the scratch
  * folder.
  */
-export const PAGES_AT_ONCE = 10
+export const PAGES_PER_RUN = 10

@@ -19,7 +19,7 @@ export async function sniffPresentation(path: string): Promise<PresentationForma
     if (head.subarray(30, 128).includes('mimetypeapplication/vnd.oasis.opendocument.presentation')) return 'odp'
     if ([head, tail].some((part) => part.includes('ppt/presentation.xml'))) return 'pptx'
   }
-  throw new SourceRefused(4002, 'this is not a presentation of a known kind (PDF, PPTX, ODP)')
+  throw new SourceRefused(4002, 'this is not a presentation of a supported format (PDF, PPTX, ODP)')
 }
 
 async function endsOf(path: string): Promise<{ head: Buffer; tail: Buffer }> {

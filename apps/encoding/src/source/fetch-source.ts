@@ -9,7 +9,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { ReachPoint } from '../common/crash-point.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import type { Job } from '../job/job.ts'
-import type { TaskPlaces } from '../objects/object-prefix.ts'
+import type { TaskPrefixes } from '../objects/object-prefix.ts'
 import type { Fault } from '../task/fault.ts'
 import { readUploadSource } from '../upload/upload-source.ts'
 import type { UploadImporter } from './import-upload.ts'
@@ -27,9 +27,9 @@ export interface SourceLimits {
   /** Number of concurrent downloads. */
   parallel: number
   /** Maximum number of jobs in progress, including downloaded sources that wait for a worker. */
-  ahead: number
+  maxJobsAhead: number
   /** Whether sources are kept after the job, for renditions that are added later. */
-  isKept: boolean
+  keepsSources: boolean
 }
 
 export interface FetchTools {
@@ -78,7 +78,7 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
 async function importUploadedFile(
   tools: FetchTools,
   item: LeasedItem,
-  { job, places }: { job: Job; places: TaskPlaces },
+  { job, prefixes }: { job: Job; prefixes: TaskPrefixes },
   folder: string,
   lease: ExtendedLease,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ async function importUploadedFile(
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'source')
   reach('fetch-began')
-  const object = `${places.source}/source`
+  const object = `${prefixes.source}/source`
   const { bytes, sha256 } = await stored()
   reach('fetch-stored')
   await untilReachable(() => steps.fetched(item, { object, bytes, sha256 }), signal)
@@ -97,7 +97,7 @@ async function importUploadedFile(
     const upload = readUploadSource(job.sourceUrl)
     if (!upload) return fetched()
     const { maxBytes } = limits
-    return uploads.bring(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.done }, signal)
+    return uploads.importUpload(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.done }, signal)
   }
 
   async function fetched(): Promise<StoredBytes> {

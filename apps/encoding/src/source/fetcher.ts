@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '@vitascope/postgres'
 import type { Queue } from '@vitascope/queue'
-import { countUnderWay } from '../job/job-store.ts'
+import { countJobsInProgress } from '../job/job-store.ts'
 import { MIN_PRIORITY } from '../task/task.ts'
 import { type FetchTools, fetchSource } from './fetch-source.ts'
 import { untilReachable } from './until-reachable.ts'
@@ -32,9 +32,9 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   const fetchOne = async () => {
     // Sources that wait for a worker occupy storage, so downloads stay only `ahead` jobs in front
     // of the workers. Low-priority jobs block only other low-priority downloads.
-    const { all, first } = await countUnderWay(db.query)
-    if (first >= limits.ahead) return pause(signal)
-    const minPriority = all >= limits.ahead ? { minPriority: MIN_PRIORITY } : {}
+    const { all, normal } = await countJobsInProgress(db.query)
+    if (normal >= limits.maxJobsAhead) return pause(signal)
+    const minPriority = all >= limits.maxJobsAhead ? { minPriority: MIN_PRIORITY } : {}
     // The same request id is used for all retries, because a lost response may have leased an item
     // to it.
     const requestId = randomUUID()

@@ -7,7 +7,7 @@ import type { UploadStore } from '../upload/upload-store.ts'
 
 /** Copies an upload to the source of a job, so that each can be deleted independently. */
 export interface UploadImporter {
-  bring(
+  importUpload(
     source: UploadSource,
     to: { organisationId: string; object: string; file: string; maxBytes: number; onBytes: (share: number) => void },
     signal: AbortSignal,
@@ -24,13 +24,13 @@ export function createUploadImporter({
   storage: ObjectStorage
 }): UploadImporter {
   return {
-    async bring({ kind, uploadId }, { organisationId, object, file, maxBytes, onBytes }, signal) {
+    async importUpload({ kind, uploadId }, { organisationId, object, file, maxBytes, onBytes }, signal) {
       if (kind === 'tus') return joinParts(uploadId, { organisationId, object, onBytes }, signal)
       const upload = await uploads.findById(uploadId, signal)
-      const there = upload && (await storage.stat(upload.object, signal))
-      if (!upload || !there || upload.organisationId !== organisationId)
-        throw new SourceRefused(4001, 'the uploaded file is not there any more')
-      if (there.bytes > maxBytes) throw new SourceRefused(4003, `the uploaded file has more than ${maxBytes} bytes`)
+      const stored = upload && (await storage.stat(upload.object, signal))
+      if (!upload || !stored || upload.organisationId !== organisationId)
+        throw new SourceRefused(4001, 'the uploaded file no longer exists')
+      if (stored.bytes > maxBytes) throw new SourceRefused(4003, `the uploaded file has more than ${maxBytes} bytes`)
       // File storage creates a link instead of a copy.
       await storage.download(upload.object, file, signal)
       return storage.put(object, { file, move: true }, { signal })
@@ -45,7 +45,7 @@ export function createUploadImporter({
     const upload = await tusUploads.find(uploadId, signal)
     const parts = await tusUploads.partsOf(uploadId)
     if (!upload || upload.received !== upload.length || upload.organisationId !== organisationId) {
-      throw new SourceRefused(4001, 'the uploaded file is not there any more')
+      throw new SourceRefused(4001, 'the uploaded file no longer exists')
     }
     return storage.put(object, Readable.from(bytesOf(parts, upload.received, onBytes, signal), { objectMode: false }), { signal })
   }

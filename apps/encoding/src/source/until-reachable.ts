@@ -4,7 +4,7 @@ import { isDomainError } from '@vitascope/errors'
 const PAUSE_MS = 500
 
 /**
- * Repeats an idempotent call until the database answers, so that finished work is not lost in an
+ * Repeats an idempotent call until the database is available, so that finished work is not lost in an
  * outage.
  */
 export async function untilReachable<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {

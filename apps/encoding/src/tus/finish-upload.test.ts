@@ -71,7 +71,7 @@ test('an organisation with too many jobs does not block the uploads of another',
   refusals = {}
   await round()
   await round()
-  expect(await uploads.complete(100)).toEqual([])
+  expect(await uploads.claimComplete(100)).toEqual([])
 })
 
 test('an upload above the quota is rejected without a retry, can be deleted, and expires', async () => {
@@ -95,7 +95,7 @@ test('a complete upload without a video is retried until a week after its expiry
   expect([await uploads.dropExpired(10), await uploads.drop(upload)]).toEqual([[], false])
   await endedAgo(8)
   expect(await uploads.dropExpired(10)).toEqual([upload])
-  expect(await uploads.complete(10)).toEqual([])
+  expect(await uploads.claimComplete(10)).toEqual([])
 })
 
 test('an upload whose video was created by a call without a response keeps no extra reservation', async () => {

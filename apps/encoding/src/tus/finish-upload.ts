@@ -22,7 +22,7 @@ export async function finishUpload(
 ): Promise<{ videoId: string; jobId: string }> {
   const { uploadId, organisationId, owner, title, filename } = upload
   if (upload.videoId !== '') return { videoId: upload.videoId, jobId: upload.jobId }
-  if (upload.refusal) throw refusalOf(upload.refusal)
+  if (upload.refusal) throw toError(upload.refusal)
   const key = createHash('sha256').update(`tus upload ${uploadId}`).digest('hex')
   const request = UploadVideoRequest.create({
     organisationId,
@@ -38,11 +38,11 @@ export async function finishUpload(
       signal,
       idempotency: { key, fingerprint: key },
     })
-    await uploads.made(uploadId, { videoId, jobId })
+    await uploads.setVideo(uploadId, { videoId, jobId })
     return { videoId, jobId }
   } catch (error) {
     if (isDomainError(error) && isFinal(error)) {
-      await uploads.refused(uploadId, { kind: error.kind, reason: error.reason, message: error.message })
+      await uploads.setRefusal(uploadId, { kind: error.kind, reason: error.reason, message: error.message })
     }
     throw error
   }
@@ -57,7 +57,7 @@ export function isFinal({ kind, reason }: DomainError): boolean {
 }
 
 /** Returns the error for a client that requests the upload. */
-export function refusalOf({ kind, reason, message }: TusRefusal): DomainError {
+export function toError({ kind, reason, message }: TusRefusal): DomainError {
   return new DomainError(kind, reason, message)
 }
 
@@ -68,7 +68,7 @@ export async function finishUploads(
   tools: Parameters<typeof finishUpload>[0] & { quota: Pick<UploadQuota, 'reserve' | 'release'>; log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const upload of await tools.uploads.complete(AT_ONCE)) {
+  for (const upload of await tools.uploads.claimComplete(AT_ONCE)) {
     try {
       await finishUpload(tools, upload, signal)
       // The video has replaced the reservation. One that was renewed after a lost response would

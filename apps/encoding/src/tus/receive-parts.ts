@@ -39,54 +39,54 @@ export async function receiveParts(
   },
 ): Promise<number> {
   const { uploadId, fence } = upload
-  const wanted = new AbortController()
+  const leaseEnd = new AbortController()
   const timer = setInterval(() => {
     uploads.extendLease(uploadId, fence).then(
-      (held) => held || wanted.abort(),
+      (held) => held || leaseEnd.abort(),
       () => {},
     )
   }, EXTEND_LEASE_MS)
-  const ended = AbortSignal.any([wanted.signal, stopping])
+  const ended = AbortSignal.any([leaseEnd.signal, stopping])
   const body = bytesOf(request, ended)
   const hash = checksum && createHash(checksum.algorithm)
-  const held: TusPart[] = []
+  const unrecorded: TusPart[] = []
   let received = upload.received
-  let isOver = false
+  let isTooLong = false
   try {
     for (let number = 0; ; number++) {
       let bytes = 0
       const part = body.upTo(PART_BYTES, (chunk) => {
         bytes += chunk.length
         hash?.update(chunk)
-        if (received + bytes > maxBytes) isOver = true
+        if (received + bytes > maxBytes) isTooLong = true
       })
       if (!(await part.hasBytes())) break
       const object = `tus/${uploadId}/${fence}-${number}`
       await storage.put(object, part.stream())
-      if (isOver) throw invalid([{ field: 'Upload-Length', message: `the body goes beyond the ${maxBytes} bytes of the upload` }])
+      if (isTooLong) throw invalid([{ field: 'Upload-Length', message: `the body exceeds the ${maxBytes} bytes of the upload` }])
       received += bytes
-      held.push({ object, bytes })
+      unrecorded.push({ object, bytes })
       await onPart(received)
-      if (!checksum) await keep()
+      if (!checksum) await recordParts()
     }
     if (checksum) {
-      if (!body.isWhole()) throw new DOMException('the caller cancelled the call', 'AbortError')
+      if (!body.isComplete()) throw new DOMException('the caller cancelled the call', 'AbortError')
       if (hash?.digest('base64') !== checksum.value)
         throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes do not match the checksum')
-      await keep()
+      await recordParts()
     }
     return received
   } finally {
     clearInterval(timer)
-    for (const { object } of held) await storage.delete(object).catch(() => false)
+    for (const { object } of unrecorded) await storage.delete(object).catch(() => false)
   }
 
-  async function keep(): Promise<void> {
-    if (held.length === 0) return
-    if (!(await uploads.addParts(uploadId, fence, held, keptSeconds))) {
+  async function recordParts(): Promise<void> {
+    if (unrecorded.length === 0) return
+    if (!(await uploads.addParts(uploadId, fence, unrecorded, keptSeconds))) {
       throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload', { retryAfter: 1 })
     }
-    held.length = 0
+    unrecorded.length = 0
   }
 }
 
@@ -101,7 +101,7 @@ export function readChecksum(header: string | string[] | undefined): Checksum | 
   if (header === undefined) return undefined
   const [, algorithm, value] = /^(md5|sha1|sha256) ([A-Za-z0-9+/]+={0,2})$/.exec(String(header)) ?? []
   if (algorithm !== undefined && value !== undefined) return { algorithm, value }
-  throw invalid([{ field: 'Upload-Checksum', message: 'must be md5, sha1 or sha256, and Base64' }])
+  throw invalid([{ field: 'Upload-Checksum', message: 'must be md5, sha1 or sha256, a space, and the checksum in Base64' }])
 }
 
 /**
@@ -126,7 +126,7 @@ function bytesOf(request: IncomingMessage, ended: AbortSignal) {
     return rest
   }
   return {
-    isWhole: () => request.complete && rest === undefined && !ended.aborted,
+    isComplete: () => request.complete && rest === undefined && !ended.aborted,
     upTo(max: number, seen: (chunk: Buffer) => void) {
       async function* portion(): AsyncGenerator<Buffer> {
         for (let left = max; left > 0; ) {

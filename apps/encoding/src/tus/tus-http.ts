@@ -9,9 +9,9 @@ import { isId, isUuid } from '@vitascope/request'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
-import { type Reservation, UNDER_WAY_SECONDS, type UploadQuota, whileReserved } from '../upload/upload-quota.ts'
+import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, whileReserved } from '../upload/upload-quota.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
-import { finishUpload, isFinal, refusalOf } from './finish-upload.ts'
+import { finishUpload, isFinal, toError } from './finish-upload.ts'
 import { readChecksum, receiveParts } from './receive-parts.ts'
 import { readMetadata } from './tus-metadata.ts'
 import type { Owner, TusStore, TusUpload } from './tus-store.ts'
@@ -28,14 +28,14 @@ export interface TusTools {
 
 const VERSION = '1.0.0'
 /** A complete upload rejected with one of these kinds becomes a video later. */
-const LATER: readonly RefusalKind[] = ['unavailable', 'conflict', 'exhausted']
+const RETRIED_KINDS: readonly RefusalKind[] = ['unavailable', 'conflict', 'exhausted']
 const PARTS_TYPE = 'application/offset+octet-stream'
 /**
  * Maximum wait for the lease. Another writer releases it within a second of the request, and the
  * lease of a dead one expires within three.
  */
 const LEASE_WAIT_MS = 5_000
-const LEASE_LOOK_MS = 200
+const LEASE_POLL_MS = 200
 
 /**
  * Returns the handler for resumable uploads: tus 1.0 with creation (also with the first bytes, and
@@ -50,11 +50,11 @@ export function tusHandler(tools: TusTools): UploadHandler {
     const { principal } = call
     if (principal.kind !== 'user') throw keyRequired()
     if (path === '/tus' && request.method === 'POST') {
-      needVersion(request)
+      requireVersion(request)
       await create(tools, call, principal)
     } else {
-      const upload = await owned(tools, principal, path.slice('/tus/'.length), call.signal)
-      needVersion(request)
+      const upload = await findOwnUpload(tools, principal, path.slice('/tus/'.length), call.signal)
+      requireVersion(request)
       if (request.method === 'HEAD') await sendOffset(tools, call, upload)
       else if (request.method === 'PATCH') await append(tools, call, upload)
       else if (request.method === 'DELETE') await terminate(tools, call, upload)
@@ -64,7 +64,7 @@ export function tusHandler(tools: TusTools): UploadHandler {
   }
 }
 
-function needVersion({ headers }: IncomingMessage): void {
+function requireVersion({ headers }: IncomingMessage): void {
   if (headers['tus-resumable'] === VERSION) return
   throw new DomainError('invalid', 'TUS_VERSION_UNKNOWN', `the header Tus-Resumable must be ${VERSION}`)
 }
@@ -76,30 +76,40 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
   const isDeferred = request.headers['upload-defer-length'] === '1'
   const length = lengthOf(request, tools.maxBytes)
   if (isDeferred === (length !== undefined)) {
-    throw invalid([{ field: 'Upload-Length', message: 'is required, or Upload-Defer-Length: 1; not both' }])
+    throw invalid([
+      { field: 'Upload-Length', message: 'is required unless Upload-Defer-Length is 1, and must not be sent together with it' },
+    ])
   }
-  const made = { uploadId: randomUUID(), organisationId: organisationFor(owner, organisationId), owner, metadata, title, filename, length }
+  const made = {
+    uploadId: randomUUID(),
+    organisationId: resolveOrganisation(owner, organisationId),
+    owner,
+    metadata,
+    title,
+    filename,
+    length,
+  }
   // A short lifetime, because the request with the first bytes renews it.
-  await tools.quota.reserve({ ...reservationOf(tools, made, length ?? 0), lifetimeSeconds: UNDER_WAY_SECONDS }, call.signal)
+  await tools.quota.reserve({ ...reservationOf(tools, made, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
   const upload = await tools.uploads.create(made, tools.keptSeconds)
   const headers = { Location: `${publicUrl}/v2/upload/tus/${upload.uploadId}` }
-  if (request.headers['content-type'] !== PARTS_TYPE) return answer(response, 201, { ...headers, ...shown(upload) })
+  if (request.headers['content-type'] !== PARTS_TYPE) return sendHeaders(response, 201, { ...headers, ...statusHeaders(upload) })
   const now = await receive(tools, call, upload.uploadId, 0)
-  answer(response, 201, { ...headers, ...shown(now), ...(await outcome(tools, now, call.signal)) })
+  sendHeaders(response, 201, { ...headers, ...statusHeaders(now), ...(await finishComplete(tools, now, call.signal)) })
 }
 
 async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   // The client is about to continue, so the bytes that an earlier request still holds must be
   // counted first.
-  const held = await leaseOf(tools, uploadId, signal)
+  const held = await waitForLease(tools, uploadId, signal)
   await tools.uploads.release(uploadId, held.fence)
   // A success response would look like a complete upload, because all bytes are received.
-  if (held.refusal) throw refusalOf(held.refusal)
-  answer(response, 200, {
-    ...shown(held),
+  if (held.refusal) throw toError(held.refusal)
+  sendHeaders(response, 200, {
+    ...statusHeaders(held),
     ...(held.length === undefined ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(held.length) }),
     ...(held.metadata !== '' && { 'Upload-Metadata': held.metadata }),
-    ...ids(held),
+    ...idHeaders(held),
     'Cache-Control': 'no-store',
   })
 }
@@ -107,14 +117,14 @@ async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { u
 async function append(tools: TusTools, call: UploadCall, { uploadId, refusal }: TusUpload): Promise<void> {
   const { request, response, signal } = call
   // Also rejected here, because a response to HEAD has no body for the message.
-  if (refusal) throw refusalOf(refusal)
+  if (refusal) throw toError(refusal)
   if (request.headers['content-type'] !== PARTS_TYPE) {
     throw new DomainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', `the body must be sent as ${PARTS_TYPE}`)
   }
-  const offset = wholeNumber(request, 'Upload-Offset')
+  const offset = readInteger(request, 'Upload-Offset')
   if (offset === undefined) throw invalid([{ field: 'Upload-Offset', message: 'must be a whole number' }])
   const now = await receive(tools, call, uploadId, offset)
-  answer(response, 204, { ...shown(now), ...(await outcome(tools, now, signal)) })
+  sendHeaders(response, 204, { ...statusHeaders(now), ...(await finishComplete(tools, now, signal)) })
 }
 
 async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }: TusUpload): Promise<void> {
@@ -124,13 +134,13 @@ async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }
   // While a backup copies objects, they are kept and the sweep deletes them afterwards.
   if (!(await tools.uploads.isSweepPaused())) await tools.storage.deletePrefix(`tus/${uploadId}`)
   await tools.quota.release(uploadId)
-  answer(response, 204, {})
+  sendHeaders(response, 204, {})
 }
 
 /** Appends the body under the lease. Returns the updated upload. */
 async function receive(tools: TusTools, { request, signal }: UploadCall, uploadId: string, offset: number): Promise<TusUpload> {
   const checksum = readChecksum(request.headers['upload-checksum'])
-  const held = await leaseOf(tools, uploadId, signal)
+  const held = await waitForLease(tools, uploadId, signal)
   try {
     if (offset !== held.received) {
       throw new DomainError('conflict', 'OFFSET_MISMATCH', `the offset of the upload is ${held.received}; read it with HEAD`, {
@@ -142,7 +152,8 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
       throw invalid([{ field: 'Upload-Length', message: `was already set to ${held.length}` }])
     }
     const length = held.length ?? declared
-    if (length !== undefined && length < held.received) throw invalid([{ field: 'Upload-Length', message: 'is less than what is there' }])
+    if (length !== undefined && length < held.received)
+      throw invalid([{ field: 'Upload-Length', message: 'is less than the number of bytes already received' }])
     const isComplete = length !== undefined && held.received === length
     if (!isComplete) await renewReservation(tools, held, length, signal)
     if (declared !== undefined && held.length === undefined) await tools.uploads.setLength(uploadId, held.fence, declared)
@@ -188,7 +199,7 @@ function reservationOf(
   return { id: uploadId, organisationId, bytes, isOpen: true, lifetimeSeconds: keptSeconds + SWEEP_SECONDS }
 }
 
-async function leaseOf({ uploads }: TusTools, uploadId: string, signal: AbortSignal): Promise<TusUpload> {
+async function waitForLease({ uploads }: TusTools, uploadId: string, signal: AbortSignal): Promise<TusUpload> {
   for (const until = performance.now() + LEASE_WAIT_MS; ; ) {
     const held = await uploads.lease(uploadId)
     if (held) return held
@@ -196,7 +207,7 @@ async function leaseOf({ uploads }: TusTools, uploadId: string, signal: AbortSig
     if (performance.now() > until) {
       throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload; try again', { retryAfter: 1 })
     }
-    await delay(LEASE_LOOK_MS, undefined, { signal })
+    await delay(LEASE_POLL_MS, undefined, { signal })
   }
 }
 
@@ -204,29 +215,29 @@ async function leaseOf({ uploads }: TusTools, uploadId: string, signal: AbortSig
  * Returns the headers with the video of a complete upload. If the catalogue is unavailable, or the
  * organisation has too many jobs, the video is created later.
  */
-async function outcome(tools: TusTools, upload: TusUpload, signal: AbortSignal): Promise<Record<string, string>> {
+async function finishComplete(tools: TusTools, upload: TusUpload, signal: AbortSignal): Promise<Record<string, string>> {
   if (upload.length === undefined || upload.received < upload.length) return {}
   try {
-    return ids(await finishUpload(tools, upload, signal))
+    return idHeaders(await finishUpload(tools, upload, signal))
   } catch (error) {
-    if (isDomainError(error) && !isFinal(error) && LATER.includes(error.kind)) return {}
+    if (isDomainError(error) && !isFinal(error) && RETRIED_KINDS.includes(error.kind)) return {}
     throw error
   }
 }
 
-function ids({ videoId, jobId }: { videoId: string; jobId: string }): Record<string, string> {
+function idHeaders({ videoId, jobId }: { videoId: string; jobId: string }): Record<string, string> {
   return videoId === '' ? {} : { 'X-Video-Id': videoId, 'X-Job-Id': jobId }
 }
 
-function shown({ received, expires }: TusUpload): Record<string, string> {
+function statusHeaders({ received, expires }: TusUpload): Record<string, string> {
   return { 'Upload-Offset': String(received), 'Upload-Expires': expires.toUTCString() }
 }
 
-function answer(response: ServerResponse, status: number, headers: Record<string, string>): void {
+function sendHeaders(response: ServerResponse, status: number, headers: Record<string, string>): void {
   response.writeHead(status, { ...headers, 'Tus-Resumable': VERSION, ...(status !== 204 && { 'Content-Length': '0' }) }).end()
 }
 
-async function owned(
+async function findOwnUpload(
   { uploads }: TusTools,
   caller: Principal & { kind: 'user' },
   uploadId: string,
@@ -237,7 +248,7 @@ async function owned(
   return upload
 }
 
-function organisationFor(owner: Owner, named: string | undefined): string {
+function resolveOrganisation(owner: Owner, named: string | undefined): string {
   if (owner.userType !== 'system') {
     if (named === undefined || named === owner.organisationId) return owner.organisationId
     throw foreignOrganisation()
@@ -247,7 +258,7 @@ function organisationFor(owner: Owner, named: string | undefined): string {
 }
 
 function lengthOf(request: IncomingMessage, maxBytes: number): number | undefined {
-  const length = wholeNumber(request, 'Upload-Length')
+  const length = readInteger(request, 'Upload-Length')
   if (length === 0) throw invalid([{ field: 'Upload-Length', message: 'must be greater than 0' }])
   if (length !== undefined && length > maxBytes) {
     throw new DomainError('invalid', 'UPLOAD_TOO_LARGE', `an upload has at most ${maxBytes} bytes`)
@@ -255,7 +266,7 @@ function lengthOf(request: IncomingMessage, maxBytes: number): number | undefine
   return length
 }
 
-function wholeNumber(request: IncomingMessage, name: string): number | undefined {
+function readInteger(request: IncomingMessage, name: string): number | undefined {
   const text = request.headers[name.toLowerCase()]
   if (text === undefined) return undefined
   if (typeof text === 'string' && /^\d{1,15}$/.test(text)) return Number(text)

@@ -13,7 +13,7 @@ export function readMetadata(header: string): { title: string; filename: string;
   const pairs = new Map<string, string>()
   for (const pair of header === '' ? [] : header.split(',')) {
     const [, name, text = ''] = /^\s*([\x21-\x2b\x2d-\x7e]+)(?: ([A-Za-z0-9+/]*={0,2}))?\s*$/.exec(pair) ?? []
-    if (name === undefined || pairs.has(name)) throw invalidHeader('must be pairs of a name and Base64, each name once')
+    if (name === undefined || pairs.has(name)) throw invalidHeader('must be pairs of a name and a value in Base64, without repeated names')
     pairs.set(name, Buffer.from(text, 'base64').toString())
   }
   const text = (name: string) => {

@@ -1,7 +1,7 @@
 import type { RefusalKind } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
-import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
+import { isSweepHeld, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
 
 export type Owner = Extract<Principal, { kind: 'user' }>
 
@@ -62,9 +62,9 @@ export interface TusStore {
    * Returns complete uploads without a video or a final error, those with the oldest attempt first.
    * It counts as a new attempt.
    */
-  complete(limit: number): Promise<TusUpload[]>
-  made(uploadId: string, what: { videoId: string; jobId: string }): Promise<void>
-  refused(uploadId: string, refusal: TusRefusal): Promise<void>
+  claimComplete(limit: number): Promise<TusUpload[]>
+  setVideo(uploadId: string, what: { videoId: string; jobId: string }): Promise<void>
+  setRefusal(uploadId: string, refusal: TusRefusal): Promise<void>
   /** Marks the upload as dropped. Returns false if it is a video, may become one, or no longer exists. */
   drop(uploadId: string): Promise<boolean>
   /**
@@ -97,7 +97,7 @@ export function createTusStore(db: Db): TusStore {
          values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second') returning ${COLUMNS}`,
         [uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, keptSeconds],
       )
-      if (!made) throw new Error('the insert of an upload answered no row')
+      if (!made) throw new Error('the insert of an upload returned no row')
       return made
     },
     async find(uploadId, signal) {
@@ -148,7 +148,7 @@ export function createTusStore(db: Db): TusStore {
       )
       return rows.map(({ object, bytes }) => ({ object, bytes: Number(bytes) }))
     },
-    async complete(limit) {
+    async claimComplete(limit) {
       const rows = await db.query<Row>(
         `update tus_upload set try_time = now() where upload_id in (
            select upload_id from tus_upload where received = length and video_id is null and refusal is null and drop_time is null
@@ -158,10 +158,10 @@ export function createTusStore(db: Db): TusStore {
       )
       return rows.map(toUpload)
     },
-    async made(uploadId, { videoId, jobId }) {
+    async setVideo(uploadId, { videoId, jobId }) {
       await db.query('update tus_upload set video_id = $2, job_id = $3, refusal = null where upload_id = $1', [uploadId, videoId, jobId])
     },
-    async refused(uploadId, refusal) {
+    async setRefusal(uploadId, refusal) {
       await db.query('update tus_upload set refusal = $2 where upload_id = $1 and video_id is null', [uploadId, JSON.stringify(refusal)])
     },
     drop: (uploadId) =>
@@ -183,7 +183,7 @@ export function createTusStore(db: Db): TusStore {
         [limit],
       )
       const rows = await db.query<{ upload_id: string }>(
-        `select upload_id from tus_upload where drop_time is not null and ${NOT_HELD} order by expire_time limit $1`,
+        `select upload_id from tus_upload where drop_time is not null and ${NO_SWEEP_HOLD} order by expire_time limit $1`,
         [limit],
       )
       return rows.map(({ upload_id }) => upload_id)

@@ -56,7 +56,7 @@ export async function receiveFileForm<Taken>(
       }
       const leaveGate = gate.begin({ client, reject: fail })
       const timer = setTimeout(
-        () => fail(new DomainError('invalid', 'REQUEST_TIMEOUT', `the file must begin within ${timeoutMs / 1_000} s`)),
+        () => fail(new DomainError('invalid', 'REQUEST_TIMEOUT', `the file must start within ${timeoutMs / 1_000} s of the request`)),
         timeoutMs,
       )
       endFields = () => {
@@ -68,7 +68,7 @@ export async function receiveFileForm<Taken>(
         const name = (given ?? '').toLowerCase()
         if (file || broken) return
         if (cut) fail(malformed(`the field ${name.slice(0, 100)} is too long`))
-        else if (fields.has(name)) fail(malformed(`the field ${name.slice(0, 100)} is there twice`))
+        else if (fields.has(name)) fail(malformed(`the field ${name.slice(0, 100)} is repeated`))
         else {
           fields.set(name, value)
           try {
@@ -84,7 +84,7 @@ export async function receiveFileForm<Taken>(
         if (broken || file || name?.toLowerCase() !== 'file') {
           stream.resume()
           if (broken) return
-          fail(malformed('there must be one file, in the field file'))
+          fail(malformed('the form must have exactly one file, in the field "file"'))
           return
         }
         file = stream
@@ -99,7 +99,7 @@ export async function receiveFileForm<Taken>(
         parser.on(limit, () => file === undefined && fail(malformed(`a form has at most ${MAX_FIELDS} fields and one file`)))
       }
       parser.on('error', () => fail(malformed('malformed multipart body')))
-      parser.on('finish', () => file === undefined && fail(malformed('the field file is missing')))
+      parser.on('finish', () => file === undefined && fail(malformed('the field "file" is missing')))
       request.on('close', () => request.complete || fail(new DOMException('the caller cancelled the call', 'AbortError')))
       request.on('error', () => fail(new DOMException('the caller cancelled the call', 'AbortError')))
       request.pipe(parser)

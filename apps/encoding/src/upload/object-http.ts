@@ -35,14 +35,14 @@ export function objectHandler(tools: {
   const reads = createPiecewiseReads(storage, { ...DEFAULT_PIECEWISE_BOUNDS, maxRequests: MAX_FILE_READS, maxHeldBytes: MAX_HELD_BYTES })
   return async ({ request, response, path, query, client, publicUrl, signal }) => {
     if (path === '/object' && request.method === 'POST') {
-      const posted = await postObject({ uploads, storage, place: service.place, gate, quota, log }, { request, client, signal })
-      sendPosted(response, posted, service.place.bucket, publicUrl)
+      const posted = await postObject({ uploads, storage, location: service.location, gate, quota, log }, { request, client, signal })
+      sendPosted(response, posted, service.location.bucket, publicUrl)
       return true
     }
     const uploadId = /^\/file\/([^/]{1,64})$/.exec(path)?.[1]
     if (uploadId === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) return false
     const link = { uploadId, expires: Number(query.get('expires')), signature: query.get('signature') ?? '' }
-    const upload = isUuid(uploadId) && service.opens(link) ? await uploads.findById(uploadId, signal) : undefined
+    const upload = isUuid(uploadId) && service.isValidLink(link) ? await uploads.findById(uploadId, signal) : undefined
     if (!upload) throw notFound('upload', uploadId)
     const { stream, bytes } = await (request.method === 'HEAD' ? storage : reads).open(upload.object, { signal })
     response.writeHead(200, {

@@ -21,10 +21,10 @@ export const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 /** Returns the policy document in Base64. */
 export function encodePolicy({ expires, conditions }: Policy): string {
-  return Buffer.from(JSON.stringify({ expiration: expires.toISOString(), conditions: conditions.map(written) })).toString('base64')
+  return Buffer.from(JSON.stringify({ expiration: expires.toISOString(), conditions: conditions.map(toDocument) })).toString('base64')
 }
 
-function written(condition: Condition): unknown {
+function toDocument(condition: Condition): unknown {
   if (condition.operator === 'content-length-range') return [condition.operator, condition.min, condition.max]
   if (condition.operator === 'starts-with') return [condition.operator, `$${publicName(condition.name)}`, condition.value]
   return { [publicName(condition.name)]: condition.value }
@@ -41,8 +41,8 @@ function publicName(name: string): string {
 /** Returns the signature in lower-case hex (AWS Signature Version 4 of a POST policy). */
 export function signPolicy(policy: string, { secretAccessKey, region }: SigningKeys, date: string): string {
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
-  const ofService = hmac(hmac(hmac(`AWS4${secretAccessKey}`, date), region), 's3')
-  return hmac(hmac(ofService, 'aws4_request'), policy).toString('hex')
+  const serviceKey = hmac(hmac(hmac(`AWS4${secretAccessKey}`, date), region), 's3')
+  return hmac(hmac(serviceKey, 'aws4_request'), policy).toString('hex')
 }
 
 export function isSignature(given: string, policy: string, keys: SigningKeys, date: string): boolean {

@@ -49,21 +49,21 @@ export function checkPolicy(
       return []
     }
     const subject = one.operator === 'content-length-range' ? one.operator : one.name.toLowerCase()
-    if (seen.has(subject)) return bad(`names ${shown(subject)} a second time`)
+    if (seen.has(subject)) return bad(`repeats the condition for ${shown(subject)}`)
     seen.add(subject)
     const checked = checkCondition({ ...one, name: subject }, rules, now)
     return typeof checked === 'string' ? bad(checked) : [checked]
   })
   for (const [needed, sentence] of [
-    ['bucket', `must name the bucket ${rules.bucket}`],
-    ['key', `must name a key that begins with ${rules.keyPrefix}, or a UUID with an extension`],
-    ['content-length-range', 'must have a content-length-range'],
+    ['bucket', `must include the bucket ${rules.bucket}`],
+    ['key', `must include a key that starts with ${rules.keyPrefix}, or is a UUID with an extension`],
+    ['content-length-range', 'must include a content-length-range'],
   ] as const) {
     if (!seen.has(needed)) problems.push({ field: 'conditions', message: sentence })
   }
   if (problems.length > 0 || !expires) throw invalid(problems)
-  const policy = { expires, conditions: [...conditions, ...missing(seen, rules.keys, conditions, now)] }
-  const odd = oddDates(policy.conditions)
+  const policy = { expires, conditions: [...conditions, ...missingConditions(seen, rules.keys, conditions, now)] }
+  const odd = dateProblem(policy.conditions)
   if (odd !== undefined) throw invalid([{ field: 'conditions', message: odd }])
   return policy
 }
@@ -93,7 +93,7 @@ function checkExpiration(expiration: string, now: Date, problems: FieldError[]):
   const isForm = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})?Z?$/.test(expiration)
   const time = isForm ? new Date(`${expiration.replace(' ', 'T').replace(/Z$/, '')}Z`) : undefined
   if (!time || Number.isNaN(time.getTime())) return bad('must be a time in UTC such as 2030-12-31T23:59:59.000Z')
-  if (time <= now) return bad('must lie in the future')
+  if (time <= now) return bad('must be in the future')
   if (time.getTime() - now.getTime() > MAX_LIFETIME_MS) return bad('must be at most 24 hours ahead')
   return time
 }
@@ -102,22 +102,23 @@ function checkExpiration(expiration: string, now: Date, problems: FieldError[]):
 function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date): Condition | string {
   const { operator, name, value } = given
   if (operator === 'content-length-range') return checkRange(given, rules.maxBytes)
-  if (operator !== 'eq' && operator !== 'starts-with') return 'must be an object of one field, or eq, starts-with or content-length-range'
-  if (value.length > MAX_VALUE_LENGTH || /\p{Cc}/u.test(value) || !value.isWellFormed()) return 'has no value that a form field can have'
-  if (value.includes('$'.concat('{'))) return 'must not hold a variable in braces: the store would put something else in its place'
+  if (operator !== 'eq' && operator !== 'starts-with')
+    return 'must be an object with one field, or a list that starts with eq, starts-with or content-length-range'
+  if (value.length > MAX_VALUE_LENGTH || /\p{Cc}/u.test(value) || !value.isWellFormed()) return 'has a value that a form field cannot have'
+  if (value.includes('$'.concat('{'))) return 'must not contain a variable in braces, because the store would replace it'
   if (name === 'key') return checkKey(operator, value, rules.keyPrefix) ?? { operator, name, value }
   if (operator === 'starts-with') {
-    if (name !== 'content-type' && !META.test(name)) return `${shown(name)} must be exact`
-    return value === '' ? 'must say with what it starts' : { operator, name, value }
+    if (name !== 'content-type' && !META.test(name)) return `${shown(name)} must be matched exactly, not with starts-with`
+    return value === '' ? 'must have a value that is not empty' : { operator, name, value }
   }
   if (name === 'bucket') return value === rules.bucket ? { operator, name, value } : `must name the bucket ${rules.bucket}`
   const allowed = EXACT.get(name)
   if (allowed) return allowed.includes(value) ? { operator, name, value } : `must be ${allowed.join(' or ')}`
   if (name === 'x-amz-credential')
     return isOwnCredential(value, rules.keys, now) ? { operator, name, value } : 'is not the credential of this store'
-  if (name === 'x-amz-date') return isNear(value, now) ? { operator, name, value } : 'must be the time of now, as in 20301231T235959Z'
+  if (name === 'x-amz-date') return isNear(value, now) ? { operator, name, value } : 'must be the current time, such as 20301231T235959Z'
   if (name === 'content-type' || META.test(name)) return value === '' ? 'must not be empty' : { operator, name, value }
-  return `${shown(name)} is not a field that uploads may have`
+  return `${shown(name)} is not an allowed form field`
 }
 
 function checkKey(operator: string, value: string, prefix: string): string | undefined {
@@ -132,7 +133,7 @@ function checkKey(operator: string, value: string, prefix: string): string | und
 function checkRange({ value, max: text }: RequestedCondition, maxBytes: number): Condition | string {
   const [min, max] = [value, text].map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : Number.NaN))
   const isRange = min !== undefined && max !== undefined && min <= max && max >= 1 && max <= maxBytes
-  if (!isRange) return `must be a range of bytes within 0 and ${maxBytes}`
+  if (!isRange) return `must be a range of bytes between 0 and ${maxBytes}`
   return { operator: 'content-length-range', min, max }
 }
 
@@ -150,7 +151,7 @@ function isNear(text: string, now: Date): boolean {
 }
 
 /** Returns the conditions that a store needs to check the signature and that are missing. */
-function missing(seen: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
+function missingConditions(seen: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const given = valueIn(conditions, 'x-amz-date') ?? stamp
   const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
@@ -162,9 +163,9 @@ function missing(seen: ReadonlySet<string>, keys: SigningKeys, conditions: reado
   return wanted.flatMap(([name, value]) => (seen.has(name) ? [] : [{ operator: 'eq' as const, name, value }]))
 }
 
-function oddDates(conditions: readonly Condition[]): string | undefined {
+function dateProblem(conditions: readonly Condition[]): string | undefined {
   const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
-  return valueIn(conditions, 'x-amz-date')?.slice(0, 8) === date ? undefined : 'x-amz-date must be of the day of x-amz-credential'
+  return valueIn(conditions, 'x-amz-date')?.slice(0, 8) === date ? undefined : 'x-amz-date must be on the day of x-amz-credential'
 }
 
 function valueIn(conditions: readonly Condition[], name: string): string | undefined {

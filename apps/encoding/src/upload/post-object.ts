@@ -9,7 +9,7 @@ import { organisationOfKey } from './policy.ts'
 import { type AdmittedPost, admitPost, isPolicySigned } from './post-policy.ts'
 import { recordUpload } from './record-upload.ts'
 import type { UploadCall } from './upload-listener.ts'
-import { type Reservation, UNDER_WAY_SECONDS, type UploadQuota, unrecordedReservationId, whileReserved } from './upload-quota.ts'
+import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, unrecordedReservationId, whileReserved } from './upload-quota.ts'
 import type { UploadLocation } from './upload-service.ts'
 import { RETENTION_SECONDS, SWEEP_SECONDS, type UploadStore } from './upload-store.ts'
 
@@ -22,7 +22,7 @@ export interface PostedObject {
 interface Tools {
   uploads: UploadStore
   storage: ObjectStorage
-  place: UploadLocation
+  location: UploadLocation
   gate: FormGate
   quota: UploadQuota
   log: Logger
@@ -33,23 +33,23 @@ interface Tools {
  * is complete and recorded.
  */
 export async function postObject(
-  { uploads, storage, place, gate, quota, log }: Tools,
+  { uploads, storage, location, gate, quota, log }: Tools,
   { request, client, signal }: Pick<UploadCall, 'request' | 'client' | 'signal'>,
 ): Promise<PostedObject> {
-  if (place.endpoint !== '') {
-    throw new DomainError('refused', 'OBJECT_STORE_ELSEWHERE', `uploads go to the object store; post the form to ${place.endpoint}`)
+  if (location.endpoint !== '') {
+    throw new DomainError('refused', 'OBJECT_STORE_ELSEWHERE', `uploads go to the object store; post the form to ${location.endpoint}`)
   }
   let isSigned = false
   const onFields = (fields: FormFields) => {
-    if (!isSigned) isSigned = isPolicySigned(fields, place, new Date())
+    if (!isSigned) isSigned = isPolicySigned(fields, location, new Date())
   }
   const onFile = async (fields: FormFields, file: Readable): Promise<PostedObject> => {
-    const post = admitPost(fields, place, new Date())
+    const post = admitPost(fields, location, new Date())
     const { key, contentType, status } = post
     const organisationId = organisationOfKey(key) ?? (await uploads.find(key, signal))?.organisationId
     if (organisationId === undefined) throw new DomainError('forbidden', 'POLICY_REFUSED', 'the key of the object is unknown or expired')
     const maxBytes = Math.min(post.maxBytes, Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY))
-    const open: Reservation = { id: randomUUID(), organisationId, bytes: maxBytes, isOpen: true, lifetimeSeconds: UNDER_WAY_SECONDS }
+    const open: Reservation = { id: randomUUID(), organisationId, bytes: maxBytes, isOpen: true, lifetimeSeconds: REQUEST_LIFETIME_SECONDS }
     let reservation = open
     await quota.reserve(reservation, signal)
     /**
@@ -68,7 +68,7 @@ export async function postObject(
       await quota.reserve({ ...stored, replacesId: open.id }, signal)
     }
     const hash = createHash('md5')
-    const source = Readable.from(measured(file, post, hash, onEnd), { objectMode: false })
+    const source = Readable.from(checkSize(file, post, hash, onEnd), { objectMode: false })
     const put = () => storage.put(key, source, { signal, ...(contentType !== undefined && { contentType }) })
     try {
       await whileReserved({ quota, log }, () => reservation, put)
@@ -99,7 +99,7 @@ async function isUnrecorded(uploads: UploadStore, key: string, error: unknown): 
  * Yields the bytes, and throws if their number is outside of the policy's range. `onEnd` is called
  * after the last one.
  */
-async function* measured(
+async function* checkSize(
   file: Readable,
   { minBytes, maxBytes }: AdmittedPost,
   hash: Hash,
@@ -108,10 +108,12 @@ async function* measured(
   let bytes = 0
   for await (const chunk of file as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new DomainError('invalid', 'ENTITY_TOO_LARGE', `the file has more than the ${maxBytes} bytes of the policy`)
+    if (bytes > maxBytes)
+      throw new DomainError('invalid', 'ENTITY_TOO_LARGE', `the file exceeds the ${maxBytes} bytes that the policy allows`)
     hash.update(chunk)
     yield chunk
   }
-  if (bytes < minBytes) throw new DomainError('invalid', 'ENTITY_TOO_SMALL', `the file has less than the ${minBytes} bytes of the policy`)
+  if (bytes < minBytes)
+    throw new DomainError('invalid', 'ENTITY_TOO_SMALL', `the file has fewer than the ${minBytes} bytes that the policy requires`)
   await onEnd(bytes)
 }

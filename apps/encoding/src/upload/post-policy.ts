@@ -12,7 +12,7 @@ export interface AdmittedPost {
 }
 
 /** Fields that need no condition, as in object stores. */
-const FREE = /^(policy|x-amz-signature|file|x-ignore-.*)$/
+const UNCONDITIONAL_FIELDS = /^(policy|x-amz-signature|file|x-ignore-.*)$/
 
 /**
  * Checks the fields of a form against its policy, as an object store does: the signature, the
@@ -25,8 +25,8 @@ export function admitPost(
   now: Date,
 ): AdmittedPost {
   const [key, policy, signature] = ['key', 'policy', 'x-amz-signature'].map((name) => fields.get(name))
-  const lacking = Object.entries({ key, policy, 'x-amz-signature': signature }).filter(([, value]) => value === undefined)
-  if (lacking.length > 0) throw invalid(lacking.map(([field]) => ({ field, message: 'is required, in front of the file' })))
+  const missing = Object.entries({ key, policy, 'x-amz-signature': signature }).filter(([, value]) => value === undefined)
+  if (missing.length > 0) throw invalid(missing.map(([field]) => ({ field, message: 'is required and must precede the file' })))
   const { conditions } = readSignedPolicy(fields, keys, now)
   const range = { min: 0, max: 0 }
   const covered = new Set<string>()
@@ -40,12 +40,12 @@ export function admitPost(
     covered.add(name)
     const given = name === 'bucket' ? (fields.get(name) ?? bucket) : fields.get(name)
     const isMet = given !== undefined && (operator === 'eq' ? given === value : operator === 'starts-with' && given.startsWith(value))
-    if (!isMet) throw denied(`the policy does not let the field ${name} be so`)
+    if (!isMet) throw policyRefused(`the value of the field ${name} does not match the policy`)
   }
-  const extra = [...fields.keys()].find((name) => !covered.has(name) && !FREE.test(name))
-  if (extra !== undefined) throw denied(`the policy has no condition for the field ${extra.slice(0, 100)}`)
+  const extra = [...fields.keys()].find((name) => !covered.has(name) && !UNCONDITIONAL_FIELDS.test(name))
+  if (extra !== undefined) throw policyRefused(`the policy has no condition for the field ${extra.slice(0, 100)}`)
   if (!isObjectName(key ?? '')) {
-    throw invalid([{ field: 'key', message: 'must have letters, digits, dots, hyphens and underscores only' }])
+    throw invalid([{ field: 'key', message: 'must contain only letters, digits, dots, hyphens and underscores' }])
   }
   const status = Number(fields.get('success_action_status') ?? 204)
   return {
@@ -62,20 +62,20 @@ export function admitPost(
  * then on. Throws `forbidden` POLICY_REFUSED if they are invalid.
  */
 export function isPolicySigned(fields: ReadonlyMap<string, string>, { keys }: { keys: SigningKeys }, now: Date): boolean {
-  if (!SIGNED_BY.every((name) => fields.has(name))) return false
+  if (!SIGNATURE_FIELDS.every((name) => fields.has(name))) return false
   readSignedPolicy(fields, keys, now)
   return true
 }
 
-const SIGNED_BY = ['policy', 'x-amz-signature', 'x-amz-credential', 'x-amz-algorithm']
+const SIGNATURE_FIELDS = ['policy', 'x-amz-signature', 'x-amz-credential', 'x-amz-algorithm']
 
 function readSignedPolicy(fields: ReadonlyMap<string, string>, keys: SigningKeys, now: Date): SignedPolicy {
-  const [policy = '', signature = '', credential = '', algorithm = ''] = SIGNED_BY.map((name) => fields.get(name))
+  const [policy = '', signature = '', credential = '', algorithm = ''] = SIGNATURE_FIELDS.map((name) => fields.get(name))
   const date = readCredential(credential)?.date
   const isOurs = date !== undefined && credential === credentialOf(keys, date) && algorithm === ALGORITHM
-  if (!isOurs || !isSignature(signature, policy, keys, date)) throw denied('the signature is not that of the policy')
+  if (!isOurs || !isSignature(signature, policy, keys, date)) throw policyRefused('the signature does not match the policy')
   const signed = JSON.parse(Buffer.from(policy, 'base64').toString()) as SignedPolicy
-  if (!(Date.parse(signed.expiration) > now.getTime())) throw denied('the policy has expired')
+  if (!(Date.parse(signed.expiration) > now.getTime())) throw policyRefused('the policy has expired')
   return signed
 }
 
@@ -96,6 +96,6 @@ function partsOf(condition: SignedPolicy['conditions'][number]): [string, string
   return ['eq', name.toLowerCase(), String(value)]
 }
 
-function denied(sentence: string): DomainError {
+function policyRefused(sentence: string): DomainError {
   return new DomainError('forbidden', 'POLICY_REFUSED', sentence)
 }

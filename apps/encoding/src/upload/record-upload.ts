@@ -17,7 +17,7 @@ export async function recordUpload(
   if (uploadId === undefined) throw beingRemoved()
   const kept = { id: uploadId, organisationId, bytes, isOpen: false, lifetimeSeconds: RETENTION_SECONDS + SWEEP_SECONDS }
   await quota.reserve({ ...kept, replacesId: unrecordedReservationId(object) }, signal)
-  const upload = await uploads.arrived(stored, signal)
+  const upload = await uploads.recordArrival(stored, signal)
   if (!upload) throw beingRemoved()
   return upload
 }

@@ -54,23 +54,26 @@ export async function listenForUploads({
   log: Logger
 }): Promise<UploadListener> {
   const stopping = new AbortController()
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const hangUp = new AbortController()
+  const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
+    const disconnect = new AbortController()
     request.on('error', () => {})
-    response.once('close', () => response.writableFinished || hangUp.abort(new DOMException('the caller cancelled the call', 'AbortError')))
+    response.once(
+      'close',
+      () => response.writableFinished || disconnect.abort(new DOMException('the caller cancelled the call', 'AbortError')),
+    )
     try {
       const { principal, requestId } = await readPrincipalHeaders(request.headers, principals, ['gateway'])
       const url = new URL(request.url ?? '/', 'http://encoding')
       const publicUrl = String(request.headers['vitascope-public-url'] ?? '')
-      const signal = AbortSignal.any([hangUp.signal, stopping.signal])
+      const signal = AbortSignal.any([disconnect.signal, stopping.signal])
       const client = String(request.headers['x-forwarded-for'] ?? '')
       const call = { request, response, path: url.pathname, query: url.searchParams, principal, requestId, client, publicUrl, signal }
       for (const handle of handlers) if (await handle(call)) return
       response.writeHead(404).end()
     } catch (error) {
-      if (hangUp.signal.aborted || response.destroyed) return
+      if (disconnect.signal.aborted || response.destroyed) return
       if (response.headersSent) response.destroy()
-      else refuse(response, error, log)
+      else sendError(response, error, log)
     } finally {
       // Discards the rest of a rejected request.
       request.resume()
@@ -79,7 +82,7 @@ export async function listenForUploads({
   const times = { headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 30_000 }
   const server = createPlatformServer(identity, times, (request, response) => {
     request.socket.setTimeout(IDLE_MS)
-    void answer(request, response)
+    void handleRequest(request, response)
   })
   const { host, port } = hostAndPort(listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
@@ -87,7 +90,7 @@ export async function listenForUploads({
     address: `${host}:${(server.address() as AddressInfo).port}`,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
-      stopping.abort(new DOMException('the service stops', 'AbortError'))
+      stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       server.closeIdleConnections()
       const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
       await closed
@@ -97,11 +100,11 @@ export async function listenForUploads({
 }
 
 /** Sends an error. A call that this service aborted can be retried. */
-function refuse(response: ServerResponse, error: unknown, log: Logger): void {
-  const isBrokenOff = error instanceof DOMException && error.name === 'AbortError'
+function sendError(response: ServerResponse, error: unknown, log: Logger): void {
+  const isAborted = error instanceof DOMException && error.name === 'AbortError'
   const problem = isDomainError(error)
     ? { kind: error.kind, reason: error.reason, message: error.message, fields: error.fields, retryAfter: error.retryAfter }
-    : isBrokenOff
+    : isAborted
       ? { kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE', message: 'the upload was interrupted; try again', fields: [], retryAfter: 1 }
       : undefined
   if (!problem) log.error({ err: error }, 'upload failed')

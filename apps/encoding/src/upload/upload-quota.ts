@@ -32,7 +32,7 @@ export interface UploadQuota {
  * Lifetime of the reservation of a request in progress, which is renewed twice within this time. It
  * also bounds how long the reservation of a killed process remains.
  */
-export const UNDER_WAY_SECONDS = 600
+export const REQUEST_LIFETIME_SECONDS = 600
 
 /**
  * Returns the reservation id of a stored object that is not recorded yet. It is the same for each
@@ -74,7 +74,7 @@ export function createUploadQuota(
 }
 
 const RELEASE_TIMEOUT_MS = 5_000
-const RENEW_MS = (UNDER_WAY_SECONDS * 1_000) / 3
+const RENEW_MS = (REQUEST_LIFETIME_SECONDS * 1_000) / 3
 
 /**
  * Renews a reservation while `work` runs. A failed renewal is logged, and retried before the

@@ -23,7 +23,7 @@ export function uploadHandlers({
   return {
     async getUploadConfig({ organisationId }, { principal }) {
       requireOrganisation(principal, organisationId)
-      const { bucket, maxBytes, endpoint, keys } = service.place
+      const { bucket, maxBytes, endpoint, keys } = service.location
       return { bucket, maxBytes, endpoint, region: keys.region, keyPrefix: service.rulesOf(organisationId).keyPrefix }
     },
     async signPolicy({ organisationId, expiration, conditions }, { principal, signal, idempotency }) {

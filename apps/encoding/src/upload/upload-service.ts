@@ -20,7 +20,7 @@ export interface UploadLocation {
 }
 
 export interface UploadService {
-  place: UploadLocation
+  location: UploadLocation
   rulesOf(organisationId: string): PolicyRules
   /** Signs a policy. If it allows a single key, that object is bound to the organisation. */
   sign(
@@ -32,7 +32,7 @@ export interface UploadService {
   /** Returns the source of a job, or undefined if the link was not signed here. */
   claim(link: UploadLink, organisationId: string, signal: AbortSignal): Promise<string | undefined>
   /** Returns true if the link was signed here and has not expired. */
-  opens(link: UploadLink): boolean
+  isValidLink(link: UploadLink): boolean
 }
 
 export interface Completion {
@@ -84,20 +84,20 @@ export function createUploadService(tools: {
   storage: ObjectStorage
   presentations: Pick<Client<typeof PresentationServiceService>, 'addSlides'>
   quota: UploadQuota
-  place: UploadLocation
+  location: UploadLocation
   secret: string
 }): UploadService {
-  const { uploads, storage, quota, presentations, place } = tools
+  const { uploads, storage, quota, presentations, location } = tools
   const linkKey = derivedKey(tools.secret, 'upload link')
   const rulesOf = (organisationId: string): PolicyRules => ({
-    bucket: place.bucket,
+    bucket: location.bucket,
     keyPrefix: keyPrefixOf(organisationId),
-    maxBytes: place.maxBytes,
-    keys: place.keys,
+    maxBytes: location.maxBytes,
+    keys: location.keys,
   })
 
   return {
-    place,
+    location,
     rulesOf,
     async sign(organisationId, asked, signal) {
       const policy = checkPolicy(asked, rulesOf(organisationId), new Date())
@@ -112,17 +112,17 @@ export function createUploadService(tools: {
       }
       const credential = policy.conditions.find((one) => one.operator === 'eq' && one.name === 'x-amz-credential')
       const date = credential?.operator === 'eq' ? readCredential(credential.value)?.date : undefined
-      if (date === undefined) throw new Error(`a policy without a credential such as ${credentialOf(place.keys, '20301231')}`)
-      return { policy: text, signature: signPolicy(text, place.keys, date) }
+      if (date === undefined) throw new Error(`the policy has no credential such as ${credentialOf(location.keys, '20301231')}`)
+      return { policy: text, signature: signPolicy(text, location.keys, date) }
     },
     async complete(asked, signal) {
-      const upload = await arrived(asked, signal)
+      const upload = await requireStoredUpload(asked, signal)
       const given = asked.etag.replaceAll('"', '').toLowerCase()
       if (given !== '' && upload.etag !== '' && given !== upload.etag.toLowerCase()) {
         throw new DomainError('refused', 'ETAG_MISMATCH', 'the stored object has another etag; upload it again')
       }
       const filename = asked.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
-      if (!(await uploads.keep(upload.uploadId, filename, signal))) throw notFound('upload', asked.key)
+      if (!(await uploads.extendExpiry(upload.uploadId, filename, signal))) throw notFound('upload', asked.key)
       const presentationId = asked.isPresentation ? await addSlides(upload, filename, asked, signal) : ''
       return { ...signLink(upload.uploadId, Math.floor(Date.now() / 1000) + RETENTION_SECONDS, linkKey), presentationId }
     },
@@ -133,18 +133,19 @@ export function createUploadService(tools: {
       const upload = await uploads.findById(link.uploadId, signal)
       if (!upload || upload.organisationId !== organisationId)
         throw bad('upload_id', 'the organisation has no file with this link, or it was deleted')
-      if (!(await uploads.keep(link.uploadId, '', signal))) throw bad('upload_id', 'the file of this link was deleted: upload it again')
+      if (!(await uploads.extendExpiry(link.uploadId, '', signal)))
+        throw bad('upload_id', 'the file of this link was deleted: upload it again')
       return `upload://${link.uploadId}/${encodeURIComponent(upload.filename)}`
     },
-    opens: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),
+    isValidLink: (link) => isOwnLink(link, linkKey) && link.expires * 1000 > Date.now(),
   }
 
   /**
    * Returns the upload when its object exists. An object whose key no policy named belongs to the
    * organisation of its prefix.
    */
-  async function arrived({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
-    const isThere = isObjectName(key) && (bucket === '' || bucket === place.bucket)
+  async function requireStoredUpload({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
+    const isThere = isObjectName(key) && (bucket === '' || bucket === location.bucket)
     const known = isThere ? await uploads.find(key, signal) : undefined
     const owner = known?.organisationId ?? (isThere ? organisationOfKey(key) : undefined)
     if (owner === undefined || (organisationId !== undefined && organisationId !== owner)) throw notFound('upload', key)
@@ -155,8 +156,8 @@ export function createUploadService(tools: {
     const etag = object.etag ?? known?.etag ?? ''
     const stored = { organisationId: owner, object: key, bytes: object.bytes, etag }
     // Its form was aborted between storing and recording the object.
-    const isUnrecorded = place.endpoint === '' && known?.bytes === undefined
-    const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.arrived(stored, signal)
+    const isUnrecorded = location.endpoint === '' && known?.bytes === undefined
+    const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.recordArrival(stored, signal)
     if (!upload) throw notFound('upload', key)
     return upload
   }

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { isSweepHeld, NOT_HELD } from '../objects/sweep-hold.ts'
+import { isSweepHeld, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
 
 /** An object that a browser has stored, or may store. */
 export interface StoredUpload {
@@ -24,14 +24,14 @@ export interface UploadStore {
    * Records an object whose bytes are reserved under the id of the upload. Returns undefined if it
    * belongs to another organisation.
    */
-  arrived(
+  recordArrival(
     came: { organisationId: string; object: string; bytes: number; etag: string },
     signal?: AbortSignal,
   ): Promise<StoredUpload | undefined>
   find(object: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
   findById(uploadId: string, signal?: AbortSignal): Promise<StoredUpload | undefined>
   /** Extends the expiry by a day and sets the file name. Returns false if the upload no longer exists. */
-  keep(uploadId: string, filename: string, signal?: AbortSignal): Promise<boolean>
+  extendExpiry(uploadId: string, filename: string, signal?: AbortSignal): Promise<boolean>
   /**
    * Drops expired uploads that no job reads. Returns all dropped ones, including those of earlier
    * rounds.
@@ -68,7 +68,7 @@ export function createUploadStore(db: Db): UploadStore {
       )
       return row?.upload_id
     },
-    async arrived({ organisationId, object, bytes, etag }, signal) {
+    async recordArrival({ organisationId, object, bytes, etag }, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<Row>(
         `insert into upload (organisation_id, object, bytes, etag, expire_time)
@@ -91,7 +91,7 @@ export function createUploadStore(db: Db): UploadStore {
       const [row] = await db.query<Row>(`select ${COLUMNS} from upload where upload_id = $1 and drop_time is null`, [uploadId])
       return row && toUpload(row)
     },
-    async keep(uploadId, filename, signal) {
+    async extendExpiry(uploadId, filename, signal) {
       signal?.throwIfAborted()
       const rows = await db.query(
         `update upload set filename = case when $2 = '' then filename else $2 end,
@@ -111,7 +111,7 @@ export function createUploadStore(db: Db): UploadStore {
         [limit],
       )
       const rows = await db.query<{ upload_id: string; object: string }>(
-        `select upload_id, object from upload where expire_time < now() and drop_time is not null and ${NOT_HELD} order by expire_time limit $1`,
+        `select upload_id, object from upload where expire_time < now() and drop_time is not null and ${NO_SWEEP_HOLD} order by expire_time limit $1`,
         [limit],
       )
       return rows.map(({ upload_id, object }) => ({ uploadId: upload_id, object }))

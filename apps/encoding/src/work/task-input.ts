@@ -2,14 +2,14 @@ import type { Query } from '@vitascope/postgres'
 import type { LeasedItem } from '@vitascope/queue'
 import { readChunks } from '../job/chunk-store.ts'
 import { type Job, requirePlan } from '../job/job.ts'
-import type { TaskPlaces } from '../objects/object-prefix.ts'
+import type { TaskPrefixes } from '../objects/object-prefix.ts'
 import type { TaskInput, TaskPayload, WorkerTaskKind } from '../task/task.ts'
 
 /** Returns the input of a task for the worker. */
 export async function inputFor(
   query: Query,
   item: LeasedItem,
-  { job, places }: { job: Job; places: TaskPlaces },
+  { job, prefixes }: { job: Job; prefixes: TaskPrefixes },
   limits: { maxSourceSeconds: number },
 ): Promise<TaskInput> {
   const { source } = job
@@ -19,16 +19,16 @@ export async function inputFor(
       return { kind: 'probe', source, maxSeconds: limits.maxSourceSeconds }
     case 'encode':
     case 'audio':
-      return { kind: 'encode', source, plan: requirePlan(job), chunk: (item.payload as TaskPayload).chunk ?? 0, workPrefix: places.work }
+      return { kind: 'encode', source, plan: requirePlan(job), chunk: (item.payload as TaskPayload).chunk ?? 0, workPrefix: prefixes.work }
     case 'package':
       return {
         kind: 'package',
         plan: requirePlan(job),
         chunks: await readChunks(query, job.jobId),
-        setPrefix: places.set,
-        workPrefix: places.work,
+        setPrefix: prefixes.set,
+        workPrefix: prefixes.work,
       }
     case 'slides':
-      return { kind: 'slides', source, setPrefix: places.set, workPrefix: places.work }
+      return { kind: 'slides', source, setPrefix: prefixes.set, workPrefix: prefixes.work }
   }
 }

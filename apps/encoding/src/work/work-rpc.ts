@@ -40,7 +40,7 @@ export interface WorkTools {
 const MAX_WAIT_SECONDS = 20
 const MAX_FILES = 5_000
 /** How long to wait for any chunk before checking whether others have leased them all. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
   probe: KindCode.TASK_KIND_PROBE,
   encode: KindCode.TASK_KIND_ENCODE,
@@ -52,9 +52,9 @@ const CODES: Readonly<Record<WorkerTaskKind, KindCode>> = {
  * Low-priority tasks are not leased while one of these waits. Slides are excluded, because not
  * every worker supports them.
  */
-const WAY = { priority: MIN_PRIORITY, kinds: WORKER_KINDS.filter((kind) => kind !== 'slides') }
+const PRECEDING_WORK = { priority: MIN_PRIORITY, kinds: WORKER_KINDS.filter((kind) => kind !== 'slides') }
 /** Kinds for a worker that sends no list of kinds. */
-const FIRST_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
+const DEFAULT_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
   const { db, steps, results, log } = tools
@@ -62,15 +62,15 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
     async leaseTask({ workerId, waitSeconds, requestId, kinds, planVersion: known, memoryMib }, { principal, signal, deadline }) {
       requireService(principal)
       checkRequestId(workerId, requestId)
-      await takeOver(tools, workerId)
+      await failFormerLeases(tools, workerId)
       const task = await nextTask(
         tools,
         {
           holder: workerId,
-          kinds: knownKinds(kinds, known).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
+          kinds: supportedKinds(kinds, known).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
           ...(requestId !== '' && { requestId }),
           ...(memoryMib !== undefined && { capacity: memoryMib }),
-          way: WAY,
+          way: PRECEDING_WORK,
         },
         waitMsOf(waitSeconds, deadline),
         signal,
@@ -86,24 +86,24 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
         await tools.renewRun(jobId)
         return { state: ChunkState.CHUNK_STATE_OVER, task: undefined }
       }
-      await takeOver(tools, workerId)
-      const ours = { holder: workerId, kinds: ['encode'] as const, ...(requestId !== '' && { requestId }) }
+      await failFormerLeases(tools, workerId)
+      const request = { holder: workerId, kinds: ['encode'] as const, ...(requestId !== '' && { requestId }) }
       const until = performance.now() + waitMsOf(waitSeconds, deadline)
       const leftMs = () => Math.max(0, until - performance.now())
       if (!orAnother) {
         const itemId = await openChunkItem(db.query, jobId, chunk)
-        const task = itemId && (await nextTask(tools, { ...ours, itemId }, leftMs(), signal))
+        const task = itemId && (await nextTask(tools, { ...request, itemId }, leftMs(), signal))
         if (task) return { state: ChunkState.CHUNK_STATE_LEASED, task }
         return { state: await chunkState(db.query, jobId, chunk, false), task: undefined }
       }
-      for (let waitMs = 0; ; waitMs = Math.min(LOOK_MS, leftMs())) {
+      for (let waitMs = 0; ; waitMs = Math.min(POLL_MS, leftMs())) {
         // Chunks are queued in order, so this is the first one that is due. Playback of an
         // unfinished video ends at the first missing chunk.
-        const task = await nextTask(tools, { ...ours, key: keyOfJob(jobId) }, waitMs, signal)
+        const task = await nextTask(tools, { ...request, key: keyOfJob(jobId) }, waitMs, signal)
         if (task) return { state: ChunkState.CHUNK_STATE_LEASED, task }
-        const standing = await chunkState(db.query, jobId, chunk, true)
+        const state = await chunkState(db.query, jobId, chunk, true)
         const isOver = leftMs() === 0 || signal.aborted || tools.stopping.aborted
-        if (standing !== ChunkState.CHUNK_STATE_WAITING || isOver) return { state: standing, task: undefined }
+        if (state !== ChunkState.CHUNK_STATE_WAITING || isOver) return { state, task: undefined }
       }
     },
     async extendTaskLease({ taskId, fence, done }, { principal }) {
@@ -166,7 +166,7 @@ function waitMsOf(waitSeconds: number, deadline: Date | undefined): number {
 /**
  * Fails the leases of a restarted worker's earlier processes, instead of waiting for their expiry.
  */
-async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
+async function failFormerLeases({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
   const former = await registerWorker(db.query, workerId)
   if (former.length === 0) return
   for (const held of await queue.heldBy(former)) {
@@ -177,22 +177,22 @@ async function takeOver({ db, queue, steps, log }: WorkTools, workerId: string):
 
 async function nextTask(
   tools: WorkTools,
-  asker: Omit<LeaseRequest, 'leaseMs' | 'waitMs'> & { kinds: readonly WorkerTaskKind[] },
+  request: Omit<LeaseRequest, 'leaseMs' | 'waitMs'> & { kinds: readonly WorkerTaskKind[] },
   waitMs: number,
-  hangUp: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<Task | undefined> {
   const { queue, steps, leaseMs } = tools
   const until = performance.now() + waitMs
-  const signal = AbortSignal.any([hangUp, tools.stopping])
+  const signal = AbortSignal.any([disconnected, tools.stopping])
   for (;;) {
     const left = Math.max(0, until - performance.now())
-    const item = await lease(queue, { ...asker, leaseMs, waitMs: left }, signal)
+    const item = await lease(queue, { ...request, leaseMs, waitMs: left }, signal)
     if (!item) return undefined
     if (signal.aborted) {
       await steps.release(item)
       return undefined
     }
-    const task = await readyTask(tools, item)
+    const task = await startTask(tools, item)
     if (!task) continue
     if (!signal.aborted) return task
     // The worker disconnected, for example because it was stopped, and will not receive the
@@ -213,7 +213,7 @@ async function lease(queue: Queue, request: LeaseRequest, signal: AbortSignal): 
 }
 
 /** Returns the task, or undefined if the job was cancelled in the meantime. */
-async function readyTask({ db, steps, maxSourceSeconds }: WorkTools, item: LeasedItem): Promise<Task | undefined> {
+async function startTask({ db, steps, maxSourceSeconds }: WorkTools, item: LeasedItem): Promise<Task | undefined> {
   const started = await steps.begin(item)
   if (!started) return undefined
   const input = await inputFor(db.query, item, started, { maxSourceSeconds })
@@ -230,14 +230,14 @@ async function readyTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
  * Returns the kinds that a worker can do. A worker of an older release would deviate from the plan,
  * so it only gets work without a plan.
  */
-function knownKinds(codes: readonly KindCode[], known: number): readonly WorkerTaskKind[] {
-  const kinds = codes.length === 0 ? FIRST_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
+function supportedKinds(codes: readonly KindCode[], known: number): readonly WorkerTaskKind[] {
+  const kinds = codes.length === 0 ? DEFAULT_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
   return known >= planVersion ? kinds : kinds.filter((kind) => kind === 'probe' || kind === 'slides')
 }
 
 function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): StoredFile {
-  const isGood = isObjectName(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256) && seconds >= 0 && Number.isFinite(seconds)
-  if (!isGood) throw invalid([{ field: `files[${index}]`, message: 'must have a path, bytes, a checksum and a length' }])
+  const isValid = isObjectName(path) && bytes > 0 && /^[0-9a-f]{64}$/.test(sha256) && seconds >= 0 && Number.isFinite(seconds)
+  if (!isValid) throw invalid([{ field: `files[${index}]`, message: 'must have a path, bytes, a checksum and a length' }])
   return { path, bytes, sha256, seconds }
 }
 

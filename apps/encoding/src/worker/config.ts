@@ -136,7 +136,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       min: 0,
       max: 90,
       description:
-        'Percent of the scratch disk that stay free, at most half of the free space. A kubelet evicts pods below 15 % of free space. See [Scratch](../operate/storage.md#scratch).',
+        'Percentage of the scratch disk that stays free, at most half of the free space. A kubelet evicts pods below 15 % of free space. See [Scratch](../operate/storage.md#scratch).',
     }),
     ffmpeg: read.optional('VITASCOPE_FFMPEG', {
       shownDefault: 'found',
@@ -192,6 +192,6 @@ function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefin
     description: 'Index of the pod.',
   })
   const chunk = chunks[index]
-  if (chunk === undefined) read.refuse('JOB_COMPLETION_INDEX must be the place of one of VITASCOPE_WORKER_CHUNKS, from 0')
+  if (chunk === undefined) read.refuse('JOB_COMPLETION_INDEX must be an index into VITASCOPE_WORKER_CHUNKS, from 0')
   return { name: `${run}-${index}`, chunk: { jobId, chunk: Number(chunk) } }
 }

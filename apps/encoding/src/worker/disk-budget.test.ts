@@ -20,7 +20,7 @@ function startBudget(measure = async () => 20 * GIB) {
       events.push(`${name} waits`)
       more.onWait?.()
     }
-    const taken = budget.take(needs, onWait, more.signal ?? new AbortController().signal)
+    const taken = budget.reserve(needs, onWait, more.signal ?? new AbortController().signal)
     taken.then(
       () => events.push(`${name} is reserved`),
       () => events.push(`${name} is rejected`),
@@ -58,7 +58,7 @@ test('a source counts once while it has a user', async () => {
   const { budget, events, take } = startBudget()
   const film = source('film', 15)
   const picture = await take('picture', 2, { reads: film })
-  const shelved = budget.keep(film)
+  const shelved = budget.holdSource(film)
   const sound = await take('sound', 2, { reads: film })
   const other = take('other', 0, { reads: source('other', 15) })
   picture()
@@ -73,7 +73,7 @@ test('two tasks that each hold a source and request another do not deadlock', as
   const { budget, take } = startBudget()
   const [one, two] = [source('one', 10), source('two', 10)]
   const tasks = [await take('a', 0, { reads: one }), await take('b', 0, { reads: two })]
-  const kept = [budget.keep(one), budget.keep(two)]
+  const kept = [budget.holdSource(one), budget.holdSource(two)]
   for (const release of tasks) release()
   const next = [take('a', 5, { reads: one, onWait: () => kept[0]?.() }), take('b', 5, { reads: two, onWait: () => kept[1]?.() })]
   const first = await next[0]
@@ -85,7 +85,7 @@ test('a request over the whole budget is rejected, and those behind it continue'
   const { take } = startBudget()
   const release = await take('first', 12)
   await expect(take('large', 3, { reads: source('film', 20) })).rejects.toThrow(
-    'a task needs 23.0 GiB of scratch, and this worker has 20.0 GiB: raise VITASCOPE_SCRATCH_BYTES (worker.scratch.size of the chart)',
+    'a task needs 23.0 GiB of scratch space, but this worker has 20.0 GiB: raise VITASCOPE_SCRATCH_BYTES (worker.scratch.size of the chart)',
   )
   await take('second', 8)
   release()

@@ -21,66 +21,66 @@ export interface DiskBudget {
    * that releases it. `onWait` runs before a wait and releases what other tasks may wait for.
    * Throws `ScratchTooSmall` if the needs exceed the whole budget.
    */
-  take(needs: ScratchNeeds, onWait: () => Promise<void>, signal: AbortSignal): Promise<() => void>
+  reserve(needs: ScratchNeeds, onWait: () => Promise<void>, signal: AbortSignal): Promise<() => void>
   /**
    * Adds a holder of a source whose space a task has reserved. Returns the function that releases
    * it.
    */
-  keep(source: StoredSource): () => void
+  holdSource(source: StoredSource): () => void
 }
 
 /** Creates a disk budget. `measure` returns how many more bytes the folder may hold. */
 export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
-  const places = new Set<ScratchNeeds>()
+  const reservations = new Set<ScratchNeeds>()
   let size = 0
-  let line = Promise.resolve()
-  let inLine = 0
+  let queue = Promise.resolve()
+  let queued = 0
   let freed = Promise.withResolvers<void>()
-  const put = (place: ScratchNeeds) => {
-    places.add(place)
+  const add = (reservation: ScratchNeeds) => {
+    reservations.add(reservation)
     return () => {
-      places.delete(place)
+      reservations.delete(reservation)
       freed.resolve()
       freed = Promise.withResolvers()
     }
   }
   /** Tries to reserve, for the first task in the queue. */
-  const atOnce = async (needs: ScratchNeeds) => {
-    const wanted = bytesOf([needs])
-    if (places.size === 0) size = await measure()
+  const tryReserve = async (needs: ScratchNeeds) => {
+    const needed = bytesOf([needs])
+    if (reservations.size === 0) size = await measure()
     // The disk may have more free space by now. Bytes that are already written are counted twice,
     // which is harmless.
-    else if (wanted > size) size = Math.max(size, await measure())
-    if (wanted > size) throw new ScratchTooSmall(wanted, size)
-    return bytesOf([...places, needs]) > size ? undefined : put({ ...needs })
+    else if (needed > size) size = Math.max(size, await measure())
+    if (needed > size) throw new ScratchTooSmall(needed, size)
+    return bytesOf([...reservations, needs]) > size ? undefined : add({ ...needs })
   }
 
   return {
-    async take(needs, onWait, signal) {
-      const before = line
+    async reserve(needs, onWait, signal) {
+      const before = queue
       const { promise, resolve: leave } = Promise.withResolvers<void>()
-      line = before.then(() => promise)
-      const isFirst = inLine++ === 0
+      queue = before.then(() => promise)
+      const isFirst = queued++ === 0
       try {
         if (isFirst) {
-          const place = await atOnce(needs)
-          if (place) return place
+          const reservation = await tryReserve(needs)
+          if (reservation) return reservation
         }
         await onWait()
         await untilAborted(before, signal)
         for (;;) {
           // Read before the check, so that no release is missed.
           const change = freed.promise
-          const place = await atOnce(needs)
-          if (place) return place
+          const reservation = await tryReserve(needs)
+          if (reservation) return reservation
           await untilAborted(change, signal)
         }
       } finally {
-        inLine--
+        queued--
         leave()
       }
     },
-    keep: (source) => put({ bytes: 0, source }),
+    holdSource: (source) => add({ bytes: 0, source }),
   }
 }
 
@@ -93,7 +93,7 @@ function bytesOf(places: readonly ScratchNeeds[]): number {
 export class ScratchTooSmall extends Error {
   constructor(wanted: number, size: number) {
     super(
-      `a task needs ${readable(wanted)} of scratch, and this worker has ${readable(size)}: raise VITASCOPE_SCRATCH_BYTES ` +
+      `a task needs ${readable(wanted)} of scratch space, but this worker has ${readable(size)}: raise VITASCOPE_SCRATCH_BYTES ` +
         '(worker.scratch.size of the chart), or free the disk of VITASCOPE_SCRATCH_DIR',
     )
     this.name = 'ScratchTooSmall'

@@ -6,7 +6,7 @@ import { readFileList, StoredFilesMismatch } from '../task/file-list.ts'
 import type { ChunkFiles, StoredFile } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
 
-const GETS_AT_ONCE = 4
+const MAX_CONCURRENT_DOWNLOADS = 4
 
 export interface ListedChunk extends ChunkFiles {
   files: StoredFile[]
@@ -17,20 +17,20 @@ export async function listChunkFiles({ storage, signal }: TaskWork, chunk: Chunk
 }
 
 /** Downloads all files of a chunk to their paths in its folder, and verifies their checksums. */
-export async function getChunk(work: TaskWork, { chunk, prefix, files }: ListedChunk): Promise<void> {
+export async function downloadChunk(work: TaskWork, { chunk, prefix, files }: ListedChunk): Promise<void> {
   const folder = join(work.scratch, chunkFolder(chunk))
   for (const path of new Set(files.map((file) => dirname(file.path)))) await mkdir(join(folder, path), { recursive: true })
-  for (let from = 0; from < files.length; from += GETS_AT_ONCE) {
-    await Promise.all(files.slice(from, from + GETS_AT_ONCE).map((file) => getFile(work, { folder, prefix, file })))
+  for (let from = 0; from < files.length; from += MAX_CONCURRENT_DOWNLOADS) {
+    await Promise.all(files.slice(from, from + MAX_CONCURRENT_DOWNLOADS).map((file) => downloadFile(work, { folder, prefix, file })))
   }
 }
 
-async function getFile(
+async function downloadFile(
   { storage, signal }: TaskWork,
   { folder, prefix, file: { path, sha256 } }: { folder: string; prefix: string; file: StoredFile },
 ): Promise<void> {
   const file = join(folder, path)
   await storage.download(`${prefix}/${path}`, file, signal)
   // A segment is a few seconds of a track, so at most a few MB in memory.
-  if (hash('sha256', await readFile(file)) !== sha256) throw new StoredFilesMismatch(`${path} is not what was stored`)
+  if (hash('sha256', await readFile(file)) !== sha256) throw new StoredFilesMismatch(`${path} differs from the stored file`)
 }

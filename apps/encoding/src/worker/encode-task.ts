@@ -3,7 +3,7 @@ import type { EncodeInput, FilesResult, StoredFile } from '../task/task.ts'
 import { chunkScratchBytes, isLong } from '../task/task-resources.ts'
 import { putSegments, streamSegmentsWhile } from './stream-segments.ts'
 import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
-import { putList } from './upload.ts'
+import { uploadFileList } from './upload.ts'
 
 /** Share of the task's progress for encoding. The rest is the upload of the segments. */
 const ENCODE_SHARE = 0.97
@@ -29,20 +29,20 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
       onProgress: ({ frame, seconds }) =>
         onDone(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
     })
-  const fed = await timed(work, input, () =>
+  const fed = await measureSpeed(work, input, () =>
     isLong(plan, chunk) ? streamSegmentsWhile(work, { plan, chunk, keys, workPrefix }, run) : run(signal).then(none),
   )
   const isFed = new Set(fed.map(({ path }) => path))
   const listed = await listChunk(plan, chunk, scratch)
   const paths = [...listed, ...keys.map((key) => `${key}/${segmentNames.list}`)].filter((path) => !isFed.has(path))
   const files = [...fed, ...(await putSegments(work, { plan, chunk, prefix: workPrefix }, paths))]
-  return { kind: 'files', list: await putList(storage, workPrefix, files, signal) }
+  return { kind: 'files', list: await uploadFileList(storage, workPrefix, files, signal) }
 }
 
 const none = (): StoredFile[] => []
 
 /** Measures the encoding speed of video, or of audio if the source has no video. */
-async function timed<Made>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Made>): Promise<Made> {
+async function measureSpeed<Made>({ speed }: TaskWork, { plan, chunk }: EncodeInput, make: () => Promise<Made>): Promise<Made> {
   const planned = plan.chunks[chunk]
   const share = planned && plan.video ? planned.frames / plan.video.frames : 1
   const started = performance.now()

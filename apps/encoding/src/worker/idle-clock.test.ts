@@ -16,7 +16,7 @@ test('an idle worker is notified once', () => {
 test('a running task prevents idleness, and the time starts at the end of the last', () => {
   const onIdle = jest.fn()
   const clock = createIdleClock(10, onIdle)
-  const [first, second] = [clock.work(), clock.work()]
+  const [first, second] = [clock.startTask(), clock.startTask()]
   jest.advanceTimersByTime(60_000)
   first()
   jest.advanceTimersByTime(60_000)
@@ -29,9 +29,9 @@ test('a running task prevents idleness, and the time starts at the end of the la
 
 test('sends no notification without a bound, or after the end', () => {
   const onIdle = jest.fn()
-  createIdleClock(undefined, onIdle).work()()
+  createIdleClock(undefined, onIdle).startTask()()
   const stopped = createIdleClock(10, onIdle)
-  const end = stopped.work()
+  const end = stopped.startTask()
   stopped.stop()
   end()
   jest.advanceTimersByTime(60_000)

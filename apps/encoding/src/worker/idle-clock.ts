@@ -1,7 +1,7 @@
 /** Measures how long a worker has been idle. */
 export interface IdleClock {
   /** Starts a task. Returns the function that ends it. */
-  work(): () => void
+  startTask(): () => void
   /** Stops the clock. `onIdle` is not called any more. */
   stop(): void
 }
@@ -18,7 +18,7 @@ export function createIdleClock(seconds: number | undefined, onIdle: () => void)
   }
   rest()
   return {
-    work() {
+    startTask() {
       underWay++
       clearTimeout(timer)
       return () => {

@@ -6,7 +6,7 @@ export interface MemoryBudget {
    */
   free(): number | undefined
   /** Reserves MiB if they are free. Returns the function that releases them, or undefined. */
-  take(mib: number): (() => void) | undefined
+  reserve(mib: number): (() => void) | undefined
 }
 
 export function createMemoryBudget(totalMib: number): MemoryBudget {
@@ -17,7 +17,7 @@ export function createMemoryBudget(totalMib: number): MemoryBudget {
   }
   return {
     free,
-    take(mib) {
+    reserve(mib) {
       if (mib > (free() ?? mib)) return undefined
       const place = { mib }
       if (mib > 0) held.add(place)

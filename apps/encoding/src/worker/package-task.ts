@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { canCarryOut, EncodeFailed, packageRenditions, setFolder, verifySet } from '@vitascope/media'
 import type { FilesResult, PackageInput } from '../task/task.ts'
 import { packageScratchBytes } from '../task/task-resources.ts'
-import { getChunk, type ListedChunk, listChunkFiles } from './download.ts'
+import { downloadChunk, type ListedChunk, listChunkFiles } from './download.ts'
 import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
-import { putFiles, putList } from './upload.ts'
+import { uploadFileList, uploadFiles } from './upload.ts'
 
 /** Makes the set from all segments, verifies it, and uploads it with the list of its files. */
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
@@ -19,7 +19,7 @@ export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, wor
     ),
   )
   for (const [index, chunk] of listed.entries()) {
-    await getChunk(work, chunk)
+    await downloadChunk(work, chunk)
     onDone((0.2 * (index + 1)) / listed.length)
   }
   await packageRenditions({ plan, scratch, tools, signal })
@@ -27,10 +27,10 @@ export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, wor
   const verified = await verifySet({ plan, scratch, tools, signal })
   onDone(0.7)
   const paths = verified.map((file) => file.path)
-  const stored = await putFiles(storage, { folder: join(scratch, setFolder), prefix: setPrefix, paths }, signal)
+  const stored = await uploadFiles(storage, { folder: join(scratch, setFolder), prefix: setPrefix, paths }, signal)
   const checksums = new Map(stored.map((file) => [file.path, file.sha256]))
   const changed = verified.find((file) => checksums.get(file.path) !== file.sha256)
-  if (changed) throw new EncodeFailed('incomplete', `${changed.path}: it changed after it was verified`)
+  if (changed) throw new EncodeFailed('incomplete', `${changed.path} changed after it was verified`)
   onDone(1)
-  return { kind: 'files', list: await putList(storage, workPrefix, verified, signal) }
+  return { kind: 'files', list: await uploadFileList(storage, workPrefix, verified, signal) }
 }

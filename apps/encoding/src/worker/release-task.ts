@@ -48,8 +48,8 @@ async function send(request: (call: Call) => Promise<unknown>): Promise<void> {
       await request({ ...serviceCall('worker', randomUUID()), deadline })
       return
     } catch (error) {
-      const isAway = isDomainError(error) && error.kind === 'unavailable'
-      if (!isAway || Date.now() + PAUSE_MS >= deadline.getTime()) throw error
+      const isUnavailable = isDomainError(error) && error.kind === 'unavailable'
+      if (!isUnavailable || Date.now() + PAUSE_MS >= deadline.getTime()) throw error
       await delay(PAUSE_MS)
     }
   }

@@ -15,24 +15,24 @@ import { runTask } from './run-task.ts'
 const WAIT_SECONDS = 8
 const MAX_PAUSE_MS = 3_000
 /** Consecutive errors other than `unavailable` after which another process should try. */
-const FAULTS = 5
+const MAX_ERRORS = 5
 
 /**
  * Encodes chunks of one job until none is left to lease. Returns the exit code of this process.
  * Only the service decides which chunk is next, and whether one is done, retried or obsolete.
  */
-export async function runChunks(tools: SlotTools, ours: WorkerChunk, stopping: AbortSignal): Promise<number> {
-  const sources = tools.sourceCache.hold()
+export async function runChunks(tools: SlotTools, workerChunk: WorkerChunk, stopping: AbortSignal): Promise<number> {
+  const sources = tools.sourceCache.openHandle()
   try {
     while (!stopping.aborted) {
-      const answer = await leaseChunk(tools, ours, stopping)
-      const { state: standing, task } = answer ?? {}
-      if (standing === ChunkState.CHUNK_STATE_OVER) return CHUNK_EXIT.over
-      if (standing === ChunkState.CHUNK_STATE_MADE || standing === ChunkState.CHUNK_STATE_HELD) return CHUNK_EXIT.made
-      const isWell = task ? await runTask(tools, task, sources, stopping) : answer !== undefined
+      const response = await leaseChunk(tools, workerChunk, stopping)
+      const { state, task } = response ?? {}
+      if (state === ChunkState.CHUNK_STATE_OVER) return CHUNK_EXIT.over
+      if (state === ChunkState.CHUNK_STATE_MADE || state === ChunkState.CHUNK_STATE_HELD) return CHUNK_EXIT.made
+      const isDone = task ? await runTask(tools, task, sources, stopping) : response !== undefined
       // After a fault another pod starts, perhaps on a better node. This pod might use up the
       // attempts of chunk after chunk.
-      if (!isWell && !stopping.aborted) return CHUNK_EXIT.again
+      if (!isDone && !stopping.aborted) return CHUNK_EXIT.again
     }
     return CHUNK_EXIT.stopped
   } finally {
@@ -56,8 +56,8 @@ async function leaseChunk(
       return await work.leaseChunk(request, serviceCall('worker', randomUUID(), stopping))
     } catch (error) {
       if (stopping.aborted) break
-      const isAway = isDomainError(error) && error.kind === 'unavailable'
-      if (!isAway && ((isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') || ++faults === FAULTS)) {
+      const isUnavailable = isDomainError(error) && error.kind === 'unavailable'
+      if (!isUnavailable && ((isDomainError(error) && error.reason === 'WORKER_SUPERSEDED') || ++faults === MAX_ERRORS)) {
         log.warn({ err: error, job_id: jobId, chunk }, 'leasing a chunk failed')
         return undefined
       }

@@ -17,7 +17,7 @@ import type { CacheHandle, SourceCache } from './source-cache.ts'
 const WAIT_SECONDS = 8
 const MAX_PAUSE_MS = 3_000
 /** Errors other than `unavailable` after which a new request id is used. */
-const FAULTS = 5
+const ERRORS_PER_REQUEST_ID = 5
 /** Kinds that are usually followed by a chunk of the same source. */
 const BEFORE_ENCODE: readonly TaskKind[] = [TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE]
 
@@ -33,7 +33,7 @@ export interface SlotTools extends TaskTools {
  * this worker.
  */
 export async function runSlot(tools: SlotTools & { idle: IdleClock }, kinds: TaskKind[], stopping: AbortSignal): Promise<void> {
-  const sources = tools.sourceCache.hold()
+  const sources = tools.sourceCache.openHandle()
   try {
     await runTasks(tools, kinds, sources, stopping)
   } finally {
@@ -59,8 +59,8 @@ async function runTasks(
       const task = await nextTask(tools, kinds, requestId, stopping)
       failures = 0
       requestId = undefined
-      const giveBack = task ? tools.memory.take(memoryOf(task)) : undefined
-      if (task && !giveBack) {
+      const releaseMemory = task ? tools.memory.reserve(memoryOf(task)) : undefined
+      if (task && !releaseMemory) {
         // Another slot reserved the memory first. A worker with free memory can lease the task.
         await releaseTask(tools.work, task, tools.log)
         continue
@@ -68,8 +68,8 @@ async function runTasks(
       if (task?.jobId !== lastJob || task?.kind === TaskKind.TASK_KIND_PACKAGE) await sources.drop()
       lastJob = task?.jobId
       if (!task) continue
-      const rest = tools.idle.work()
-      const isDone = await runTask(tools, task, sources, stopping).finally(giveBack).finally(rest)
+      const endTask = tools.idle.startTask()
+      const isDone = await runTask(tools, task, sources, stopping).finally(releaseMemory).finally(endTask)
       if (!isDone || !BEFORE_ENCODE.includes(task.kind)) await sources.drop()
     } catch (error) {
       if (stopping.aborted) break
@@ -77,7 +77,7 @@ async function runTasks(
       failures++
       // A task whose lease response can never be sent is left to expire, which counts as an
       // attempt.
-      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % FAULTS === 0) requestId = undefined
+      if (!(isDomainError(error) && error.kind === 'unavailable') && ++faults % ERRORS_PER_REQUEST_ID === 0) requestId = undefined
       tools.log[failures === 3 ? 'warn' : 'debug']({ err: error }, 'leasing a task failed; retrying')
       await delay(backoffMs(failures, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal: stopping }).catch(() => {})
     }

@@ -50,9 +50,9 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
     log.info({ ...context, outcome }, 'task ended')
     return outcome === 'ok'
   }
-  let freeSpace = () => {}
+  let releaseSpace = () => {}
   const reserveDisk = async (needs: ScratchNeeds) => {
-    freeSpace = await tools.diskBudget.take(needs, releaseSource, signal)
+    releaseSpace = await tools.diskBudget.reserve(needs, releaseSource, signal)
   }
   const releaseSource = async () => {
     log.info(context, 'task waits for scratch space')
@@ -89,7 +89,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
   } finally {
     held.stop()
     await rm(scratch, { recursive: true, force: true })
-    freeSpace()
+    releaseSpace()
   }
 }
 
@@ -145,7 +145,7 @@ function faultOf(error: unknown): Fault {
   if (error instanceof ScratchTooSmall) return { code: 5004, message: error.message }
   if (error instanceof StoredFilesMismatch) return { code: 5004, message: 'files of the encode are missing in storage' }
   if (isEncodeFailed(error)) {
-    if (error.kind === 'unclean') return { code: 5007, message: 'the encoder reported errors in the copied picture' }
+    if (error.kind === 'unclean') return { code: 5007, message: 'the encoder reported errors in the copied video stream' }
     return error.kind === 'incomplete'
       ? { code: 5003, message: 'the encoder output does not match the plan' }
       : { code: 5002, message: `the encoder failed (${error.kind.replaceAll('_', ' ')})` }

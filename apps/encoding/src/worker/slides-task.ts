@@ -2,19 +2,19 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeSlideImages, placeSource, SourceRefused, sandboxFor } from '@vitascope/media'
 import { convertToPdf } from '../slides/convert-to-pdf.ts'
-import { type DrawnPage, rawFile, readyRenderer, renderPages } from '../slides/render-pages.ts'
-import { PAGES_AT_ONCE, slideLimits } from '../slides/slide-limits.ts'
+import { installRenderer, type RenderedPage, rawFile, renderPages } from '../slides/render-pages.ts'
+import { PAGES_PER_RUN, slideLimits } from '../slides/slide-limits.ts'
 import { sniffPresentation } from '../slides/sniff-presentation.ts'
 import type { FilesResult, SlidesFile, SlidesInput } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
-import { putFiles, putList } from './upload.ts'
+import { uploadFileList, uploadFiles } from './upload.ts'
 
 /**
  * Progress up to the first page: the file is downloaded and converted. After `DRAWN` the images are
  * uploaded.
  */
-const BEFORE = 0.1
-const DRAWN = 0.9
+const CONVERTED_SHARE = 0.1
+const RENDERED_SHARE = 0.9
 
 /**
  * Renders an image and a thumbnail of each page of a stored file, and uploads them with the list of
@@ -23,18 +23,18 @@ const DRAWN = 0.9
 export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix }: SlidesInput): Promise<FilesResult> {
   const { storage, scratch, office, signal, onDone } = work
   if (source.bytes > slideLimits.bytes) {
-    throw new SourceRefused(4002, `this file is too large: ${slideLimits.bytes / 2 ** 20} MiB are the most`)
+    throw new SourceRefused(4002, `this file is too large: the maximum is ${slideLimits.bytes / 2 ** 20} MiB`)
   }
   const file = await work.getSource(source, slideLimits.scratchBytes)
   const format = await sniffPresentation(file)
   const pdf = format === 'pdf' ? file : join(scratch, DOCUMENT)
   if (format !== 'pdf') await convertToPdf({ file, format, folder: join(scratch, 'office'), pdf, office, signal })
-  onDone(BEFORE)
+  onDone(CONVERTED_SHARE)
   const folder = join(scratch, 'pages')
   const target = join(scratch, 'slides')
   await mkdir(target)
-  const pages = await drawAll(work, pdf, { folder, target })
-  const made = await putFiles(
+  const pages = await renderAll(work, pdf, { folder, target })
+  const made = await uploadFiles(
     storage,
     { folder: target, prefix: setPrefix, paths: pages.flatMap(({ page }) => [imageOf(page), thumbnailOf(page)]) },
     signal,
@@ -44,14 +44,14 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   const stored = new Map(made.map((one) => [one.path, one]))
   const list: SlidesFile[] = pages.flatMap(({ page, width, height }): SlidesFile[] => {
     const [image, thumbnail] = [stored.get(imageOf(page)), stored.get(thumbnailOf(page))]
-    if (!image || !thumbnail) throw new Error(`the pictures of page ${page} were not put`)
+    if (!image || !thumbnail) throw new Error(`the images of page ${page} were not uploaded`)
     return [
       { ...image, kind: 'slide', page, width, height },
       { ...thumbnail, kind: 'thumbnail', page },
     ]
   })
   list.push({ path: DOCUMENT, ...document, kind: 'document' })
-  return { kind: 'files', list: await putList(storage, workPrefix, list, signal) }
+  return { kind: 'files', list: await uploadFileList(storage, workPrefix, list, signal) }
 }
 
 const DOCUMENT = 'document.pdf'
@@ -63,26 +63,30 @@ const thumbnailOf = (page: number) => `thumb-${numbered(page)}.jpg`
  * Renders all pages as JPEGs into the target folder, in batches, so that the raw pixels of a long
  * file are never on disk all at once.
  */
-async function drawAll(work: TaskWork, pdf: string, { folder, target }: { folder: string; target: string }): Promise<DrawnPage[]> {
+async function renderAll(work: TaskWork, pdf: string, { folder, target }: { folder: string; target: string }): Promise<RenderedPage[]> {
   const { tools, signal, onDone, stallSeconds } = work
   const until = performance.now() + slideLimits.drawSeconds * 1000
   await placeSource(pdf, folder, await sandboxFor(process.execPath))
-  await readyRenderer(folder)
-  const all: DrawnPage[] = []
+  await installRenderer(folder)
+  const all: RenderedPage[] = []
   for (let pages = 1; all.length < pages; ) {
     const from = all.length + 1
     const left = Math.ceil((until - performance.now()) / 1000)
     if (left <= 0)
-      throw new SourceRefused(4002, `no slides can be made of this file: its first ${all.length} pages alone took too long to draw`)
+      throw new SourceRefused(4002, `this file cannot be converted to slides: its first ${all.length} pages alone took too long to render`)
     let done = 0
     const run = await renderPages({
       folder,
       from,
-      to: from + PAGES_AT_ONCE - 1,
+      to: from + PAGES_PER_RUN - 1,
       wallSeconds: left,
       // The renderer reports nothing during a page, whereas ffmpeg reports twice per second.
       pageSeconds: 2 * stallSeconds,
-      onPage: () => onDone(BEFORE + (DRAWN - BEFORE) * ((all.length + ++done * 0.8) / Math.max(pages, all.length + PAGES_AT_ONCE))),
+      onPage: () =>
+        onDone(
+          CONVERTED_SHARE +
+            (RENDERED_SHARE - CONVERTED_SHARE) * ((all.length + ++done * 0.8) / Math.max(pages, all.length + PAGES_PER_RUN)),
+        ),
       signal,
     })
     pages = run.pages
@@ -95,7 +99,7 @@ async function drawAll(work: TaskWork, pdf: string, { folder, target }: { folder
     const { thumbnailSide } = slideLimits
     await makeSlideImages({ pictures, thumbnailSide, scratch: folder, target, tools, limits: { stallSeconds }, signal })
     all.push(...run.drawn)
-    onDone(BEFORE + (DRAWN - BEFORE) * (all.length / pages))
+    onDone(CONVERTED_SHARE + (RENDERED_SHARE - CONVERTED_SHARE) * (all.length / pages))
   }
   return all
 }

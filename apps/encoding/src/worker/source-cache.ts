@@ -11,7 +11,7 @@ import { untilAborted } from './until-aborted.ts'
  */
 export interface SourceCache {
   /** Returns a handle for one slot, which holds one source at a time. */
-  hold(): CacheHandle
+  openHandle(): CacheHandle
 }
 
 export interface CacheHandle {
@@ -28,64 +28,64 @@ interface CachedSource {
   fetched: Promise<void>
   holders: number
   /** Aborts the download when no task waits for it any more. */
-  unwanted: AbortController
+  abort: AbortController
   /** Releases the disk space of the file. */
-  freeSpace: () => void
+  releaseSpace: () => void
 }
 
 export interface SourceCacheTools {
   storage: ObjectStorage
   folder: string
-  diskBudget: Pick<DiskBudget, 'keep'>
+  diskBudget: Pick<DiskBudget, 'holdSource'>
 }
 
 export function createSourceCache({ storage, folder, diskBudget }: SourceCacheTools): SourceCache {
-  const shelf = new Map<string, CachedSource>()
+  const entries = new Map<string, CachedSource>()
   let files = 0
 
-  const take = (source: StoredSource): CachedSource => {
+  const acquire = (source: StoredSource): CachedSource => {
     const { object, bytes } = source
-    const known = shelf.get(object)
+    const known = entries.get(object)
     if (known) {
       known.holders++
       return known
     }
     const file = join(folder, `source-${files++}`)
-    const unwanted = new AbortController()
-    const freeSpace = diskBudget.keep(source)
-    const shelved: CachedSource = { file, holders: 1, unwanted, freeSpace, fetched: bring(object, bytes, file, unwanted.signal) }
-    shelf.set(object, shelved)
+    const abort = new AbortController()
+    const releaseSpace = diskBudget.holdSource(source)
+    const entry: CachedSource = { file, holders: 1, abort, releaseSpace, fetched: downloadSource(object, bytes, file, abort.signal) }
+    entries.set(object, entry)
     // The next request retries the download.
-    shelved.fetched.catch(() => shelf.get(object) === shelved && shelf.delete(object))
-    return shelved
+    entry.fetched.catch(() => entries.get(object) === entry && entries.delete(object))
+    return entry
   }
-  const bring = async (object: string, bytes: number, file: string, signal: AbortSignal) => {
+  const downloadSource = async (object: string, bytes: number, file: string, signal: AbortSignal) => {
     const got = await storage.download(object, file, signal)
-    if (got.bytes !== bytes) throw new StoredFilesMismatch('the source is not what was fetched')
+    if (got.bytes !== bytes) throw new StoredFilesMismatch('the source differs from the stored one')
   }
-  const giveBack = async (object: string, shelved: CachedSource) => {
-    if (--shelved.holders > 0) return
-    if (shelf.get(object) === shelved) shelf.delete(object)
-    shelved.unwanted.abort()
-    await shelved.fetched.catch(() => {})
-    await rm(shelved.file, { force: true })
-    shelved.freeSpace()
+  const release = async (object: string, entry: CachedSource) => {
+    if (--entry.holders > 0) return
+    if (entries.get(object) === entry) entries.delete(object)
+    entry.abort.abort()
+    await entry.fetched.catch(() => {})
+    await rm(entry.file, { force: true })
+    entry.releaseSpace()
   }
 
   return {
-    hold() {
-      let held: { object: string; shelved: CachedSource } | undefined
+    openHandle() {
+      let held: { object: string; entry: CachedSource } | undefined
       const drop = async () => {
         const former = held
         held = undefined
-        if (former) await giveBack(former.object, former.shelved)
+        if (former) await release(former.object, former.entry)
       }
       return {
         async get(source, signal) {
           signal.throwIfAborted()
-          if (held && (held.object !== source.object || shelf.get(source.object) !== held.shelved)) await drop()
-          held ??= { object: source.object, shelved: take(source) }
-          const { file, fetched } = held.shelved
+          if (held && (held.object !== source.object || entries.get(source.object) !== held.entry)) await drop()
+          held ??= { object: source.object, entry: acquire(source) }
+          const { file, fetched } = held.entry
           // Only this wait is aborted, because other tasks may wait for the same file.
           await untilAborted(fetched, signal)
           return file

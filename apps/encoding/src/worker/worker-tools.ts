@@ -7,9 +7,9 @@ import { type FfmpegTools, findFfmpeg, officeFilterCommand, runSandboxed, type S
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
-import { crashCount, dyingAtPut } from '../common/crash-point.ts'
+import { crashAtPut, createCrashCounter } from '../common/crash-point.ts'
 import { findOffice } from '../slides/find-office.ts'
-import { whyNoSandbox } from '../slides/libreoffice-sandbox.ts'
+import { findSandboxProblem } from '../slides/libreoffice-sandbox.ts'
 import type { WorkerConfig } from './config.ts'
 import { createDiskBudget, scratchSize } from './disk-budget.ts'
 import { createMemoryBudget } from './memory-budget.ts'
@@ -17,7 +17,7 @@ import type { SlotTools } from './run-slot.ts'
 import { createSourceCache } from './source-cache.ts'
 
 /** Readiness timeout, slightly shorter than that of a probe. */
-const READY_MS = 800
+const READY_TIMEOUT_MS = 800
 
 /** The shared parts of a worker. */
 export interface WorkerTools {
@@ -31,19 +31,19 @@ export interface WorkerTools {
 export async function openWorkerTools(config: WorkerConfig, log: Logger, stopping: AbortSignal): Promise<WorkerTools> {
   const tools = await findFfmpeg({ path: config.ffmpeg })
   if (tools.warning) log.warn(tools.warning)
-  const office = await lockableOffice(config.office, log)
+  const office = await findSandboxableOffice(config.office, log)
   const sandbox = await sandboxFor(tools.ffmpeg)
   for (const [name, tool] of Object.entries({ ffmpeg: tools.ffmpeg, 'the renderer of slides': process.execPath })) {
-    warnOfOpenLocks(name, await sandboxFor(tool), log)
+    warnOfMissingIsolation(name, await sandboxFor(tool), log)
   }
   await emptyFolder(config.scratchDir)
   await trySandbox(tools, join(config.scratchDir, 'trial'), log)
-  const storage = dyingAtPut(await openStorage(config.objects), crashCount(config.crashAt, 'put'))
+  const storage = crashAtPut(await openStorage(config.objects), createCrashCounter(config.crashAt, 'put'))
   const metrics = createMetrics('worker')
   const identity = openIdentity(config.tls, { log, metrics })
   const principals = openPrincipalKeys('worker', config.principalKeys, { log, metrics })
   const channel = openChannel(config.encodingAddress, { service: 'encoding', principals, identity })
-  const isReady = async () => !stopping.aborted && (await channel.ready(READY_MS))
+  const isReady = async () => !stopping.aborted && (await channel.ready(READY_TIMEOUT_MS))
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   const diskBudget = createDiskBudget(() => scratchSize(config))
   const shared: SlotTools = {
@@ -91,9 +91,9 @@ export async function openWorkerTools(config: WorkerConfig, log: Logger, stoppin
  * Returns the path of LibreOffice if it can be sandboxed. Otherwise presentations that require it
  * are rejected.
  */
-async function lockableOffice(path: string | undefined, log: Logger): Promise<string | undefined> {
+async function findSandboxableOffice(path: string | undefined, log: Logger): Promise<string | undefined> {
   const office = await findOffice(path)
-  const problem = office === undefined ? undefined : await whyNoSandbox(office)
+  const problem = office === undefined ? undefined : await findSandboxProblem(office)
   if (problem === undefined) return office
   log.warn({ office }, `LibreOffice is not used: ${problem}`)
   return undefined
@@ -130,19 +130,19 @@ async function sandboxReport(sandbox: Sandbox, office: string | undefined) {
   }
 }
 
-function warnOfOpenLocks(name: string, { network, diesWithParent, files, users, calls, endsBy }: Sandbox, log: Logger): void {
+function warnOfMissingIsolation(name: string, { network, diesWithParent, files, users, calls, endsBy }: Sandbox, log: Logger): void {
   if (files === 'all') {
     const what = users ? 'the files that all users may read' : 'the files, the settings and the other jobs of this worker'
-    log.warn(`${name} cannot be kept from ${what} on this machine: a kernel with Landlock, perl, and setpriv of util-linux would do it`)
+    log.warn(`${name} is not isolated from ${what}: isolation requires a kernel with Landlock, perl, and setpriv of util-linux`)
   }
-  if (network === 'open') log.warn(`${name} cannot be kept from the network on this machine: util-linux with user namespaces would do it`)
+  if (network === 'open') log.warn(`${name} is not isolated from the network: isolation requires util-linux with user namespaces`)
   if (calls === 'all')
     log.warn(
       `${name} runs without a filter of system calls: Linux with seccomp on x86-64 or arm64, perl and setpriv of util-linux are required`,
     )
   if (endsBy === 'group' && calls === 'all')
-    log.warn(`${name} can leave processes behind: a PID namespace, a worker that is root, or seccomp prevents it`)
-  if (!diesWithParent) log.warn(`${name} outlives a killed worker on this machine: setpriv of util-linux would end it`)
+    log.warn(`${name} can leave processes behind: only a PID namespace, a worker that runs as root, or seccomp prevents this`)
+  if (!diesWithParent) log.warn(`${name} continues after its worker is killed: setpriv of util-linux is required to end it`)
 }
 
 /** Creates the folder, or removes what an earlier process left in it. */

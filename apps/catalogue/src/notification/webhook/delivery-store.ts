@@ -67,7 +67,7 @@ export function createDeliveryStore(
           'insert into webhook_delivery (webhook_id, event_id, object_key) values ($1, $2, $3) returning delivery_id',
           [webhookId, sent.event_id, sent.object_key],
         )
-        if (!row) throw new Error('the insert of a delivery answered no row')
+        if (!row) throw new Error('the insert of a delivery returned no row')
         return row.delivery_id
       }),
     test: (key, call) =>

@@ -52,14 +52,14 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
       const { row, secret } = await withIdempotency(db, call, sealedCodec<{ row: WebhookRow; secret: string }>(keys), async (tx) => {
         await requireFreePlace(tx, organisationId)
         const [next] = await tx.query<{ id: string }>(`select nextval(pg_get_serial_sequence('webhook', 'webhook_id')) as id`)
-        if (!next) throw new Error('a sequence answered no row')
+        if (!next) throw new Error('a sequence returned no row')
         const secret = newSecret()
         const [row] = await tx.query<WebhookRow>(
           `insert into webhook (webhook_id, organisation_id, url, events, enabled, secret) overriding system value
            values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
           [next.id, organisationId, url, events, enabled, box.seal(secret, next.id)],
         )
-        if (!row) throw new Error('the insert of a webhook answered no row')
+        if (!row) throw new Error('the insert of a webhook returned no row')
         return { row, secret }
       })
       return { webhook: toWebhook(row), secret }
@@ -142,7 +142,7 @@ export async function addOwnEvent(
     'insert into webhook_delivery (webhook_id, event_id, object_key, state) values ($1, $2, $3, $4) returning delivery_id',
     [webhookId, event?.event_id, `webhook:${webhookId}`, state],
   )
-  if (!row) throw new Error('the insert of a delivery answered no row')
+  if (!row) throw new Error('the insert of a delivery returned no row')
   return row.delivery_id
 }
 

@@ -32,7 +32,7 @@ export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): 
       job.lowPriority ?? false,
     ],
   )
-  if (!row) throw new Error('the insert of a job answered no row')
+  if (!row) throw new Error('the insert of a job returned no row')
   return row.job_id
 }
 
