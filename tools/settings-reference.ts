@@ -11,6 +11,7 @@ import { readDeliveryConfig } from '../apps/delivery/src/config.ts'
 import { readConfig as readEncodingConfig } from '../apps/encoding/src/config.ts'
 import { readWorkerConfig } from '../apps/encoding/src/worker/config.ts'
 import { readGatewayConfig } from '../apps/gateway/src/config.ts'
+import { DEFAULT_LIMITS, LIMIT_DESCRIPTIONS } from '../apps/gateway/src/server/limits/limits.ts'
 import { ConfigError, recordSettings, type SettingDeclaration } from '../libs/config/src/index.ts'
 import { readPlatformConfig } from '../libs/platform/src/index.ts'
 import { readProcessSettings } from '../libs/process/src/index.ts'
@@ -19,6 +20,7 @@ import { isProgram, root } from './lib/run-command.ts'
 const FILE = join(root, 'docs/reference/settings.md')
 const TABLE = /(<!-- settings: (\S[^\n]*) -->\n).*?(<!-- end of settings -->)/gs
 const LIST = /(<!-- settings of each service -->\n).*?(<!-- end of settings -->)/s
+const LIMITS = /(<!-- rate limits -->\n).*?(<!-- end of rate limits -->)/s
 const NPM_START = '`npm start`'
 const SERVICES: Readonly<Record<string, (env: NodeJS.ProcessEnv) => unknown>> = {
   auth: readAuthConfig,
@@ -94,7 +96,18 @@ export function settingsReference(page: string, settings: readonly Setting[]): s
     return `${begin}\n| setting | default | values | read by | meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n\n${end}`
   })
   if (left.size > 0) throw new Error(`docs/reference/settings.md: no table lists ${[...left.keys()].join(', ')}`)
-  return text.replace(LIST, (_, begin: string, end: string) => `${begin}\n${serviceTable(settings)}\n${end}`)
+  return text
+    .replace(LIST, (_, begin: string, end: string) => `${begin}\n${serviceTable(settings)}\n${end}`)
+    .replace(LIMITS, (_, begin: string, end: string) => `${begin}\n${limitsTable()}\n${end}`)
+}
+
+/** Returns a table of the fields of `VITASCOPE_LIMITS`. */
+function limitsTable(): string {
+  const rows = Object.entries(DEFAULT_LIMITS).map(([name, value]) => {
+    const shown = typeof value === 'number' ? value.toLocaleString('en-US') : `\`${JSON.stringify(value)}\``
+    return `| \`${name}\` | ${shown} | ${LIMIT_DESCRIPTIONS[name as keyof typeof LIMIT_DESCRIPTIONS]} |\n`
+  })
+  return `| name | default | limit |\n|---|---|---|\n${rows.join('')}`
 }
 
 /** Returns a table of the services with the names of the settings that they require. */

@@ -9,33 +9,35 @@ export type Cost = 'read' | 'write' | 'work' | 'event'
 /** Cost classes that share one budget. */
 export type SharedCost = Exclude<Cost, 'event'>
 
-/** Rate limits of `/v2` and of the viewer paths. */
+/** Rate limits of `/v2` and of the viewer paths. `LIMIT_DESCRIPTIONS` describes them. */
 export interface Limits {
-  /** Requests per second of one key. */
   key: number
-  /** Requests per second of one address without a valid key. */
   address: number
-  /** Invalid keys per second that one address may send. */
   failed: number
-  /**
-   * Player events per second of one address or key, in points. The budget is separate from the
-   * others, because a whole school can share one address.
-   */
   events: number
-  /** New views of one video per minute from one address. */
   views: number
-  /** Megabytes that the events of one address may add to the database per hour. */
   event_mb: number
-  /** Requests per second of one address for `/player` and `/delivery`. */
   media: number
-  /** Concurrent requests of one address for `/player` and `/delivery`. */
   media_at_once: number
-  /** Unknown ids per second that one address may request from `/player` and `/delivery`. */
   unknown: number
-  /** Length of the budget window in seconds. The whole budget of a window may be used at once. */
   burst: number
-  /** Points that a request of each cost class consumes. */
   cost: Readonly<Record<SharedCost, number>>
+}
+
+/** Meaning of each limit, for the settings reference. */
+export const LIMIT_DESCRIPTIONS: Readonly<Record<keyof Limits, string>> = {
+  key: 'requests a second of one key',
+  address: 'requests a second of one address without a valid key',
+  failed: 'invalid keys a second of one address',
+  events:
+    'points a second of player events of one address or key: one for each event, and one more for each ten intervals in a request. Player events use no other budget, because many viewers can share the address of a school',
+  views: 'new views of one video from one address in a minute',
+  event_mb: 'megabytes that the events of one address add to the database of analytics in an hour',
+  media: 'requests a second of one address for `/player` and `/delivery`',
+  media_at_once: 'active requests of one address for `/player` and `/delivery`',
+  unknown: 'ids a second that one address requests from `/player` and `/delivery` and that do not exist',
+  burst: 'window in seconds. The requests of a whole window may arrive at the same time',
+  cost: 'points that a request of each kind uses: a read, a write, or the start of long work',
 }
 
 export const DEFAULT_LIMITS: Limits = {
