@@ -62,7 +62,7 @@ describeChart('monitoring', () => {
 
   test('alerts on errors and latency of the API exclude media files', () => {
     const delivery = readFileSync(join(root, 'apps/gateway/src/server/proxy/delivery-proxy.ts'), 'utf8')
-    const [, template = ''] = /exchange\.template = '(.+)'/.exec(delivery) ?? []
+    const [, template = ''] = /context\.template = '(.+)'/.exec(delivery) ?? []
     const { groups } = find(production(), 'PrometheusRule', 'monitoring').spec as { groups: { rules: { alert: string; expr: string }[] }[] }
     const selectors = groups
       .flatMap(({ rules }) => rules)

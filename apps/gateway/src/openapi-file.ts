@@ -13,7 +13,7 @@ const text = `${JSON.stringify(openApiDocument(routes, API_VERSION), null, 2)}\n
 if (!process.argv.includes('--check')) {
   writeFileSync(file, text)
 } else if (read(file) !== text) {
-  console.error('docs/openapi.json is not what the table of routes makes: npm run generate writes it')
+  console.error('docs/openapi.json does not match the route table; run npm run generate')
   process.exitCode = 1
 }
 

@@ -12,14 +12,14 @@ import { createAuditLog } from './server/audit/audit-log.ts'
 import { type Dependency, missingOf } from './server/health/health-pages.ts'
 import { isAnswering, isServing } from './server/health/service-health.ts'
 import { createHttpServer } from './server/http/http-server.ts'
-import { listenWide } from './server/http/listen.ts'
+import { listenOnManySockets } from './server/http/listen.ts'
 import { createConcurrencyLimit } from './server/limits/adaptive-concurrency-limit.ts'
 import { rejectWhenOverloaded } from './server/limits/admission-control.ts'
-import { ownBudgets, sharedBudgets } from './server/limits/budget.ts'
+import { localBudgets, sharedBudgets } from './server/limits/budget.ts'
 import { createEventBudgets } from './server/limits/event-budgets.ts'
 import { createLimiter } from './server/limits/limiter.ts'
-import { createPasswordTries } from './server/limits/password-tries.ts'
-import { boundViewerPaths, createUnknownIds } from './server/limits/viewer-paths.ts'
+import { createPasswordAttempts } from './server/limits/password-attempts.ts'
+import { createUnknownIds, limitViewerPaths } from './server/limits/viewer-paths.ts'
 import { createBodyLimiter } from './server/payload/body-limiter.ts'
 import { createTransferLimits } from './server/proxy/transfers.ts'
 import { createUploadProxy } from './server/proxy/upload-proxy.ts'
@@ -27,20 +27,20 @@ import { openRedis } from './server/redis/redis.ts'
 import type { Route } from './server/route/route.ts'
 
 /** On one slow core, 32 concurrent requests saturate the CPU and are still answered in time. */
-const PLACES = { min: 32, initial: 80, max: 512 }
+const CONCURRENCY_BOUNDS = { min: 32, initial: 80, max: 512 }
 /**
  * Without these the gateway is not ready. If another service is unavailable, only its own paths
  * fail and the gateway stays ready.
  */
-const VITAL: ReadonlySet<string> = new Set(['gateway', 'auth', 'catalogue', 'resources'])
+const REQUIRED_DEPENDENCIES: ReadonlySet<string> = new Set(['gateway', 'auth', 'catalogue', 'resources'])
 /** Remaining requests are aborted after this time. `npm start` as a whole has 10 s. */
-const DRAIN_MS = 5_000
+const DRAIN_TIMEOUT_MS = 5_000
 
 export async function startGateway(
   config: GatewayConfig,
   routes: readonly Route[],
   log: Logger,
-  { checkAnswers = false }: { checkAnswers?: boolean } = {},
+  { validateResponses = false }: { validateResponses?: boolean } = {},
 ): Promise<RunningService & { address: string; metricsAddress: string }> {
   const metrics = createMetrics('gateway')
   const identity = openIdentity(config.tls, { log, metrics })
@@ -58,24 +58,24 @@ export async function startGateway(
   const keys = createApiKeyCache(services.apiKeys)
   const audit = createAuditLog({ audit: services.audit, log })
   const redis = config.redisUrl === undefined ? undefined : openRedis(config.redisUrl, log)
-  const budgets = redis ? sharedBudgets(redis) : ownBudgets
-  const link = subscribeToRevocations({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
+  const budgets = redis ? sharedBudgets(redis) : localBudgets
+  const revocations = subscribeToRevocations({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
 
   let stopping = false
   const dependencies: Dependency[] = [
     { name: 'gateway', check: async () => (stopping ? 'is stopping' : undefined) },
     ...Object.entries(channels).map(([name, channel]) => ({
       name,
-      check: async () => ((await isServing(channel)) ? undefined : 'does not serve'),
+      check: async () => ((await isServing(channel)) ? undefined : 'is not serving'),
     })),
-    { name: 'delivery', check: async () => ((await isAnswering(delivery)) ? undefined : 'does not answer') },
-    { name: 'resources', check: async () => (link.registered() ? undefined : 'are not registered with auth yet') },
+    { name: 'delivery', check: async () => ((await isAnswering(delivery)) ? undefined : 'does not respond') },
+    { name: 'resources', check: async () => (revocations.isRegistered() ? undefined : 'are not registered with auth yet') },
   ]
 
   const policy = sourcePolicy({ allow: config.sourceAllow })
   let bound = ''
   const publicUrl = () => config.publicUrl ?? `http://${bound}`
-  const shed = createConcurrencyLimit(PLACES)
+  const concurrencyLimit = createConcurrencyLimit(CONCURRENCY_BOUNDS)
   const limiter = createLimiter(config.limits, budgets)
   const unknownIds = createUnknownIds(config.limits)
   const transfers = createTransferLimits(config, metrics)
@@ -89,11 +89,11 @@ export async function startGateway(
     audit,
     limiter,
     eventBudgets: createEventBudgets(config.limits, limiter, budgets),
-    passwordTries: createPasswordTries(budgets),
+    passwordAttempts: createPasswordAttempts(budgets),
     bodies: createBodyLimiter(),
-    shed,
+    concurrencyLimit,
     unknownIds,
-    passUpload: createUploadProxy({
+    proxyUpload: createUploadProxy({
       to: httpService(config.uploadUrl, identity?.peer('encoding')),
       transfers,
       principals,
@@ -102,23 +102,26 @@ export async function startGateway(
     }),
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),
-    checkAnswers,
+    validateResponses,
     dependencies,
     log,
     metrics,
   })
-  const bounded = boundViewerPaths(app, { ...config, unknownIds, publicUrl, log, metrics })
-  const server = createHttpServer(rejectWhenOverloaded(bounded, { ...config, shed, routes, publicUrl, log, metrics }), publicUrl)
-  const listening = await listenWide(server, config)
+  const listener = limitViewerPaths(app, { ...config, unknownIds, publicUrl, log, metrics })
+  const server = createHttpServer(
+    rejectWhenOverloaded(listener, { ...config, concurrencyLimit, routes, publicUrl, log, metrics }),
+    publicUrl,
+  )
+  const listening = await listenOnManySockets(server, config)
   bound = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
-  const vital = dependencies.filter(({ name }) => VITAL.has(name))
-  const page = await serveMetrics(metrics, metricsListen, log, async () => (await missingOf(vital)).length === 0)
+  const required = dependencies.filter(({ name }) => REQUIRED_DEPENDENCIES.has(name))
+  const metricsServer = await serveMetrics(metrics, metricsListen, log, async () => (await missingOf(required)).length === 0)
 
   return {
     address: bound,
-    metricsAddress: `${metricsListen.host}:${page.port}`,
-    async stop(drainMs = DRAIN_MS) {
+    metricsAddress: `${metricsListen.host}:${metricsServer.port}`,
+    async stop(drainMs = DRAIN_TIMEOUT_MS) {
       stopping = true
       const closed = listening.close()
       // Connections become idle one by one as their requests end.
@@ -127,13 +130,13 @@ export async function startGateway(
       await closed
       clearInterval(sweep)
       clearTimeout(timer)
-      await link.stop()
+      await revocations.stop()
       redis?.close()
       await audit.stop()
       for (const channel of Object.values(channels)) channel.close()
       identity?.close()
       principals.close()
-      await page.close()
+      await metricsServer.close()
     },
   }
 }

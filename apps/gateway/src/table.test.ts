@@ -65,8 +65,8 @@ function contextOf(by: UserKind | 'guest', responses: Responses) {
     services: services(responses, calls),
     publicUrl: 'https://video.example.org',
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
-    takePasswordTry: async () => {},
-    takeSubmission: async () => {},
+    countPasswordAttempt: async () => {},
+    countSubmission: async () => {},
     admitEvents: (_events, _sent, send) => send(new Set()),
     from: { address: '203.0.113.1', userAgent: 'test' },
   }

@@ -72,7 +72,7 @@ describe('a key', () => {
     ['two words', `Bearer ${good} ${good}`],
     ['another character set', `Bearer ${'ä'.repeat(30)}`],
   ])('is rejected with 401, without a look-up and on public paths too: %s', async (_, authorization) => {
-    standIns.lookUps.length = 0
+    standIns.lookups.length = 0
     for (const path of ['/v2/sample/1', '/v2/sample/all']) {
       const raw = await sendRaw(
         gateway.address,
@@ -82,7 +82,7 @@ describe('a key', () => {
       expect(raw).toContain('WWW-Authenticate: Basic realm="Vitascope"')
       expect(raw).toContain('"code":"key_malformed"')
     }
-    expect(standIns.lookUps).toEqual([])
+    expect(standIns.lookups).toEqual([])
   })
 
   test('is rejected with 401 if it is sent twice, and with 431 if it has 64 KB', async () => {
@@ -94,21 +94,21 @@ describe('a key', () => {
   })
 
   test('is rejected with 401 if it is unknown, with at most one look-up per second', async () => {
-    standIns.lookUps.length = 0
+    standIns.lookups.length = 0
     const key = aKey()
     const responses = [await get('/v2/sample/1', withKey(key)), await get('/v2/sample/all', withKey(key))]
     expect(await Promise.all(responses.map(statusAndCode))).toEqual([
       [401, 'key_unknown'],
       [401, 'key_unknown'],
     ])
-    expect(standIns.lookUps).toEqual([key])
+    expect(standIns.lookups).toEqual([key])
   })
 
   test('is looked up once for concurrent requests', async () => {
-    standIns.lookUps.length = 0
+    standIns.lookups.length = 0
     const key = keyOf()
     await Promise.all(Array.from({ length: 20 }, () => get('/v2/sample/1', withKey(key))))
-    expect(standIns.lookUps).toEqual([key])
+    expect(standIns.lookups).toEqual([key])
   })
 
   test('in the query is accepted only on routes that declare it', async () => {

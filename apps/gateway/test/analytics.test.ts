@@ -347,7 +347,7 @@ test('a filter field that is sent as a parameter is rejected with the correct fo
   }
   const { errors } = (await (await get('/per-video?video_id=999&video_id=1')).json()) as { errors?: unknown }
   expect(errors).toEqual([
-    { field: 'video_id', message: 'is a field of filter, which is JSON: filter={"video_id":["42"]}, percent-encoded' },
+    { field: 'video_id', message: 'is a field of filter, which is JSON; send filter={"video_id":["42"]}, percent-encoded' },
   ])
   expect(requested).toEqual([])
   expect((await get('/per-video?utm_source=mail&title=x')).status).toBe(200)

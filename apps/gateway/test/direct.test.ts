@@ -152,7 +152,7 @@ test('only a route without path parameters can bypass Express', () => {
     summary: 'Read a sample',
     bypassExpress: true,
     params: z.object({ sampleId: z.string() }),
-    answer: z.object({}),
+    response: z.object({}),
     handle: async () => ({}),
   })
   // The second argument is not used before the error.

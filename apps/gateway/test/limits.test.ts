@@ -63,12 +63,12 @@ function addKey(): string {
 }
 
 test('invalid keys above the budget return 429, with a limited number of look-ups', async () => {
-  standIns.lookUps.length = 0
+  standIns.lookups.length = 0
   const found = await sendBadKeys(50, '203.0.113.4')
   expect(found.slice(0, 4)).toEqual([401, 401, 401, 401])
   expect(new Set(found.slice(4))).toEqual(new Set([429]))
   // 4 bad keys, and 40 look-ups beyond them.
-  expect(standIns.lookUps).toHaveLength(44)
+  expect(standIns.lookups).toHaveLength(44)
 })
 
 test('a valid, unused key works although its address sent many invalid keys', async () => {
@@ -83,8 +83,8 @@ test('a cached key works although its address has no look-ups left', async () =>
   expect((await sendBadKeys(60, '203.0.113.8')).at(-1)).toBe(429)
   // Changed keys are looked up again.
   standIns.revoke(standIns.keys.get(good)?.keyId ?? '')
-  standIns.lookUps.length = 0
-  await waitFor(async () => (await send()).status === 200 && standIns.lookUps.includes(good), { describe: 'the key to be looked up again' })
+  standIns.lookups.length = 0
+  await waitFor(async () => (await send()).status === 200 && standIns.lookups.includes(good), { describe: 'the key to be looked up again' })
   expect((await call('/v2/sample/all', '203.0.113.8', withKey(addKey()))).status).toBe(429)
 })
 

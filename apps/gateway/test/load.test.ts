@@ -108,7 +108,7 @@ test('an overload rejection has the usual format, and writes, preflights and pag
     audited: false,
     summary: 'Take a sample',
     params: z.object({ id: z.string() }),
-    answer: z.object({}),
+    response: z.object({}),
     handle: async () => ({}),
   })
   const trustedProxies = parseAddressRules(['127.0.0.1']).rules ?? []
@@ -180,7 +180,7 @@ test('slow bodies use no slots of other requests', async () => {
     access: 'public',
     summary: 'Send a sample',
     payload: z.object({}),
-    answer: z.object({}),
+    response: z.object({}),
     handle: async () => ({}),
   })
   const others = await startTestGateway([...sampleRoutes, submit], { authAddress: standIns.address, catalogueAddress: standIns.address })

@@ -13,7 +13,7 @@ export const sampleRoutes: Route[] = [
     summary: 'Read a sample',
     params: z.object({ sampleId: z.string() }),
     query: z.object({ limit: z.coerce.number().int().optional() }),
-    answer: z.object({ sample_id: z.string(), caller: z.string(), limit: z.number().nullable() }),
+    response: z.object({ sample_id: z.string(), caller: z.string(), limit: z.number().nullable() }),
     handle: async ({ params, query }, { caller }) => ({ sample_id: params.sampleId, caller: caller.kind, limit: query.limit ?? null }),
   }),
   route({
@@ -23,7 +23,7 @@ export const sampleRoutes: Route[] = [
     resource: 'sample::get',
     summary: 'List samples',
     params: z.object({ order: z.string().default('name') }),
-    answer: z.array(z.string()),
+    response: z.array(z.string()),
     handle: async ({ params }) => [params.order],
   }),
   route({
@@ -32,7 +32,7 @@ export const sampleRoutes: Route[] = [
     access: 'public',
     readOnly: false,
     summary: 'Take a number',
-    answer: z.object({ id: z.string() }),
+    response: z.object({ id: z.string() }),
     handle: async (_input, { services, call }) => services.ids.nextId({}, call),
   }),
   route({
@@ -50,7 +50,7 @@ export const sampleRoutes: Route[] = [
       place: z.strictObject({ city: z.string() }).nullable().optional(),
       flag: z.preprocess((value) => (value === '1' ? true : value), z.boolean()).optional(),
     }),
-    answer: z.object({ got: z.unknown(), key: z.string(), fingerprint: z.string() }),
+    response: z.object({ got: z.unknown(), key: z.string(), fingerprint: z.string() }),
     refusals: { sample_taken: 'there is one of this title' },
     handle: async ({ payload }, { call }) => ({
       got: payload,
@@ -64,7 +64,7 @@ export const sampleRoutes: Route[] = [
     access: 'user',
     summary: 'Create several samples',
     payload: z.array(row).min(1).max(3),
-    answer: got,
+    response: got,
     handle: async ({ payload }) => ({ got: payload }),
   }),
   route({
@@ -75,7 +75,7 @@ export const sampleRoutes: Route[] = [
     summary: 'Put samples in order',
     payload: z.array(z.string().regex(/^\d+$/)).max(3),
     payloadField: 'order',
-    answer: got,
+    response: got,
     handle: async ({ payload }) => ({ got: payload }),
   }),
   route({
@@ -85,7 +85,7 @@ export const sampleRoutes: Route[] = [
     resource: 'sample::post',
     summary: 'Create a sample of any fields',
     payload: z.record(z.string().max(20), z.string()),
-    answer: got,
+    response: got,
     handle: async ({ payload }) => ({ got: payload }),
   }),
   route({
@@ -94,7 +94,7 @@ export const sampleRoutes: Route[] = [
     access: 'system',
     summary: 'Delete a sample',
     params: z.object({ sampleId: z.string() }),
-    answer: z.object({ deleted: z.literal(true) }),
+    response: z.object({ deleted: z.literal(true) }),
     handle: async () => ({ deleted: true as const }),
   }),
   route({
@@ -106,7 +106,7 @@ export const sampleRoutes: Route[] = [
     apiKeyParam: 'api_key',
     summary: 'Create a sample from a script',
     query: z.object({ callback: z.string().optional() }),
-    answer: z.object({}),
+    response: z.object({}),
     handle: async ({ query }) => new Reply(`/**/${query.callback}({});`, { headers: { 'Content-Type': 'text/javascript' } }),
   }),
   route({
@@ -116,7 +116,7 @@ export const sampleRoutes: Route[] = [
     resource: 'sample::get',
     summary: 'Try a password',
     params: z.object({ sampleId: z.string(), password: z.string() }),
-    answer: z.array(z.boolean()),
+    response: z.array(z.boolean()),
     handle: async ({ params }) => {
       throw new Error(`a fault that names ${params.password}`)
     },

@@ -29,9 +29,9 @@ withRedis('budgets that two gateways share', () => {
     budgets = links.map((link) => {
       const failed = (error: Error) => {
         failures++
-        link.failed(error)
+        link.onFailure(error)
       }
-      return sharedBudgets({ ...link, failed })('test', { points: POINTS, duration: SECONDS })
+      return sharedBudgets({ ...link, onFailure: failed })('test', { points: POINTS, duration: SECONDS })
     })
   })
   afterEach(async () => {
@@ -129,7 +129,7 @@ withRedis('budgets that two gateways share', () => {
     const { found } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, 4)
       await budgets[1]?.consume(fresh, 3)
-      const input = await budgets[1]?.giveBack(fresh, 2)
+      const input = await budgets[1]?.refund(fresh, 2)
       const shared = await budgets[0]?.get(fresh)
       await admin.del(keyOf(fresh))
       const own = [await budgets[0]?.get(fresh), await budgets[1]?.get(fresh)]

@@ -58,7 +58,7 @@ export interface StandIns {
   address: string
   keys: Map<string, StandInKey>
   /** Keys that were looked up, in order. */
-  lookUps: string[]
+  lookups: string[]
   /** Appended audit log entries, per call. */
   audit: { entries: AuditEntry[]; outcomes: AuditOutcome[] }[]
   /** Runs before the response of an append; throwing fails the call. */
@@ -84,7 +84,7 @@ export async function startStandIns(listen = '127.0.0.1:0'): Promise<StandIns> {
   const standIns: StandIns = {
     address: '',
     keys: new Map(),
-    lookUps: [],
+    lookups: [],
     audit: [],
     beforeAppend: async () => {},
     registered: [],
@@ -104,7 +104,7 @@ export async function startStandIns(listen = '127.0.0.1:0'): Promise<StandIns> {
     ...respondNotFound(ApiKeyServiceService),
     async authenticate({ key }) {
       if (standIns.authFailure) throw standIns.authFailure
-      standIns.lookUps.push(key)
+      standIns.lookups.push(key)
       const known = standIns.keys.get(key)
       if (!known) throw new DomainError('unauthenticated', 'KEY_UNKNOWN', 'unknown key')
       const { keyId, userType, organisationId, resources, expireTime } = known

@@ -38,7 +38,7 @@ export async function startTestGateway(routes: readonly Route[], config: Partial
     },
     routes,
     log,
-    { checkAnswers: true },
+    { validateResponses: true },
   )
   return { ...running, url: `http://${running.address}` }
 }

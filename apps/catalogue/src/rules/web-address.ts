@@ -11,5 +11,5 @@ export function webAddressProblem(address: string, { paths }: { paths: boolean }
   if (paths && !/^[^/?#]*:/.test(address)) return undefined
   return /^https?:\/\/[^/?#]/i.test(address) && URL.canParse(address)
     ? undefined
-    : `must be an http or https address${paths ? ', or a path' : ''}`
+    : `must be an http or https URL${paths ? ', or a path' : ''}`
 }

@@ -29,7 +29,7 @@ of a view that is not stored is rejected if its IP address has started 500 new v
 (\`too_many_views\`). A language that is neither a language of the video nor an ISO 639 code counts as \`""\`. A body that is not an
 array of at most ${MAX_EVENTS} items is rejected as a whole.`,
   payload: lenientList(PlayerEvent, { max: MAX_EVENTS, message: `must have at most ${MAX_EVENTS} events` }),
-  answer: z.object({
+  response: z.object({
     accepted: schema.int('Number of events that count.'),
     rejected: z.array(
       z.object({ index: schema.int('Index of the event in the request, from 0.'), message: schema.text('Reason for the rejection.') }),

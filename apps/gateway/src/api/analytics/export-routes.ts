@@ -22,7 +22,7 @@ one object per line. CSV starts with a header line. The response is streamed and
 early, the export is incomplete.`,
   params: z.object({ organisationId: id('organisation') }),
   query: z.object({ ...periodQuery, format: oneOf(['ndjson', 'csv'], { description: 'Format of the rows.' }).default('ndjson') }),
-  answer: z.string(),
+  response: z.string(),
   contentTypes: Object.values(FORMATS).map(({ type }) => type),
   async handle({ params, query }, context) {
     const period = periodOf(query)

@@ -32,7 +32,7 @@ export const getHeatmap = route({
     'duration. If the source was replaced by one of another length, only the views of the length with most views count.',
   params: ofVideo,
   query: z.object(periodQuery),
-  answer: z.object({
+  response: z.object({
     video_id: schema.id('video'),
     organisation_id: schema.id('organisation'),
     video_duration: z.number().meta({ description: 'Duration of the video in seconds.', example: 12.48 }),
@@ -65,7 +65,7 @@ export const getRealtime = route({
   summary: 'Count the current views',
   description: 'Counts the views that sent an event within the last 60 s, in all and for each of the 100 videos with most of them.',
   params: ofOrganisation,
-  answer: z.object({
+  response: z.object({
     organisation_id: schema.id('organisation'),
     views: schema.int('Current views of all videos.', 12),
     videos: z.array(z.object({ video_id: schema.id('video'), views: schema.int('Current views of this video.', 7) })),
@@ -85,7 +85,7 @@ export const listViewerDays = route({
   description: SALTED,
   params: ofOrganisation,
   query: listQuery,
-  answer: z.array(ViewerDayResponse),
+  response: z.array(ViewerDayResponse),
   async handle({ params, query }, context) {
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const { rows, link } = await viewerDays({ organisationId, videoId: '' }, query, context, `/analytics/viewers/${organisationId}/per-day`)
@@ -104,7 +104,7 @@ export const listVideoViewerDays = route({
   description: SALTED,
   params: ofVideo,
   query: listQuery,
-  answer: z.array(VideoViewerDayResponse),
+  response: z.array(VideoViewerDayResponse),
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const organisationId = await reportedOrganisation(named, context)
     const path = `/analytics/viewers/${organisationId}/video/${videoId}/per-day`
@@ -124,7 +124,7 @@ export const listQualityDays = route({
   description: 'Returns a row for each day with views that reported playback quality, oldest first.',
   params: ofVideo,
   query: listQuery,
-  answer: z.array(QualityDayResponse),
+  response: z.array(QualityDayResponse),
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)

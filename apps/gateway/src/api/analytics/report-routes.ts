@@ -54,7 +54,7 @@ export const listLanguages = route({
   description: 'Returns the 1,000 languages with most player loads, in decreasing order.',
   params: ofOrganisation,
   query: z.object(languagePeriodQuery),
-  answer: z.array(LanguageResponse),
+  response: z.array(LanguageResponse),
   async handle({ params, query }, context) {
     const period = languagePeriodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
@@ -71,7 +71,7 @@ export const listSubtitles = route({
   description: 'Returns the 1,000 languages with most player loads, in decreasing order.',
   params: ofOrganisation,
   query: z.object(languagePeriodQuery),
-  answer: z.array(LanguageResponse),
+  response: z.array(LanguageResponse),
   async handle({ params, query }, context) {
     const period = languagePeriodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
@@ -90,7 +90,7 @@ export const getViews = route({
   params: ofOrganisation,
   query: z.object({ ...periodQuery, filter }),
   publicNames,
-  answer: ViewsResponse,
+  response: ViewsResponse,
   async handle({ params, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
@@ -110,7 +110,7 @@ export const listDays = route({
   params: ofOrganisation,
   query: z.object({ ...periodQuery, ...pageQuery, filter }),
   publicNames,
-  answer: z.array(DayResponse),
+  response: z.array(DayResponse),
   async handle({ params, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
@@ -144,7 +144,7 @@ export const listVideos = route({
     filter: videoFilter,
     detailed: flag({ description: '`true` adds how much was watched and the texts of the video.' }).default(false),
   }),
-  answer: z.array(VideoListResponse),
+  response: z.array(VideoListResponse),
   publicNames,
   async handle({ params, query }, context) {
     const period = periodOf(query)
@@ -175,7 +175,7 @@ export const getVideo = route({
   description: 'Returns the sums of all views of the video in the period.',
   params: ofVideo,
   query: z.object(periodQuery),
-  answer: VideoResponse,
+  response: VideoResponse,
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)
@@ -193,7 +193,7 @@ export const listVideoDays = route({
   description: 'Returns a row for each day with views, oldest first.',
   params: ofVideo,
   query: z.object({ ...periodQuery, ...pageQuery }),
-  answer: z.array(VideoDayResponse),
+  response: z.array(VideoDayResponse),
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)
@@ -221,7 +221,7 @@ export const getDurationViewed = route({
   description: 'Returns the mean share of the video that was watched. Also counts the watched and the furthest positions in steps of 5 %.',
   params: ofVideo,
   query: z.object(periodQuery),
-  answer: DurationResponse,
+  response: DurationResponse,
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)

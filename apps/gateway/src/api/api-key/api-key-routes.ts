@@ -33,7 +33,7 @@ export const getApiKey = route({
   summary: 'Read the permissions of a key',
   description: 'Returns the resources that the key may access. A user can read only the key that it authenticates with.',
   params: z.object({ apiKey }),
-  answer: KeyAccessResponse,
+  response: KeyAccessResponse,
   refusals: { own_key_only: 'A user can read only the key that it authenticates with.' },
   async handle({ params }, { caller, services, call }) {
     requireOwnKey(caller, params.apiKey)
@@ -48,7 +48,7 @@ export const listResources = route({
   access: 'system',
   summary: 'List the resources for keys',
   description: 'Returns the access list: every resource that a key may have.',
-  answer: AccessListResponse,
+  response: AccessListResponse,
   async handle(_, { services, call }) {
     const { resources } = await services.accessList.listResources({}, call)
     return accessListResponse(resources)
@@ -65,7 +65,7 @@ export const listKeysOfUser = route({
   description: 'Returns all keys of a user with their resources.',
   params: z.object({ userId: id('user') }),
   query: z.object(pageQuery),
-  answer: KeysOfUserResponse,
+  response: KeysOfUserResponse,
   async handle({ params, query }, { services, call, publicUrl }) {
     const { keys, index, more } = await listKeys(services, { $case: 'userId', value: params.userId }, query, call)
     const headers = nextLink(publicUrl, `/apikey/user/${params.userId}`, { ...query, more })
@@ -83,7 +83,7 @@ export const listKeysOfOrganisation = route({
   description: 'Returns the keys of all users of an organisation with their resources.',
   params: z.object({ organisationId: id('organisation') }),
   query: z.object(pageQuery),
-  answer: KeysOfOrganisationResponse,
+  response: KeysOfOrganisationResponse,
   async handle({ params, query }, { services, call, publicUrl }) {
     const { keys, index, more } = await listKeys(services, { $case: 'organisationId', value: params.organisationId }, query, call)
     const headers = nextLink(publicUrl, `/apikey/organisation/${params.organisationId}`, { ...query, more })
@@ -110,7 +110,7 @@ export const createApiKey = route({
         'Time from which the key is invalid. If it is omitted, the key does not expire. The zone is GMT, UTC, Z, ±HH:MM or an IANA name.',
     }).optional(),
   }),
-  answer: NewKeyResponse,
+  response: NewKeyResponse,
   publicNames: { expire_time: 'expiry_date' },
   async handle({ params, payload }, { services, call }) {
     const request = {
@@ -131,7 +131,7 @@ export const regenerateApiKey = route({
   summary: 'Replace the value of a key',
   description: 'Returns a new value for the key. The old value stops working within 5 s. All other properties of the key are kept.',
   params: z.object({ apiKey }),
-  answer: z.object({
+  response: z.object({
     new_key: schema.text('New value of the key. It is a secret.', 'vs_…'),
     old_key: schema.text('Old value of the key, which stops working.', 'vs_…'),
   }),
@@ -148,7 +148,7 @@ export const revokeApiKey = route({
   summary: 'Revoke a key',
   description: 'Permanently revokes a key. It stops working within 5 s. A super user may revoke keys of its own organisation.',
   params: z.object({ apiKey }),
-  answer: z.object({ deleted: z.literal(true) }),
+  response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.apiKeys.revokeApiKey({ key: params.apiKey }, call)
     return { deleted: true as const }

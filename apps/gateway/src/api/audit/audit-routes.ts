@@ -42,7 +42,7 @@ have fewer entries than \`limit\`, or none, and still have a \`next\`.`,
     cursor: text(200, { min: 1 }, { description: '`next` of the previous page.' }).optional(),
     limit: int({ min: 1, max: 1_000 }, { description: 'Maximum number of entries.' }).default(100),
   }),
-  answer: z.object({
+  response: z.object({
     entries: z.array(AuditResponse),
     next: z.string().nullable().meta({ description: '`cursor` of the next page. null on the last page.' }),
   }),

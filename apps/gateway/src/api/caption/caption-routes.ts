@@ -49,7 +49,7 @@ export const getCaption = route({
     id: id('caption'),
     format: oneOf(['json', 'vtt', 'txt', 'xml'], { description: 'Format of the response.' }).default('json'),
   }),
-  answer: records,
+  response: records,
   contentTypes: ['application/json', ...Object.values(WRITERS).map(({ type }) => type)],
   async handle({ params }, context) {
     const { caption, lines } = await readCaption(params.id, context)
@@ -67,7 +67,7 @@ export const createCaption = route({
   summary: 'Add captions to a media',
   description: `Adds a caption file to the media. Send the file as a \`url\`, or as \`content\` with its \`format\`. ${aboutFiles}`,
   payload: withSource(z.strictObject({ ...fields, ...sourceFields }), { required: true }),
-  answer: records,
+  response: records,
   refusals,
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),
   async handle({ payload }, context) {
@@ -97,7 +97,7 @@ export const updateCaption = route({
     }),
     { required: false },
   ),
-  answer: records,
+  response: records,
   refusals,
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),
   async handle({ params, payload }, context) {
@@ -125,7 +125,7 @@ export const deleteCaption = route({
   description: 'Deletes the captions. The videos of the media no longer show them.',
   params: z.object({ captionId: id('caption') }),
   status: 202,
-  answer: z.object({
+  response: z.object({
     status: z.literal('Accepted'),
     message: z.object({ caption_id: schema.id('caption'), deleted: z.literal(true) }),
   }),

@@ -38,7 +38,7 @@ export const createClip = route({
     type: type.default('video'),
     preview: preview.default(false),
   }),
-  answer: z.object({ collaborate_id: schema.id('collaboration entry'), data: ClipResponse, id: schema.id('clip') }),
+  response: z.object({ collaborate_id: schema.id('collaboration entry'), data: ClipResponse, id: schema.id('clip') }),
   refusals: { clips_full: 'The entry already has 200 clips.' },
   async handle({ params, payload }, { services, call }) {
     const fields = { ...payload, timeStart: payload.time_start, timeFinish: payload.time_finish }
@@ -55,7 +55,7 @@ export const getClip = route({
   summary: 'Read a clip',
   description: 'Returns a clip with the user of its entry.',
   params: clipParams,
-  answer: ClipOfEntryResponse,
+  response: ClipOfEntryResponse,
   async handle({ params }, { services, call }) {
     const { clip, userId, videoId } = await services.clips.getClip(params, call)
     return { ...clipResponse(required(clip, 'clip')), user_id: userId, video_id: videoId }
@@ -77,7 +77,7 @@ export const updateClip = route({
     type: type.optional(),
     preview: preview.optional(),
   }),
-  answer: z.object({
+  response: z.object({
     new_data: ClipResponse.meta({ description: 'The clip after the change.' }),
     original_data: ClipResponse.meta({ description: 'The clip before the change.' }),
     updated: schema.id('clip'),
@@ -106,7 +106,7 @@ export const deleteClip = route({
   summary: 'Delete a clip',
   description: 'Deletes a clip. The later clips of the entry move up.',
   params: clipParams,
-  answer: z.object({ deleted: schema.id('clip'), original_data: ClipResponse.meta({ description: 'The clip before it was deleted.' }) }),
+  response: z.object({ deleted: schema.id('clip'), original_data: ClipResponse.meta({ description: 'The clip before it was deleted.' }) }),
   async handle({ params }, { services, call }) {
     const clip = required((await services.clips.deleteClip(params, call)).clip, 'clip')
     return { deleted: clip.clipId, original_data: clipResponse(clip) }
@@ -127,7 +127,7 @@ export const orderClips = route({
     .meta({ description: 'Id of every clip of the entry, each once.', example: ['3', '1', '2'] }),
   payloadField: 'order',
   publicNames: { clip_ids: 'order' },
-  answer: z.object({
+  response: z.object({
     new_data: z.array(ClipResponse).meta({ description: 'The clips in the new order.' }),
     original_data: z.array(ClipResponse).meta({ description: 'The clips in the previous order.' }),
     updated: schema.id('collaboration entry'),

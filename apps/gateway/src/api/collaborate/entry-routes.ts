@@ -3,7 +3,7 @@ import { Entry } from '@vitascope/proto/collaboration/v1/entry'
 import { z } from 'zod'
 import { Reply, route } from '../../server/route/route.ts'
 import { id, idField, pathPart, text } from '../../server/schema/fields.ts'
-import { nextLink, pageQuery, placeOf } from '../../server/schema/pagination.ts'
+import { nextLink, pageQuery, positionOf } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { EntryResponse, entryResponse, NewEntryResponse, newEntryResponse } from './collaborate-response.ts'
 
@@ -21,9 +21,9 @@ export const listEntries = route({
   description: 'Returns the entries with their clips, by id, oldest first. Large results are split into pages. Follow the `Link` header.',
   params: ofVideo,
   query: z.object(pageQuery),
-  answer: z.record(z.string(), EntryResponse),
+  response: z.record(z.string(), EntryResponse),
   async handle({ params: { videoId }, query }, { services, call, publicUrl }) {
-    const page = { pageSize: query.limit, ...placeOf(query) }
+    const page = { pageSize: query.limit, ...positionOf(query) }
     const { entries, nextPageToken } = await services.entries.listEntries({ videoId, ...page }, call)
     // A page may have fewer rows than its limit.
     const start = query.start + entries.length - query.limit
@@ -42,7 +42,7 @@ export const getEntryByEmail = route({
     videoId: id('video'),
     email: pathPart({ description: 'Email address. Upper and lower case are equal.', example: 'ann@example.org' }),
   }),
-  answer: EntryResponse,
+  response: EntryResponse,
   async handle({ params }, { services, call }) {
     return entryResponse(required((await services.entries.getEntryByEmail(params, call)).entry, 'entry'))
   },
@@ -57,7 +57,7 @@ export const createEntry = route({
   params: ofVideo,
   payload: z.strictObject({ user_id: user.optional() }),
   payloadOptional: true,
-  answer: z.object({ id: schema.id('collaboration entry'), data: NewEntryResponse }),
+  response: z.object({ id: schema.id('collaboration entry'), data: NewEntryResponse }),
   refusals: { collaboration_full: 'The video already has 100 entries.', user_not_found: 'The organisation of the video has no such user.' },
   async handle({ params: { videoId }, payload }, { services, call }) {
     const entry = required((await services.entries.createEntry({ videoId, userId: payload.user_id ?? '' }, call)).entry, 'entry')
@@ -72,7 +72,7 @@ export const getEntry = route({
   summary: 'Read a collaboration entry',
   description: 'Returns a collaboration entry with its clips.',
   params: ofEntry,
-  answer: EntryResponse,
+  response: EntryResponse,
   async handle({ params }, { services, call }) {
     return entryResponse(required((await services.entries.getEntry({ collaborationId: params.collaborateId }, call)).entry, 'entry'))
   },
@@ -93,7 +93,7 @@ export const updateEntry = route({
       { description: 'Email address of the entry. If it is empty, the address of its user applies.', example: 'ann@example.org' },
     ).optional(),
   }),
-  answer: z.object({
+  response: z.object({
     updated: schema.id('collaboration entry'),
     original_data: EntryResponse.meta({ description: 'The entry before the change.' }),
     new_data: EntryResponse.meta({ description: 'The entry after the change.' }),
@@ -104,8 +104,8 @@ export const updateEntry = route({
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have user_id or email' }])
     const { user_id = '', email = '' } = payload
     const entry = Entry.create({ collaborationId: params.collaborateId, userId: user_id, email })
-    const answer = await services.entries.updateEntry({ entry, updateMask }, call)
-    const [now, before] = [required(answer.entry, 'entry'), required(answer.previous, 'entry before')]
+    const response = await services.entries.updateEntry({ entry, updateMask }, call)
+    const [now, before] = [required(response.entry, 'entry'), required(response.previous, 'entry before')]
     return { updated: now.collaborationId, original_data: entryResponse(before), new_data: entryResponse(now) }
   },
 })
@@ -117,7 +117,7 @@ export const deleteEntry = route({
   summary: 'Delete a collaboration entry',
   description: 'Deletes an entry with its clips.',
   params: ofEntry,
-  answer: z.object({
+  response: z.object({
     deleted: schema.id('collaboration entry'),
     original_data: EntryResponse.meta({ description: 'The entry before it was deleted.' }),
   }),

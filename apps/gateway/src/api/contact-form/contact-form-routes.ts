@@ -18,7 +18,7 @@ export const listContactForms = route({
   description:
     'Returns the contact forms of the user’s own organisation, oldest first. A system key selects the organisation with `organisation_id`.',
   query: z.object({ organisation_id: organisationIdField().optional(), ...pageQuery }),
-  answer: z.array(ContactFormResponse),
+  response: z.array(ContactFormResponse),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
     const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
@@ -37,7 +37,7 @@ export const getContactForm = route({
   summary: 'Read a contact form',
   description: 'Returns the texts and the settings of a contact form.',
   params: formId,
-  answer: ContactFormResponse,
+  response: ContactFormResponse,
   async handle({ params }, { services, call }) {
     const { contactForm } = await services.contactForms.getContactForm(params, call)
     return contactFormResponse(required(contactForm, 'contact form'))
@@ -66,7 +66,7 @@ export const createContactForm = route({
     gated: flag({ description: gatedMeaning('`1`') }).default(false),
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
-  answer: ContactFormResponse,
+  response: ContactFormResponse,
   async handle({ payload }, { caller, services, call }) {
     const contactForm = ContactForm.create({
       organisationId: requiredOrganisation(caller, payload.organisation_id),
@@ -92,7 +92,7 @@ export const deleteContactForm = route({
   summary: 'Delete a contact form',
   description: 'Permanently deletes the form and its submissions. Videos with this form then have none.',
   params: formId,
-  answer: z.object({ deleted: z.literal(true) }),
+  response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.contactForms.deleteContactForm(params, call)
     return { deleted: true as const }

@@ -27,12 +27,12 @@ submit a form 1,000 times a minute. The number of stored submissions is not limi
   params: formId,
   payload: newSubmission,
   status: 201,
-  answer: z.object({ submission_id: schema.id('submission') }),
+  response: z.object({ submission_id: schema.id('submission') }),
   async validateRemotely({ params, payload }, { services, call }) {
     await services.contactForms.submitContactForm({ ...params, ...toSubmission(payload), validateOnly: true }, call)
   },
-  async handle({ params, payload }, { services, call, takeSubmission }) {
-    await takeSubmission(params.contactFormId)
+  async handle({ params, payload }, { services, call, countSubmission }) {
+    await countSubmission(params.contactFormId)
     const request = { ...params, ...toSubmission(payload), validateOnly: false }
     const { submissionId } = await services.contactForms.submitContactForm(request, call)
     return { submission_id: submissionId }
@@ -47,7 +47,7 @@ export const listSubmissions = route({
   description: 'Returns the submissions, oldest first.',
   params: formId,
   query: z.object(pageQuery),
-  answer: z.array(SubmissionResponse),
+  response: z.array(SubmissionResponse),
   async handle({ params, query }, { services, call, publicUrl }) {
     const { rows, more } = await collectRows({ ...query, part: 500 }, async (page) => {
       const { submissions, nextPageToken } = await services.contactForms.listSubmissions({ ...params, ...page }, call)
@@ -65,7 +65,7 @@ export const deleteSubmission = route({
   summary: 'Delete a submission of a contact form',
   description: 'Permanently deletes the submission.',
   params: formId.extend({ submissionId: id('submission') }),
-  answer: z.object({ deleted: z.literal(true) }),
+  response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.contactForms.deleteSubmission(params, call)
     return { deleted: true as const }

@@ -18,7 +18,7 @@ export const frameQuery = {
   token: text(2_000, { min: 1 }, { description: 'A token of the video. The player uses it to play a protected video.' }).optional(),
 }
 
-export const placeQuery = {
+export const positionQuery = {
   element_id: text(
     64,
     { pattern: /^[A-Za-z_][\w-]*$/, message: 'must be an identifier: a letter or _, then letters, digits, _ and -' },
@@ -35,7 +35,7 @@ export const slidesQuery = {
 }
 
 function readWebAddress(value: unknown) {
-  const message = 'must be an http or https address without a user name'
+  const message = 'must be an http or https URL without a user name'
   if (typeof value !== 'string' || value.length > 2_000 || !value.isWellFormed() || !URL.canParse(value)) return refuse(message)
   const { protocol, username, password, href } = new URL(value)
   return /^https?:$/.test(protocol) && username === '' && password === '' ? href : refuse(message)

@@ -4,7 +4,7 @@ import { route } from '../../server/route/route.ts'
 import { id, oneOf } from '../../server/schema/fields.ts'
 import { findVideo } from '../video/video-routes.ts'
 import { type Embedded, frameCode, scriptCode } from './embed-code.ts'
-import { frameQuery, placeQuery, slidesQuery } from './embed-fields.ts'
+import { frameQuery, positionQuery, slidesQuery } from './embed-fields.ts'
 import { findEmbedded, type Picture, pictureOf } from './find-embedded.ts'
 import { frameSize } from './frame-size.ts'
 
@@ -27,8 +27,8 @@ export const getEmbedCode = route({
     id: id('video or playlist'),
     type: oneOf(['js', 'iframe'], { description: '`js` is a script that creates the frame. `iframe` is the frame.' }).default('js'),
   }),
-  query: z.object({ ...frameQuery, ...placeQuery, ...slidesQuery }),
-  answer: code,
+  query: z.object({ ...frameQuery, ...positionQuery, ...slidesQuery }),
+  response: code,
   refusals: expired,
   async handle({ params, query }, context) {
     const { title, picture } = await findEmbedded(params.id, context)
@@ -46,8 +46,8 @@ export const getPresentationCode = route({
   summary: 'Read the embed code with slides',
   description: 'Returns the HTML that embeds a video with the slides of its presentation.',
   params: z.object({ videoId: id('video') }),
-  query: z.object({ ...frameQuery, ...placeQuery }),
-  answer: code,
+  query: z.object({ ...frameQuery, ...positionQuery }),
+  response: code,
   refusals: { ...expired, presentation_not_found: 'The video has no presentation.' },
   async handle({ params, query }, context) {
     const { video } = await findVideo(params.videoId, context)
@@ -60,7 +60,7 @@ export const getPresentationCode = route({
 export const embedRoutes = [getEmbedCode, getPresentationCode]
 
 type FrameQuery = z.output<z.ZodObject<typeof frameQuery>>
-type PlaceQuery = z.output<z.ZodObject<typeof placeQuery>>
+type PlaceQuery = z.output<z.ZodObject<typeof positionQuery>>
 
 function embed(id: string, title: string, picture: Picture, { width, height, token }: FrameQuery): Embedded {
   return { id, title, size: frameSize({ width, height }, picture), token }

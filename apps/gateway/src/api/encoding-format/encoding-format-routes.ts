@@ -20,7 +20,7 @@ export const listProfiles = route({
   access: 'system',
   summary: 'List the available encoding formats',
   description: 'Returns the profiles of additional renditions.',
-  answer: z.array(EncodingProfileResponse),
+  response: z.array(EncodingProfileResponse),
   async handle(_, { services, call }) {
     const { profiles } = await services.encodingFormats.listProfiles({}, call)
     return profiles.map(encodingProfileResponse)
@@ -34,7 +34,7 @@ export const getMediaFormats = route({
   summary: 'Read the encoding formats of a media',
   description: 'Returns the encoding formats that were applied to the media.',
   params: z.object({ mediaId: id('media') }),
-  answer: MediaFormatsResponse,
+  response: MediaFormatsResponse,
   async handle({ params }, { services, call }) {
     return mediaFormatsResponse(await services.encodingFormats.listMediaFormats({ mediaId: params.mediaId }, call))
   },
@@ -54,7 +54,7 @@ export const addMediaFormat = route({
   params: z.object({ mediaId: id('media') }),
   payload: z.strictObject({ encodingformat: profile() }),
   publicNames: { profile_id: 'encodingformat' },
-  answer: MediaFormatsResponse,
+  response: MediaFormatsResponse,
   refusals: { no_picture: 'The files that play contain audio only.', ...QUOTA_REFUSALS },
   async handle({ params, payload }, { services, call }) {
     const request = { mediaId: params.mediaId, profileId: payload.encodingformat }
@@ -70,7 +70,7 @@ export const getOrganisationFormats = route({
   summary: 'Read the encoding formats of an organisation',
   description: 'Returns the encoding formats that later uploads of the organisation receive.',
   params: z.object({ organisationId: id('organisation') }),
-  answer: OrganisationFormatsResponse,
+  response: OrganisationFormatsResponse,
   async handle({ params }, context) {
     const named = await organisationOf(params.organisationId, context)
     const { formats } = await context.services.encodingFormats.listOrganisationFormats(
@@ -90,7 +90,7 @@ export const addOrganisationFormat = route({
   params: z.object({ organisationId: id('organisation') }),
   payload: z.strictObject({ encodingformat_id: profile() }),
   publicNames: { profile_id: 'encodingformat_id' },
-  answer: OrganisationFormatsResponse,
+  response: OrganisationFormatsResponse,
   async handle({ params, payload }, context) {
     const named = await organisationOf(params.organisationId, context)
     const request = { organisationId: params.organisationId, profileId: payload.encodingformat_id }
@@ -106,7 +106,7 @@ export const removeOrganisationFormat = route({
   summary: 'Stop applying an encoding format to uploads',
   description: 'Removes an encoding format from the later uploads of the organisation. Existing renditions are kept.',
   params: z.object({ organisationEncodingformatId: id('association, `organisation_encodingformat_id`') }),
-  answer: z.object({ deleted: schema.int('The association that was deleted.', 7) }),
+  response: z.object({ deleted: schema.int('The association that was deleted.', 7) }),
   async handle({ params }, { services, call }) {
     const organisationFormatId = params.organisationEncodingformatId
     await services.encodingFormats.removeOrganisationFormat({ organisationFormatId }, call)

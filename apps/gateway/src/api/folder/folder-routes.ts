@@ -22,7 +22,7 @@ export const listFolders = route({
   description: 'Returns one object with the folders by id, or `[{}]` if there are none.',
   params: z.object({ organisationId: id('organisation') }),
   query: z.object(pageQuery),
-  answer: z.array(z.record(z.string(), FolderResponse)),
+  response: z.array(z.record(z.string(), FolderResponse)),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
@@ -41,7 +41,7 @@ export const createFolder = route({
   summary: 'Create a folder',
   description: 'Creates a folder without videos.',
   payload: z.strictObject({ organisation_id: organisationIdField(), name, description: description.default('') }),
-  answer: z.object({ created: schema.id('folder'), data: FolderDataResponse }),
+  response: z.object({ created: schema.id('folder'), data: FolderDataResponse }),
   refusals: exists,
   async handle({ payload }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, payload.organisation_id)
@@ -59,7 +59,7 @@ export const updateFolder = route({
   description: 'Accepts `name`, `description`, or both.',
   params: ofFolder,
   payload: z.strictObject({ organisation_id: organisationIdField(), name: name.optional(), description: description.optional() }),
-  answer: z.object({
+  response: z.object({
     updated_data: FolderResponse.meta({ description: 'The folder after the change.' }),
     old_data: FolderResponse.meta({ description: 'The folder before the change.' }),
     updated: schema.id('folder'),
@@ -72,8 +72,8 @@ export const updateFolder = route({
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have name or description' }])
     const { name = '', description = '' } = fields
     const folder = Folder.create({ folderId: params.folderId, organisationId, name, description })
-    const answer = await services.folders.updateFolder({ folder, updateMask }, call)
-    const [now, before] = [required(answer.folder, 'folder'), required(answer.previous, 'folder before')]
+    const response = await services.folders.updateFolder({ folder, updateMask }, call)
+    const [now, before] = [required(response.folder, 'folder'), required(response.previous, 'folder before')]
     return { updated_data: folderResponse(now), old_data: folderResponse(before), updated: now.folderId }
   },
 })
@@ -86,7 +86,7 @@ export const deleteFolder = route({
   summary: 'Delete a folder',
   description: 'Deletes a folder. Its videos are kept.',
   params: z.object({ folderId: id('folder'), organisationId: id('organisation') }),
-  answer: z.object({ deleted: z.literal(true), old_data: FolderResponse.meta({ description: 'The folder before it was deleted.' }) }),
+  response: z.object({ deleted: z.literal(true), old_data: FolderResponse.meta({ description: 'The folder before it was deleted.' }) }),
   async handle({ params }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { folder } = await services.folders.deleteFolder({ folderId: params.folderId, organisationId }, call)
@@ -102,7 +102,7 @@ export const listFolderVideos = route({
   description: 'Returns the ids in the order in which the videos were added.',
   params: ofFolder,
   query: z.object(pageQuery),
-  answer: z.object({ contents: z.array(schema.id('video')), folder_id: schema.id('folder') }),
+  response: z.object({ contents: z.array(schema.id('video')), folder_id: schema.id('folder') }),
   async handle({ params: { folderId }, query }, { services, call, publicUrl }) {
     const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { videoIds, nextPageToken } = await services.folders.listFolderVideos({ folderId, ...page }, call)
@@ -120,7 +120,7 @@ export const addFolderVideo = route({
   summary: 'Add a video to a folder',
   description: 'Adds a video of the folder’s organisation. A video may be in several folders.',
   params: ofVideo,
-  answer: z.object({
+  response: z.object({
     folder_id: schema.id('folder'),
     added: z.array(schema.id('video')).meta({ description: 'The added video. Empty if it was already in the folder.' }),
   }),
@@ -138,7 +138,7 @@ export const removeFolderVideo = route({
   summary: 'Remove a video from a folder',
   description: 'Removes a video from a folder. The video is kept.',
   params: ofVideo,
-  answer: z.object({ folder_id: schema.id('folder'), removed: z.array(schema.id('video')).meta({ description: 'The removed video.' }) }),
+  response: z.object({ folder_id: schema.id('folder'), removed: z.array(schema.id('video')).meta({ description: 'The removed video.' }) }),
   refusals: { folder_video_not_found: 'The folder does not contain the video.' },
   async handle({ params }, { services, call }) {
     await services.folders.removeFolderVideo(params, call)

@@ -12,7 +12,7 @@ export const nextId = route({
   cost: 'write',
   summary: 'Generate a unique number',
   description: 'Returns a number that this operation has not returned before.',
-  answer: z.object({ id: schema.text('The number as text of digits.', '42') }),
+  response: z.object({ id: schema.text('The number as text of digits.', '42') }),
   async handle(_, { services, call }) {
     const { id } = await services.ids.nextId({}, call)
     return { id }
@@ -29,7 +29,7 @@ export const randomId = route({
   summary: 'Generate a unique random text',
   description: 'Returns a random text that this operation has not returned before.',
   params: z.object({ length: int({ min: 4, max: 10 }, { description: 'Number of characters.' }).default(7) }),
-  answer: z.object({
+  response: z.object({
     id: schema.text('Text of the characters A-Z, a-z and 0-9.', 'k3V9aQx'),
     length: schema.int('`length` of the request.', 7),
   }),

@@ -15,7 +15,7 @@ export const getJob = route({
   summary: 'Read a job',
   description: 'Returns the state, progress, plan and renditions of an encode job.',
   params: z.object({ jobId: id('job') }),
-  answer: JobResponse,
+  response: JobResponse,
   async handle({ params }, context) {
     const { job } = await context.services.jobs.getJob({ jobId: params.jobId }, context.call)
     return await withWork(required(job, 'job'), context)
@@ -31,7 +31,7 @@ export const cancelJob = route({
     'The video becomes `failed` with code 4005. If the job replaced a source or added a rendition, the video keeps playing as before.',
   params: z.object({ jobId: id('job') }),
   status: 202,
-  answer: JobResponse,
+  response: JobResponse,
   refusals: { job_finished: 'The job has already ended.' },
   async handle({ params }, context) {
     const { job } = await context.services.jobs.cancelJob({ jobId: params.jobId }, context.call)
@@ -50,7 +50,7 @@ export const retryJob = route({
     'rendition. The files that play are not changed until it ends.',
   params: z.object({ jobId: id('job') }),
   status: 202,
-  answer: RetriedJobResponse,
+  response: RetriedJobResponse,
   refusals: {
     job_not_failed: 'The job is active or has succeeded.',
     job_overtaken: 'A later job replaced this one, or the rendition already exists.',

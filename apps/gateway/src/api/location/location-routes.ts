@@ -24,7 +24,7 @@ is the country whose code sorts first.`,
       z.string().meta({ description: 'ISO 3166-1 alpha-2 code.', pattern: '^[A-Za-z]{2}$', example: 'NL' }),
     ).optional(),
   }),
-  answer: z.object({
+  response: z.object({
     postcode: schema.text('Postcode in the notation of its country. If a full postcode was looked up by its area, the area.', '1012'),
     country: schema.text('ISO 3166-1 alpha-2 code.', 'NL'),
     latitude: schema.text('Latitude in degrees.', '52.37'),
@@ -58,7 +58,7 @@ export const listVideosOfCountry = route({
   description,
   params: z.object({ country: pathPart({ description: 'Country as in `location` of the video.', example: 'NL' }) }),
   query: listQuery,
-  answer: placedVideos,
+  response: placedVideos,
   handle: ({ params, query }, context) => listVideos({ $case: 'country', value: params.country }, query, context),
 })
 
@@ -70,7 +70,7 @@ export const listVideosOfCity = route({
   description,
   params: z.object({ city: pathPart({ description: 'City as in `location` of the video.', example: 'Amsterdam' }) }),
   query: listQuery,
-  answer: placedVideos,
+  response: placedVideos,
   handle: ({ params, query }, context) => listVideos({ $case: 'city', value: params.city }, query, context),
 })
 

@@ -18,7 +18,7 @@ export const getMedia = route({
   summary: 'Read a media',
   description: 'Returns the file names of a media and whether its files require a token.',
   params: z.object({ mediaId: id('media') }),
-  answer: MediaResponse,
+  response: MediaResponse,
   async handle({ params }, { services, call }) {
     const { media } = await services.media.getMedia({ mediaId: params.mediaId }, call)
     return mediaResponse(required(media, 'media'))
@@ -44,7 +44,7 @@ export const updateMedia = route({
     '`X-Job-Id` contains the id of its job.',
   params: z.object({ mediaId: id('media') }),
   payload: changes,
-  answer: z.object({
+  response: z.object({
     media_id: schema.id('media'),
     status: z.union([
       z.object({ action: z.literal('replace_video'), success: z.literal(true), uri: schema.text('URL as it was sent.') }),
@@ -85,7 +85,7 @@ export const deleteMedia = route({
   query: z.object(deletion),
   payload: z.strictObject(deletion),
   payloadOptional: true,
-  answer: z.object({ id: schema.id('media'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
+  response: z.object({ id: schema.id('media'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
   async handle({ query, payload }, { caller, services, call }) {
     const request = deletionOf(query, payload, caller)
     // A deletion is final, so its record must name an existing user.
@@ -104,7 +104,7 @@ export const publishMedia = route({
   description: 'Creates a further video of the media. It starts with the fields of the media’s first video.',
   params: z.object({ mediaId: id('media') }),
   status: 201,
-  answer: z.object({ video_id: schema.id('video'), media_id: schema.id('media') }),
+  response: z.object({ video_id: schema.id('video'), media_id: schema.id('media') }),
   async handle({ params }, { services, call }) {
     const { videoId, mediaId } = await services.media.publishMedia({ mediaId: params.mediaId }, call)
     return { video_id: videoId, media_id: mediaId }

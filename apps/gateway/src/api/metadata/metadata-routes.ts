@@ -19,7 +19,7 @@ export const getMetadata = route({
     'Returns the video record with its metadata. For guests and keys of other organisations, `metadata` is a map of the public ' +
     'values by name. For keys of its organisation and system keys, it is `{public, private}`, each an array of entries.',
   params: z.object({ videoId: id('video') }),
-  answer: VideoResponse,
+  response: VideoResponse,
   refusals: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
@@ -63,7 +63,7 @@ export const createMetadata = route({
   payload: entries(z.strictObject({ name, value, private: isPrivate.default(false), read_only: readOnly.default(false) })),
   publicNames: { entries: '' },
   status: 201,
-  answer: z.object({ status: z.literal('Created'), message: z.object({ ...of, created: schema.timestamp('Time of creation.') }) }),
+  response: z.object({ status: z.literal('Created'), message: z.object({ ...of, created: schema.timestamp('Time of creation.') }) }),
   refusals: {
     metadata_exists: 'The video already has an entry with one of the names.',
     metadata_full: 'The video would have more than 100 entries.',
@@ -91,7 +91,7 @@ export const updateMetadata = route({
   params: z.object({ videoId: id('video') }),
   payload: entries(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() })),
   publicNames: { changes: '' },
-  answer: z.object({ status: z.literal('Updated'), message: z.object({ ...of, created: schema.timestamp('Time of the change.') }) }),
+  response: z.object({ status: z.literal('Updated'), message: z.object({ ...of, created: schema.timestamp('Time of the change.') }) }),
   refusals: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound, system_only: systemOnly },
   async handle({ params, payload }, { services, call }) {
     const changes = payload.map((one) => ({ name: one.name, value: one.value, private: one.private, readOnly: one.read_only }))
@@ -122,7 +122,7 @@ export const deleteMetadata = route({
   description: 'Deletes all named entries, or none if one of them is rejected.',
   params: z.object({ videoId: id('video'), keyNames }),
   publicNames: { changes: '' },
-  answer: z.object({ status: z.literal('Updated'), message: z.object({ ...of, deleted: schema.timestamp('Time of deletion.') }) }),
+  response: z.object({ status: z.literal('Updated'), message: z.object({ ...of, deleted: schema.timestamp('Time of deletion.') }) }),
   refusals: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound },
   async handle({ params }, { services, call }) {
     const { deleteTime } = await services.metadata.deleteMetadata({ videoId: params.videoId, names: params.keyNames }, call)

@@ -17,7 +17,7 @@ export const getOrganisation = route({
   summary: 'Read an organisation',
   description: 'Returns an organisation with its quota and current usage.',
   params: z.object({ id: id('organisation') }),
-  answer: OrganisationResponse,
+  response: OrganisationResponse,
   async handle({ params }, { services, call }) {
     const { organisation } = await services.organisations.getOrganisation({ organisationId: params.id }, call)
     return shownOrganisation(required(organisation, 'organisation'), { services, call })
@@ -31,7 +31,7 @@ export const listOrganisations = route({
   summary: 'List the names of active organisations by id',
   description: 'Returns an object with the names of all active organisations by id.',
   query: z.object(pageQuery),
-  answer: z
+  response: z
     .record(z.string(), z.string())
     .meta({ description: 'Names by organisation id.', example: { '1': 'System', '2': 'Example Films' } }),
   async handle({ query }, { services, call, publicUrl }) {
@@ -74,7 +74,7 @@ export const updateOrganisation = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ id: id('organisation') }),
   payload: changes,
-  answer: z.object({
+  response: z.object({
     organisation_id: schema.id('organisation'),
     status: z.object({
       action: z.literal('update_data'),
@@ -108,7 +108,7 @@ export const createOrganisation = route({
   description: 'Creates an organisation without users.',
   payload: z.strictObject({ name }),
   status: 201,
-  answer: OrganisationResponse,
+  response: OrganisationResponse,
   async handle({ payload }, { services, call }) {
     const { organisation } = await services.organisations.createOrganisation({ name: payload.name }, call)
     // A new organisation has no usage, so the catalogue is not called.

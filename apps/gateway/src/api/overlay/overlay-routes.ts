@@ -18,7 +18,7 @@ export const listOverlays = route({
   summary: 'List the overlays of an organisation',
   description: 'Returns the overlays that are not disabled, oldest first. A system key selects the organisation. Other keys see their own.',
   query: z.object({ organisation_id: organisationIdField().optional(), ...pageQuery }),
-  answer: z.record(z.string(), OverlayResponse).meta({ description: 'Overlays by their index in the list, starting at `"0"`.' }),
+  response: z.record(z.string(), OverlayResponse).meta({ description: 'Overlays by their index in the list, starting at `"0"`.' }),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
     const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
@@ -38,7 +38,7 @@ export const getOverlay = route({
   summary: 'Read an overlay',
   description: 'Returns an overlay, also if it is disabled.',
   params: overlayId,
-  answer: OverlayResponse,
+  response: OverlayResponse,
   async handle({ params }, { services, call }) {
     const { overlay } = await services.overlays.getOverlay({ overlayId: params.id }, call)
     return overlayResponse(required(overlay, 'overlay'))
@@ -56,7 +56,7 @@ export const createOverlay = route({
   payload: newOverlay,
   publicNames: publicOverlayNames,
   status: 201,
-  answer: OverlayResponse,
+  response: OverlayResponse,
   refusals: full,
   async handle({ payload: { organisation_id, ...payload } }, { caller, services, call }) {
     const organisationId = organisation_id === undefined ? '' : namedOrganisation(caller, organisation_id)
@@ -75,7 +75,7 @@ export const updateOverlay = route({
   params: overlayId,
   payload: overlayChanges,
   publicNames: publicOverlayNames,
-  answer: OverlayResponse,
+  response: OverlayResponse,
   refusals: full,
   async handle({ params, payload }, { services, call }) {
     const updateMask = overlayMask(payload)
@@ -93,7 +93,7 @@ export const deleteOverlay = route({
   summary: 'Delete an overlay',
   description: 'Deletes an overlay permanently.',
   params: overlayId,
-  answer: z.object({ deleted: z.literal(true) }),
+  response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.overlays.deleteOverlay({ overlayId: params.id }, call)
     return { deleted: true as const }

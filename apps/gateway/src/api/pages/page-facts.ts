@@ -21,7 +21,7 @@ const MAX_UNKNOWN = 20_000
 
 export interface SharedParts {
   services: Services
-  shed: ConcurrencyLimit
+  concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
   publicUrl: () => string
 }
@@ -59,7 +59,7 @@ async function find(id: string, caller: Pick<RequestContext, 'address' | 'reques
     deadline: new Date(Date.now() + TIMEOUT_MS),
   }
   try {
-    const place = parts.shed.begin('read', widestGroup(caller.address))
+    const place = parts.concurrencyLimit.begin('read', widestGroup(caller.address))
     try {
       return await askShared(id, parts.services, parts.publicUrl(), call)
     } finally {

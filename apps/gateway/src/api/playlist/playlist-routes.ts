@@ -31,7 +31,7 @@ export const getPlaylist = route({
     'Returns a playlist. Keys of its organisation and system keys see all videos. Other callers see only videos that are enabled and have not expired. ' +
     'The playlist page is `/player/{playlist_id}`.',
   params: z.object({ playlistId: id('playlist') }),
-  answer: PlaylistResponse,
+  response: PlaylistResponse,
   async handle({ params }, context) {
     const { playlist, videos, toResponse } = await findPlaylist(params.playlistId, context)
     return playlistResponse(
@@ -71,7 +71,7 @@ export const updatePlaylist = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ playlistId: id('playlist') }),
   payload: changes,
-  answer: z.object({ status: z.literal(true) }),
+  response: z.object({ status: z.literal(true) }),
   publicNames: { monetization_json: 'monetization', video_ids: 'videos' },
   async handle({ params, payload }, { services, call }) {
     const sent = Object.keys(payload)
@@ -105,7 +105,7 @@ export const createPlaylist = route({
   params: z.object({ organisationId: id('organisation') }),
   payload: z.strictObject({ title: title.default(''), description: description.default('') }),
   payloadOptional: true,
-  answer: z.object({ playlist_id: schema.id('playlist') }),
+  response: z.object({ playlist_id: schema.id('playlist') }),
   async handle({ params, payload }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { playlistId } = await services.playlists.createPlaylist({ organisationId, ...payload }, call)
@@ -122,7 +122,7 @@ export const addVideo = route({
   summary: 'Append a video to a playlist',
   description: 'Adds the video at the end. A playlist may contain a video more than once.',
   params: entry,
-  answer: z.object({ status: z.object({ added: schema.id('video') }), videos: PlaylistOrderResponse }),
+  response: z.object({ status: z.object({ added: schema.id('video') }), videos: PlaylistOrderResponse }),
   refusals: { playlist_full: `The playlist already has ${MAX_VIDEOS} videos.` },
   async handle({ params }, { services, call }) {
     const { videoIds } = await services.playlists.addVideoToPlaylist(params, call)
@@ -143,7 +143,7 @@ export const removeVideo = route({
   query: z.object({
     position: int({ min: 0, max: MAX_VIDEOS - 1 }, { description: 'The only position that is checked, from 0.' }).optional(),
   }),
-  answer: z.object({ status: z.object({ tried_to_remove: schema.id('video') }), videos: PlaylistOrderResponse }),
+  response: z.object({ status: z.object({ tried_to_remove: schema.id('video') }), videos: PlaylistOrderResponse }),
   async handle({ params, query }, { services, call }) {
     const { videoIds } = await services.playlists.removeVideoFromPlaylist({ ...params, position: query.position }, call)
     return { status: { tried_to_remove: params.videoId }, videos: playlistOrderResponse(videoIds) }
@@ -158,7 +158,7 @@ export const listPlaylists = route({
   description: 'Returns the playlists without their videos, oldest first.',
   params: z.object({ organisationId: id('organisation') }),
   query: z.object(pageQuery),
-  answer: z.array(PlaylistEntryResponse),
+  response: z.array(PlaylistEntryResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { rows, more } = await collectRows({ ...query, part: 250 }, async (page) => {
@@ -177,7 +177,7 @@ export const getPlaylistFeed = route({
   summary: 'Read a playlist as an RSS feed',
   description: 'Returns RSS 2.0 with Media RSS. The feed contains only videos that guests may see, because feeds are often shared.',
   params: z.object({ playlistId: id('playlist') }),
-  answer: z.string(),
+  response: z.string(),
   contentTypes: [FEED_TYPE],
   async handle({ params }, { services, call, publicUrl }) {
     const { playlistId } = params

@@ -86,7 +86,7 @@ export function presentationResponse(presentation: Presentation, publicUrl: stri
 
 function statusResponse({ state, progress, code, reason }: PresentationStatus): Shown['status'] {
   const message = messages[state as keyof typeof messages]
-  if (message === undefined) throw new Error(`a service answered with the state ${state}`)
+  if (message === undefined) throw new Error(`a service returned the state ${state}`)
   return { message: message as Shown['status']['message'], progress, code, reason }
 }
 

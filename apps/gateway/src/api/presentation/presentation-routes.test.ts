@@ -81,8 +81,8 @@ function contextOf(by: UserKind | 'guest', responses: Record<string, () => unkno
     services: { presentations: noun, users: noun } as unknown as Services,
     publicUrl,
     checkSource: () => [],
-    takePasswordTry: () => Promise.resolve(),
-    takeSubmission: () => Promise.resolve(),
+    countPasswordAttempt: () => Promise.resolve(),
+    countSubmission: () => Promise.resolve(),
     admitEvents: (_events, _sent, send) => send(new Set()),
     from: { address: '203.0.113.1', userAgent: 'test' },
   }

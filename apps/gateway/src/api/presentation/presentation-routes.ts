@@ -17,7 +17,7 @@ export const getPresentation = route({
     'Returns a presentation with its slides. If the presentation belongs to a video, guests may read it only while they may read that video. Pictures of the slides of a ' +
     'protected video require a token of the video, like its other files.',
   params: z.object({ id: id('presentation') }),
-  answer: PresentationResponse,
+  response: PresentationResponse,
   handle: async ({ params }, context) => presentationResponse(await findPresentation(params.id, context), context.publicUrl),
 })
 
@@ -40,7 +40,7 @@ export const createPresentation = route({
     video_id: videoId.default(''),
   }),
   status: 201,
-  answer: PresentationResponse,
+  response: PresentationResponse,
   refusals: { organisation_inactive: 'The organisation is not active.' },
   async handle({ payload }, context) {
     const { services, call, publicUrl } = context
@@ -76,7 +76,7 @@ export const updatePresentation = route({
   description: 'Changes only the fields that are sent. The status becomes `ok` when every slide has a time.',
   params: z.object({ id: id('presentation') }),
   payload: changes,
-  answer: PresentationResponse,
+  response: PresentationResponse,
   refusals: { organisation_inactive: 'The organisation is not active.' },
   async handle({ params, payload }, context) {
     const { services, call, publicUrl } = context
@@ -110,7 +110,7 @@ export const deletePresentation = route({
   summary: 'Delete a presentation with its slides',
   description: 'Deletes a presentation with all its slides. The video that it accompanies is kept.',
   params: z.object({ id: id('presentation') }),
-  answer: z.object({ id: schema.id('presentation'), deleted: z.literal(true) }),
+  response: z.object({ id: schema.id('presentation'), deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.presentations.deletePresentation({ presentationId: params.id }, call)
     return { id: params.id, deleted: true as const }

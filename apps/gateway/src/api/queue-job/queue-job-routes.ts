@@ -11,7 +11,7 @@ const noData = `must be JSON text of at most ${maxDataBytes} bytes`
 
 const data = field(
   (value) => {
-    if (typeof value !== 'string') return refuse('must be a text that holds JSON')
+    if (typeof value !== 'string') return refuse('must be JSON text')
     return Buffer.byteLength(value) <= maxDataBytes && (value === '' || isJson(value)) ? value : refuse(noData)
   },
   z.string().meta({ description: 'Parameters of the job as JSON text.', example: '{"video_id":"42"}' }),
@@ -35,13 +35,14 @@ export const addQueueJob = route({
   section,
   access: 'system',
   summary: 'Add a job to the work queue',
-  description: 'Stores a job for programs of system users. The platform does not run these jobs. The queue holds at most 1,000,000 jobs.',
+  description:
+    'Stores a job for programs of system users. The platform does not run these jobs. The queue contains at most 1,000,000 jobs.',
   payload: z.object({
     priority,
     job_name: text(255, { min: 1 }, { description: 'Name of the work.', example: 'thumbnail-check' }),
     data: data.default(''),
   }),
-  answer: z.array(schema.id('job')).length(1),
+  response: z.array(schema.id('job')).length(1),
   refusals: { queue_full: 'The queue already has 1,000,000 jobs.' },
   async handle({ payload }, { services, call }) {
     const { priority, job_name: jobName, data } = payload
@@ -61,7 +62,7 @@ Without \`lease\`, the job is removed permanently. If the response is lost, the 
 its position after that time, unless it is deleted with \`DELETE /queue-job/{job_id}\`. HEAD is rejected with 405, and responses are
 not cached.`,
   query: z.object({ lease: int({ min: 1, max: 43_200 }, { description: 'Lease time in seconds.', example: 60 }).optional() }),
-  answer: QueueJobResponse.nullable(),
+  response: QueueJobResponse.nullable(),
   publicNames: { lease_seconds: 'lease' },
   async handle({ query }, { services, call }) {
     const { job } = await services.queueJobs.popQueueJob({ leaseSeconds: query.lease ?? 0 }, call)
@@ -76,7 +77,7 @@ export const deleteQueueJob = route({
   summary: 'Delete a job from the work queue',
   description: 'Marks a leased job as done. A job that waits, or whose lease has expired, is deleted too.',
   params: z.object({ jobId: id('queue job') }),
-  answer: z.object({ deleted: z.literal(true) }),
+  response: z.object({ deleted: z.literal(true) }),
   refusals: { queue_job_not_found: 'The job is not in the queue.' },
   async handle({ params }, { services, call }) {
     await services.queueJobs.deleteQueueJob({ jobId: params.jobId }, call)

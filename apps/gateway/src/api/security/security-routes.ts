@@ -21,7 +21,7 @@ const objectIds = text(
   .superRefine((ids, context) => {
     const empty = ids.flatMap((id, index) => (id === '' ? [index + 1] : []))
     const message =
-      ids.length > maxVideos ? `must be 1 to ${maxVideos} ids` : `has no id in place ${empty.slice(0, 10).join(', ')} of ${ids.length}`
+      ids.length > maxVideos ? `must be 1 to ${maxVideos} ids` : `has no id at position ${empty.slice(0, 10).join(', ')} of ${ids.length}`
     if (ids.length > maxVideos || empty.length > 0) context.addIssue({ code: 'custom', message, input: ids })
   })
 
@@ -34,7 +34,7 @@ export const checkAddress = route({
   params: z.object({ ipAddress }),
   query: z.object({ object_ids: objectIds }),
   publicNames: { address: 'ip_address', video_ids: 'object_ids' },
-  answer: z.object({
+  response: z.object({
     ip: schema.text('The IP address in canonical form.', '192.0.2.7'),
     pass: z.array(z.string()).meta({ description: 'Ids of the videos that the address may load.' }),
     fail: z.array(z.string()).meta({ description: 'Ids of all other videos.' }),

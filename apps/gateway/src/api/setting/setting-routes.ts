@@ -24,7 +24,7 @@ export const getSetting = route({
   summary: 'Read a player settings profile',
   description: 'Returns a player settings profile. The password is not included.',
   params: z.object({ id: id('profile') }),
-  answer: SettingResponse,
+  response: SettingResponse,
   async handle({ params }, { services, call }) {
     const { setting } = await services.settings.getSetting({ settingId: params.id }, call)
     return settingResponse(required(setting, 'setting'))
@@ -52,7 +52,7 @@ export const createSetting = route({
   payload: settingChanges,
   payloadOptional: true,
   status: 201,
-  answer: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
+  response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
   refusals: busy,
   async validateRemotely({ params, payload, bad }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
@@ -77,7 +77,7 @@ export const updateSetting = route({
   description: `Changes only the fields that are sent. ${passwords}`,
   params: z.object({ settingId: id('profile') }),
   payload: settingChanges,
-  answer: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
+  response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
   refusals: busy,
   async validateRemotely({ params, payload, bad }, { services, call }) {
     const { setting, mask: updateMask } = settingUpdate(params.settingId, judgeable(payload, bad))
@@ -99,7 +99,7 @@ export const deleteSetting = route({
   description:
     'Deletes a profile. Its videos then have the default profile of their organisation. The default profile itself cannot be deleted.',
   params: z.object({ settingId: id('profile') }),
-  answer: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('profile') }) }),
+  response: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('profile') }) }),
   refusals: {
     setting_in_use:
       'The profile is the default of its organisation: set another default first. Or it has a password and videos use it: remove the ' +
@@ -119,7 +119,7 @@ export const listSettings = route({
   description: 'Returns the player settings profiles of an organisation by id.',
   params: z.object({ organisationId: id('organisation') }),
   query: z.object(pageQuery),
-  answer: z.record(z.string(), SettingResponse).meta({ description: 'Profiles by id.' }),
+  response: z.record(z.string(), SettingResponse).meta({ description: 'Profiles by id.' }),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { rows, more } = await collectRows({ ...query, part: 50 }, async (page) => {

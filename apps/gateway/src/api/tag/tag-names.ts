@@ -41,7 +41,7 @@ const wrapped = z.strictObject({ tags: z.array(z.unknown()) })
 
 function unwrapped(text: string): unknown {
   const found = wrapped.safeParse(jsonOf(text))
-  return found.success ? found.data.tags : refuse('must be one tag, or a JSON object with an array tags')
+  return found.success ? found.data.tags : refuse('must be one tag, or a JSON object with an array `tags`')
 }
 
 /** Returns the parsed JSON, or undefined if the text is invalid, so that it has no tags. */

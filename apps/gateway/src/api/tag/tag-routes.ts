@@ -23,7 +23,7 @@ export const listTags = route({
   description:
     'Returns the most used tags first. Tags with equal counts are sorted by their characters. Tags that differ in case are different tags.',
   query: z.object({ organisation_id: ofOrganisation, ...pageQuery }),
-  answer: z.array(
+  response: z.array(
     z.object({ tag: schema.text('Tag as it was written.', 'launch'), count: schema.int('Number of videos with the tag.', 42) }),
   ),
   async handle({ query }, { caller, services, call, publicUrl }) {
@@ -47,7 +47,7 @@ export const listVideoTags = route({
   summary: 'Read the tags of a video',
   description: 'Returns all tags of a video.',
   params: z.object({ videoId: id('video') }),
-  answer: z.array(z.string()).meta({ example: ['launch'] }),
+  response: z.array(z.string()).meta({ example: ['launch'] }),
   async handle({ params }, { services, call }) {
     return required((await services.videos.getVideo({ videoId: params.videoId }, call)).video, 'video').tags
   },
@@ -62,13 +62,13 @@ export const addTags = route({
   params: z.object({ videoId: id('video'), tags: tagsInPath(MAX_TAGS).optional() }),
   payload: z.strictObject({ tags: list(tag(), { max: MAX_TAGS }, { description: 'Tags, if the path has none.' }).optional() }),
   payloadOptional: true,
-  answer: z.object({ added: z.array(z.string()).meta({ description: 'Tags that the video did not have before.', example: ['launch'] }) }),
+  response: z.object({ added: z.array(z.string()).meta({ description: 'Tags that the video did not have before.', example: ['launch'] }) }),
   refusals: { tags_full: 'The video would have more than 100 tags.' },
   async handle({ params, payload }, { services, call }) {
     const both = params.tags !== undefined && payload.tags !== undefined
     const tags = params.tags ?? payload.tags
     if (both || tags === undefined) {
-      throw invalid([{ field: 'tags', message: both ? 'must stand in the path or in the payload, not in both' : 'is required' }])
+      throw invalid([{ field: 'tags', message: both ? 'must be in the path or in the payload, not in both' : 'is required' }])
     }
     const { added } = await services.tags.addTags({ videoId: params.videoId, tags }, call)
     return { added }
@@ -82,7 +82,7 @@ export const deleteTags = route({
   summary: 'Delete tags from a video',
   description: 'Removes tags from a video. Tags that the video does not have are ignored.',
   params: z.object({ videoId: id('video'), tags: tagsInPath(MAX_TAGS) }),
-  answer: z.object({ deleted: z.array(z.string()).meta({ description: 'Tags that were removed.', example: ['launch'] }) }),
+  response: z.object({ deleted: z.array(z.string()).meta({ description: 'Tags that were removed.', example: ['launch'] }) }),
   async handle({ params }, { services, call }) {
     const { deleted } = await services.tags.deleteTags({ videoId: params.videoId, tags: params.tags }, call)
     return { deleted }
@@ -102,7 +102,7 @@ export const listTaggedVideos = route({
     organisation_id: ofOrganisation,
     ...pageQuery,
   }),
-  answer: z.array(schema.id('video')),
+  response: z.array(schema.id('video')),
   publicNames: { tags: 'tag' },
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const { match, organisation_id } = query

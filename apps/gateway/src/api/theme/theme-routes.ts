@@ -16,7 +16,7 @@ export const getTheme = route({
   summary: 'Read a theme',
   description: 'Returns the colours and the skin of a theme.',
   params: z.object({ id: id('theme') }),
-  answer: ThemeResponse,
+  response: ThemeResponse,
   async handle({ params }, { services, call }) {
     const { theme } = await services.themes.getTheme({ themeId: params.id }, call)
     return themeResponse(required(theme, 'theme'))
@@ -30,7 +30,7 @@ export const listThemes = route({
   summary: 'List the themes of an organisation',
   description: 'Returns the themes of the user’s own organisation. A system key selects the organisation.',
   query: z.object({ organisation_id: organisationIdField().optional(), ...pageQuery }),
-  answer: z.array(ThemeResponse),
+  response: z.array(ThemeResponse),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
     const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
@@ -50,7 +50,7 @@ export const listThemeVideos = route({
   description: 'Returns the videos that have this theme set. Videos that use it as the default of their organisation are not listed.',
   params: z.object({ id: id('theme') }),
   query: z.object(pageQuery),
-  answer: z.array(z.object({ video_id: schema.id('video'), title: schema.text('Title of the video.', 'Launch day') })),
+  response: z.array(z.object({ video_id: schema.id('video'), title: schema.text('Title of the video.', 'Launch day') })),
   async handle({ params, query }, { services, call, publicUrl }) {
     const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { videos, nextPageToken } = await services.themes.listThemeVideos({ themeId: params.id, ...page }, call)
@@ -74,7 +74,7 @@ export const createTheme = route({
   payload: themeChanges,
   payloadOptional: true,
   status: 201,
-  answer: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
+  response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
   async handle({ params, payload }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { theme } = await services.themes.createTheme({ organisationId, theme: themeValues('', payload) }, call)
@@ -90,7 +90,7 @@ export const updateTheme = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ themeId: id('theme') }),
   payload: themeChanges,
-  answer: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('theme') }) }),
+  response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('theme') }) }),
   async handle({ params, payload }, { services, call }) {
     const updateMask = Object.keys(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
@@ -106,7 +106,7 @@ export const deleteTheme = route({
   summary: 'Delete a theme',
   description: 'Deletes a theme. Its videos then have the default theme of their organisation. The default theme itself cannot be deleted.',
   params: z.object({ themeId: id('theme') }),
-  answer: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('theme') }) }),
+  response: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('theme') }) }),
   refusals: { theme_in_use: 'The theme is the default of its organisation. Set another default first.' },
   async handle({ params }, { services, call }) {
     await services.themes.deleteTheme({ themeId: params.themeId }, call)

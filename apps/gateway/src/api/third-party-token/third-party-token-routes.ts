@@ -39,7 +39,7 @@ export const getThirdPartyToken = route({
   // The response contains decrypted secrets, so reads are audited too.
   audited: true,
   params: recordId,
-  answer: ThirdPartyTokenResponse,
+  response: ThirdPartyTokenResponse,
   refusals: { third_party_token_not_found: 'The token does not exist, or it was deleted.' },
   async handle({ params }, { services, call }) {
     const { thirdPartyToken } = await services.thirdPartyTokens.getThirdPartyToken({ thirdPartyTokenId: params.id }, call)
@@ -77,7 +77,7 @@ export const findThirdPartyToken = route({
       z.string().meta({ description: 'Value of the attribute, percent-encoded.', example: 'photoshare' }),
     ),
   }),
-  answer: ThirdPartyTokenResponse,
+  response: ThirdPartyTokenResponse,
   refusals: { third_party_token_not_found: 'No token has the value.' },
   async handle({ params }, { services, call }) {
     const request = { attribute: ATTRIBUTES[params.attribute], value: params.value }
@@ -106,7 +106,7 @@ export const createThirdPartyToken = route({
     user_id: details.user_id.default(''),
   }),
   status: 201,
-  answer: z.object({ id: schema.id('record'), status, created: schema.timestamp('Time of creation.') }),
+  response: z.object({ id: schema.id('record'), status, created: schema.timestamp('Time of creation.') }),
   refusals: { user_not_found: 'The organisation has no such user.' },
   publicNames: names,
   async handle({ payload }, { caller, services, call }) {
@@ -138,7 +138,7 @@ export const updateThirdPartyToken = route({
   description: 'Changes only the fields that are sent.',
   params: recordId,
   payload: changes,
-  answer: z.object({ id: schema.id('record'), status, Updated: schema.timestamp('Time of the change.') }),
+  response: z.object({ id: schema.id('record'), status, Updated: schema.timestamp('Time of the change.') }),
   refusals: {
     third_party_token_not_found: 'The token does not exist, it was deleted, or it belongs to another organisation.',
     user_not_found: 'The organisation has no such user.',
@@ -162,7 +162,7 @@ export const deleteThirdPartyToken = route({
   summary: 'Delete a third-party token',
   description: 'Deletes a token. It is not returned afterwards.',
   params: recordId,
-  answer: z.object({ id: schema.id('record'), status, Deleted: schema.timestamp('Time of deletion.') }),
+  response: z.object({ id: schema.id('record'), status, Deleted: schema.timestamp('Time of deletion.') }),
   refusals: { third_party_token_not_found: 'The token does not exist, it is already deleted, or it belongs to another organisation.' },
   async handle({ params }, { services, call }) {
     const deleted = await services.thirdPartyTokens.deleteThirdPartyToken({ thirdPartyTokenId: params.id }, call)

@@ -17,7 +17,7 @@ const common = {
   access: 'user',
   resource: 'upload::post',
   contentTypes: [],
-  answer: z.object({}),
+  response: z.object({}),
   optionsHeaders,
   handle: neverCalled,
 } as const
@@ -110,5 +110,5 @@ export const deleteTusUpload = route({
 export const tusRoutes = [createTusUpload, readTusUpload, appendTusUpload, deleteTusUpload]
 
 function neverCalled(): Promise<never> {
-  throw new Error('encoding takes these requests')
+  throw new Error('requests of this route are proxied to encoding')
 }

@@ -19,7 +19,7 @@ export const getUploadConfig = route({
   query: z.object({
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
-  answer: z.object({
+  response: z.object({
     bucket: schema.text('Name of the bucket.', 'vitascope'),
     key_prefix: schema.text('Prefix of every key.', 'uploads/2/'),
     max_bytes: schema.int('Maximum size of a file in bytes.', 21_474_836_480),
@@ -75,7 +75,7 @@ condition by its index, such as \`conditions[2]\`.`,
       }),
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
-  answer: z.object({
+  response: z.object({
     policy: schema.text('Policy as Base64, for the form field `policy`.', 'eyJleHBpcmF0aW9uIj…'),
     signature: schema.text('Signature in hexadecimal, for the form field `x-amz-signature`.', '9f86d081884c7d65…'),
   }),
@@ -102,7 +102,7 @@ The fields must arrive within 13 s and have at most 64 KiB together. The status 
 URL of that store. Only the policy limits the size of the body.`,
   status: 204,
   contentTypes: [],
-  answer: z.object({}),
+  response: z.object({}),
   refusals: {
     policy_refused: 'The signature, the time or a field does not match the policy (403).',
     entity_too_large: 'The file is larger than the policy allows (400).',
@@ -133,7 +133,7 @@ export const readUpload = route({
   }),
   query: z.object({ expires: text(20).optional(), signature: text(100).optional() }),
   contentTypes: ['application/octet-stream'],
-  answer: z.object({}),
+  response: z.object({}),
   proxyTo: ({ uploadId }) => `/file/${encodeURIComponent(uploadId)}`,
   handle: neverCalled,
 })
@@ -161,7 +161,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     etag: text(200, {}, { description: 'ETag that the object store returned. A different ETag is rejected with 409.' }).default(''),
     presentation_id: idField('presentation to which the slides are added').optional(),
   }),
-  answer: z.object({
+  response: z.object({
     tempLink: schema.text(
       'URL of the file. It is valid for a day.',
       'https://media.example.org/v2/upload/file/6fa1a6a4-…?expires=…&signature=…',
@@ -182,7 +182,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     const problems = [
       ...(query.success === undefined ? [{ field: 'success', message: 'is required, but may be empty' }] : []),
       ...(appends && payload.presentation_id === undefined ? [{ field: 'presentation_id', message: 'is required with append' }] : []),
-      ...(!appends && payload.presentation_id !== undefined ? [{ field: 'presentation_id', message: 'is for append only' }] : []),
+      ...(!appends && payload.presentation_id !== undefined ? [{ field: 'presentation_id', message: 'is allowed only with append' }] : []),
     ]
     requireValid(problems)
     const request = {
@@ -209,7 +209,7 @@ export const uploadFrame = route({
   summary: 'Return an empty page for upload widgets',
   description: 'Returns an empty HTML page, which upload widgets of older browsers load in a frame.',
   contentTypes: ['text/html'],
-  answer: z.string(),
+  response: z.string(),
   async handle() {
     const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': "default-src 'none'" }
     return new Reply('<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Upload</title></head><body></body></html>\n', {
@@ -242,5 +242,5 @@ async function needOrganisation(organisationId: string, { caller, services, call
 }
 
 function neverCalled(): Promise<never> {
-  throw new Error('encoding takes these requests')
+  throw new Error('requests of this route are proxied to encoding')
 }

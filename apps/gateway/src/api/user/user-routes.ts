@@ -33,7 +33,7 @@ export const getUser = route({
   summary: 'Read the user of an email address',
   description: 'Returns the user with this email address.',
   params: z.object({ email: pathPart({ description: 'Email address. Upper and lower case are equal.', example: 'ada@example.org' }) }),
-  answer: UserResponse,
+  response: UserResponse,
   async handle({ params }, { services, call }) {
     const { user } = await services.users.getUserByEmail({ email: params.email }, call)
     return userResponse(required(user, 'user'))
@@ -59,7 +59,7 @@ export const createUser = route({
     invited_by_user_id: idOrNone('inviting user. Used only with a system key. Otherwise the caller is the inviting user').optional(),
     telephone_land: details.telephone_land.default(''),
   }),
-  answer: CreatedUserResponse,
+  response: CreatedUserResponse,
   refusals: { email_taken: 'The email address is already in use.', system_only: 'Only a system key may create system users.' },
   async handle({ payload }, { caller, services, call }) {
     const { user } = await services.users.createUser(
@@ -89,7 +89,7 @@ export const deleteUser = route({
   summary: 'Delete a user and revoke its keys',
   description: 'Deletes a user and revokes all its keys.',
   params: z.object({ userId: id('user') }),
-  answer: z.object({ user_id: schema.id('user'), deleted: z.literal(true) }),
+  response: z.object({ user_id: schema.id('user'), deleted: z.literal(true) }),
   refusals: { last_system_user: 'The last system user cannot be deleted.' },
   async handle({ params }, { services, call }) {
     await services.users.deleteUser({ userId: params.userId }, call)
@@ -104,7 +104,7 @@ export const listUsers = route({
   summary: 'List the users of an organisation by id',
   description: 'Returns the users of one organisation as an object by user id.',
   query: z.object({ organisation_id: organisationIdField().optional(), ...pageQuery }),
-  answer: z.array(UserResponse),
+  response: z.array(UserResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, query.organisation_id)
     const { rows, more } = await collectRows({ ...query, part: 500 }, async (page) => {
@@ -134,7 +134,7 @@ export const updateUser = route({
     password: password.optional(),
     telephone_land: details.telephone_land.optional(),
   }),
-  answer: UserResponse,
+  response: UserResponse,
   refusals: {
     own_rights: 'A caller cannot change its own type or status.',
     email_taken: 'The email address is already in use.',

@@ -14,11 +14,11 @@ export const callbackName = text(
  * Returns the response as a function call. The leading comment keeps the callback name from being
  * the first bytes of the file.
  */
-export function jsonpReply(callback: string | undefined, answer: object): Reply {
+export function jsonpReply(callback: string | undefined, body: object): Reply {
   const headers = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
-  if (callback === undefined) return new Reply(answer, { headers })
-  const body = `/**/${callback}(${scriptJson(answer)});`
-  return new Reply(body, { headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' } })
+  if (callback === undefined) return new Reply(body, { headers })
+  const script = `/**/${callback}(${scriptJson(body)});`
+  return new Reply(script, { headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' } })
 }
 
 /** Returns JSON that neither closes a script element nor breaks a line in older JavaScript. */

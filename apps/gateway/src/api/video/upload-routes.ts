@@ -47,7 +47,7 @@ export const uploadVideo = route({
     'itself is rejected with 400. A problem that shows only after DNS resolution or a redirect fails the job with code 4004.',
   payload: upload,
   fileAdvice: 'send files to /v2/upload/tus by the tus protocol, or in a browser by the page /upload',
-  answer: z.object({
+  response: z.object({
     id: schema.id('video'),
     status: VideoStatusResponse,
     job_id: schema.id('job'),
@@ -82,7 +82,7 @@ export const uploadVideoByScript = route({
     callback: callbackName.optional(),
     api_key: text(128, {}, { description: 'API key of a system user. It is a secret.' }).optional(),
   }),
-  answer: z
+  response: z
     .object({
       id: schema.id('video'),
       code: schema.int('`1`: the job is waiting.', 1),

@@ -19,7 +19,7 @@ export const checkVideoPassword = route({
     videoId: id('video'),
     password: text(maxLength, {}, { description: 'The password in plain text, percent-encoded. Do not send its hash. It is a secret.' }),
   }),
-  answer: z
+  response: z
     .array(z.boolean())
     .length(1)
     .meta({ description: '`[true]` for the correct password. `[false]` for a wrong password, or if the video has no password.' }),
@@ -27,8 +27,8 @@ export const checkVideoPassword = route({
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
     video_expired: 'The video has expired. `detail` is the message for viewers.',
   },
-  async handle({ params: { videoId, password } }, { services, call, takePasswordTry }) {
-    await takePasswordTry(videoId)
+  async handle({ params: { videoId, password } }, { services, call, countPasswordAttempt }) {
+    await countPasswordAttempt(videoId)
     const sha1 = createHash('sha1').update(password).digest('hex')
     const { matches } = await services.settings.checkVideoPassword({ videoId, password: sha1 }, call)
     return new Reply([matches], { headers: { 'Cache-Control': 'no-store' } })

@@ -4,7 +4,7 @@ import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
-import { collectRows, nextLink, pageQuery, placeOf, placeQuery } from '../../server/schema/pagination.ts'
+import { collectRows, nextLink, pageQuery, positionOf, positionQuery } from '../../server/schema/pagination.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { settingResponse } from '../setting/setting-response.ts'
 import { namedOrganisation, queriedOrganisation } from '../shared/resolve-organisation.ts'
@@ -32,7 +32,7 @@ export const listVideos = route({
       description: 'Sort key. The default with `q` is the best match first, otherwise `date_created`.',
     }).optional(),
     sort_order: oneOf(['ascending', 'descending'], { description: 'Sort direction of `sort_by`.' }).default('ascending'),
-    ...placeQuery,
+    ...positionQuery,
     limit: int({ min: 1, max: 20 }, { description: 'Maximum number of rows.' }).default(10),
     organisation_id: organisationIdField().optional(),
     status: oneOf(stateWords, { description: 'Returns only videos in this state.' }).optional(),
@@ -41,7 +41,7 @@ export const listVideos = route({
     folder_id: idField('folder', { description: 'Returns only videos in this folder.' }).optional(),
   }),
   publicNames: { query: 'q' },
-  answer: z.object({
+  response: z.object({
     start: schema.int('`start` of the request.', 1),
     total_num_of_records: schema.int(
       'Number of rows that match the filters. With `tag` or `folder_id`, 10000 means 10,000 or more. With `q`, 1000 means 1,000 or more.',
@@ -53,7 +53,7 @@ export const listVideos = route({
     const request = {
       organisationId: queriedOrganisation(caller, query.organisation_id) ?? '',
       pageSize: query.limit,
-      ...placeOf(query),
+      ...positionOf(query),
       order: query.sort_by === undefined && query.q !== undefined ? VideoOrder.VIDEO_ORDER_RELEVANCE : orderOf(query.sort_by),
       descending: query.sort_order === 'descending',
       state: stateOf(query.status),
@@ -83,7 +83,7 @@ export const getVideo = route({
       description: '`true` adds the player settings profile and the theme of the video.',
     }).default('false'),
   }),
-  answer: VideoResponse,
+  response: VideoResponse,
   refusals: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params, query }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
@@ -112,7 +112,7 @@ export const updateVideo = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
-  answer: updateAnswer,
+  response: updateAnswer,
   publicNames: publicVideoNames,
   handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
 })
@@ -126,7 +126,7 @@ export const deleteVideo = route({
   summary: 'Delete one video of a media',
   description: 'Deletes one video and keeps its media. The only video of a media cannot be deleted.',
   params: z.object({ videoId: id('video') }),
-  answer: z.object({ id: schema.id('video'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
+  response: z.object({ id: schema.id('video'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
   refusals: { only_publish: 'The video is the only one of its media. Delete the media instead.' },
   async handle({ params }, { services, call }) {
     const { deleteTime } = await services.videos.deleteVideo({ videoId: params.videoId }, call)
@@ -146,7 +146,7 @@ export const listVideosOfOrganisation = route({
     orderType: oneOf(['asc', 'desc'], { description: 'Sort direction.' }).default('desc'),
   }),
   query: z.object(pageQuery),
-  answer: z.array(VideoResponse),
+  response: z.array(VideoResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
@@ -180,7 +180,7 @@ export const patchVideo = route({
   description: 'Works like `PUT /video/{video_id}` and also accepts keys of users for videos of their own organisation.',
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
-  answer: updateAnswer,
+  response: updateAnswer,
   publicNames: publicVideoNames,
   handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
 })
@@ -206,7 +206,7 @@ export const createVideoToken = route({
       .default(''),
   }),
   status: 201,
-  answer: z.object({
+  response: z.object({
     token: schema.text('The token. It is a secret and is safe in a URL path.'),
     expires: schema.timestamp('Time from which the token is rejected.'),
   }),

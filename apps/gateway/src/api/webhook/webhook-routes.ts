@@ -41,7 +41,7 @@ export const listWebhooks = route({
   summary: 'List the webhooks of an organisation',
   description: 'Returns the webhooks, oldest first.',
   query: z.object({ ...pageQuery, organisation_id: organisationIdField().optional() }),
-  answer: z.array(WebhookResponse),
+  response: z.array(WebhookResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, query.organisation_id)
     const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
@@ -60,7 +60,7 @@ export const getWebhook = route({
   summary: 'Read a webhook',
   description: 'Returns a webhook without its secret.',
   params: ofWebhook,
-  answer: WebhookResponse,
+  response: WebhookResponse,
   async handle({ params }, { services, call }) {
     return webhookResponse(required((await services.webhooks.getWebhook(params, call)).webhook, 'webhook'))
   },
@@ -76,7 +76,7 @@ export const createWebhook = route({
     'least once and in order for each video. A failed delivery is retried for 24 hours. The webhook is then disabled.',
   status: 201,
   payload: z.strictObject({ organisation_id: organisationIdField().optional(), url, events, enabled: enabled.default(true) }),
-  answer: NewWebhookResponse,
+  response: NewWebhookResponse,
   refusals: { webhooks_full: 'The organisation already has 20 webhooks.' },
   async handle({ payload }, context) {
     const { caller, services, call } = context
@@ -96,7 +96,7 @@ export const updateWebhook = route({
   description: 'Changes only the fields that are sent. After it is enabled again, the webhook receives the queued events.',
   params: ofWebhook,
   payload: z.strictObject({ url: url.optional(), events: events.optional(), enabled: enabled.optional() }),
-  answer: WebhookResponse,
+  response: WebhookResponse,
   async handle({ params, payload }, context) {
     const updateMask = Object.keys(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have url, events or enabled' }])
@@ -120,7 +120,7 @@ export const deleteWebhook = route({
   summary: 'Delete a webhook',
   description: 'Deletes a webhook with its log and its queued events.',
   params: ofWebhook,
-  answer: z.object({ deleted: z.literal(true) }),
+  response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.webhooks.deleteWebhook(params, call)
     return { deleted: true as const }
@@ -136,7 +136,7 @@ export const rotateWebhookSecret = route({
     'Returns a new secret. For 24 hours, events are also signed with the previous secret. If there are two previous secrets, only ' +
     'the later one is used.',
   params: ofWebhook,
-  answer: WebhookSecretResponse,
+  response: WebhookSecretResponse,
   async handle({ params }, { services, call }) {
     const { secret } = await services.webhooks.rotateSecret(params, call)
     return { webhook_id: params.webhookId, secret }
@@ -151,7 +151,7 @@ export const testWebhook = route({
   description: 'Sends an event of type `webhook.test`. The log shows the result of the delivery.',
   status: 202,
   params: ofWebhook,
-  answer: z.object({ delivery_id: schema.id('delivery') }),
+  response: z.object({ delivery_id: schema.id('delivery') }),
   refusals: { ...disabled, delivery_waiting: 'The previous test has not ended.' },
   async handle({ params }, { services, call }) {
     const { deliveryId } = await services.webhooks.testWebhook(params, call)
@@ -167,7 +167,7 @@ export const listDeliveries = route({
   description: 'Returns the deliveries of the last seven days, newest first. The log has at most 10,000 deliveries.',
   params: ofWebhook,
   query: z.object(pageQuery),
-  answer: z.array(DeliveryResponse),
+  response: z.array(DeliveryResponse),
   async handle({ params: { webhookId }, query }, { services, call, publicUrl }) {
     const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { deliveries, nextPageToken } = await services.webhooks.listDeliveries({ webhookId, ...page }, call)
@@ -185,7 +185,7 @@ export const resendDelivery = route({
   description: 'Creates a new delivery with the `webhook-id` of the event.',
   status: 202,
   params: z.object({ webhookId: id('webhook'), deliveryId: id('delivery') }),
-  answer: z.object({ delivery_id: schema.id('delivery') }),
+  response: z.object({ delivery_id: schema.id('delivery') }),
   refusals: { ...disabled, delivery_waiting: 'The delivery has not ended.' },
   async handle({ params }, { services, call }) {
     const { deliveryId } = await services.webhooks.resendDelivery(params, call)

@@ -17,11 +17,11 @@ export async function admitCaller(
   route: Route,
   request: IncomingMessage,
   queriedKey: string | undefined,
-  exchange: RequestContext,
+  context: RequestContext,
   { keys, limiter }: { keys: ApiKeyCache; limiter: Limiter },
 ): Promise<{ caller: Caller; holder: KeyHolder | undefined }> {
   const holder = await identify()
-  if (holder) exchange.keyId = holder.keyId
+  if (holder) context.keyId = holder.keyId
   if (route.access === 'public') return { caller: holder?.resources.has(route.resource) ? holder : { kind: 'guest' }, holder }
   if (!holder) throw refusal('unauthenticated', 'KEY_REQUIRED', 'an API key is required; send it as Basic KEY:x or as Bearer KEY')
   if (!MAY_CALL[route.access].has(holder.userType)) throw NOT_ALLOWED[route.access](route.alternative)
@@ -33,11 +33,11 @@ export async function admitCaller(
   async function identify(): Promise<KeyHolder | undefined> {
     const key = await sentKey()
     if (key === undefined) return undefined
-    exchange.secrets.push(key)
+    context.secrets.push(key)
     try {
-      return await keys.check(key, exchange.requestId, () => limiter.takeKeyLookUp(exchange.address))
+      return await keys.check(key, context.requestId, () => limiter.countKeyLookup(context.address))
     } catch (error) {
-      if (isDomainError(error) && error.kind === 'unauthenticated') await limiter.takeFailedKey(exchange.address)
+      if (isDomainError(error) && error.kind === 'unauthenticated') await limiter.countInvalidKey(context.address)
       throw error
     }
   }
@@ -47,7 +47,7 @@ export async function admitCaller(
       return readKey(request, queriedKey)
     } catch (error) {
       // A malformed key needs no lookup, so it costs the same as a guest's request.
-      if (isMalformedKey(error)) await limiter.take({ policy: 'address', address: exchange.address }, route.cost)
+      if (isMalformedKey(error)) await limiter.consume({ policy: 'address', address: context.address }, route.cost)
       throw error
     }
   }

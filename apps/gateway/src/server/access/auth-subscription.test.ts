@@ -13,7 +13,7 @@ afterEach(() => link?.stop())
  * Subscribes to an auth service whose revocation stream stays open until `end` closes it. While
  * `isUnavailable` is true, each call fails.
  */
-function startSubscription({ silenceMs }: { silenceMs: number }) {
+function startSubscription({ warnAfterMs }: { warnAfterMs: number }) {
   const lines: { level: number; msg: string }[] = []
   const state = { isUnavailable: false, streams: 0, failed: 0, forgotten: 0 }
   let end = () => {}
@@ -40,13 +40,13 @@ function startSubscription({ silenceMs }: { silenceMs: number }) {
     routes: [],
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
     redis: undefined,
-    silenceMs,
+    warnAfterMs,
   })
   return { state, end: () => end(), lines, warnings: () => lines.filter(({ level }) => level >= 40) }
 }
 
 test('a stream that reconnects at once logs no warning and clears the key cache', async () => {
-  const { state, end, warnings } = startSubscription({ silenceMs: 60_000 })
+  const { state, end, warnings } = startSubscription({ warnAfterMs: 60_000 })
   for (let stream = 1; stream <= 3; stream++) {
     await waitFor(async () => state.streams === stream, { describe: `stream ${stream}` })
     end()
@@ -57,7 +57,7 @@ test('a stream that reconnects at once logs no warning and clears the key cache'
 })
 
 test('an outage of auth logs one warning, and one line when it ends', async () => {
-  const { state, end, lines, warnings } = startSubscription({ silenceMs: 150 })
+  const { state, end, lines, warnings } = startSubscription({ warnAfterMs: 150 })
   await waitFor(async () => state.streams === 1, { describe: 'the first stream' })
   state.isUnavailable = true
   end()

@@ -10,7 +10,7 @@ import type { ApiKeyCache } from './key-cache.ts'
 
 export interface RevocationSubscription {
   /** True once auth has registered every resource of the route table. */
-  registered(): boolean
+  isRegistered(): boolean
   stop(): Promise<void>
 }
 
@@ -26,18 +26,18 @@ interface Parts {
    */
   redis: SharedRedis | undefined
   /** How long the stream may be interrupted before a warning is logged, in milliseconds. */
-  silenceMs?: number
+  warnAfterMs?: number
 }
 
-const FIRST_WAIT_MS = 100
-const MAX_WAIT_MS = 2_000
+const MIN_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 2_000
 /**
  * Auth closes each connection after two minutes, and a rolling update takes seconds. Shorter
  * interruptions are normal.
  */
-const SILENCE_MS = 15_000
+const WARN_AFTER_MS = 15_000
 /** Redis channel for revoked key ids between gateways. A message is a JSON list of ids. */
-const REVOKED = 'vitascope:revoked'
+const REVOKED_CHANNEL = 'vitascope:revoked'
 
 /**
  * Registers the resources of the route table with auth, then subscribes to revocations. When the
@@ -50,15 +50,15 @@ export function subscribeToRevocations({
   routes,
   log,
   redis,
-  silenceMs = SILENCE_MS,
+  warnAfterMs = WARN_AFTER_MS,
 }: Parts): RevocationSubscription {
   const end = new AbortController()
-  const outage = outageLog(log, silenceMs)
+  const outage = outageLog(log, warnAfterMs)
   const resources = resourcesOf(routes)
   let registered = false
   let failures = 0
 
-  async function once(): Promise<void> {
+  async function subscribeOnce(): Promise<void> {
     const call = serviceCall('gateway', '', end.signal)
     await accessList.registerResources({ resources }, call)
     registered = true
@@ -70,33 +70,35 @@ export function subscribeToRevocations({
       if (apiKeyIds.length === 0) keys.forgetAll()
       else {
         keys.forget(apiKeyIds)
-        redis?.say(REVOKED, JSON.stringify(apiKeyIds))
+        redis?.publish(REVOKED_CHANNEL, JSON.stringify(apiKeyIds))
       }
     }
   }
 
-  async function forever(): Promise<void> {
+  async function keepSubscribed(): Promise<void> {
     while (!end.signal.aborted) {
       try {
-        await once()
+        await subscribeOnce()
         outage.begin(undefined)
       } catch (error) {
         outage.begin(error)
       }
       keys.forgetAll()
-      await delay(backoffMs(++failures, { minMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), undefined, { signal: end.signal }).catch(() => {})
+      await delay(backoffMs(++failures, { minMs: MIN_BACKOFF_MS, maxMs: MAX_BACKOFF_MS }), undefined, { signal: end.signal }).catch(
+        () => {},
+      )
     }
   }
 
   redis?.listen(
-    REVOKED,
+    REVOKED_CHANNEL,
     (message) => keys.forget(idsOf(message)),
     () => keys.forgetAll(),
   )
   outage.begin(undefined)
-  const running = forever().finally(() => outage.stop())
+  const running = keepSubscribed().finally(() => outage.stop())
   return {
-    registered: () => registered,
+    isRegistered: () => registered,
     async stop() {
       end.abort()
       await running
@@ -105,10 +107,10 @@ export function subscribeToRevocations({
 }
 
 /**
- * Logs an outage once it has lasted for `silenceMs`, with its latest error, and its end if the outage
+ * Logs an outage once it has lasted for `warnAfterMs`, with its latest error, and its end if the outage
  * was logged.
  */
-function outageLog(log: Logger, silenceMs: number) {
+function outageLog(log: Logger, warnAfterMs: number) {
   let timer: NodeJS.Timeout | undefined
   let logged = false
   let latest: unknown
@@ -123,7 +125,7 @@ function outageLog(log: Logger, silenceMs: number) {
   return {
     begin(error: unknown) {
       latest = error ?? latest
-      if (!logged) timer ??= setTimeout(warn, silenceMs).unref()
+      if (!logged) timer ??= setTimeout(warn, warnAfterMs).unref()
     },
     end() {
       clear()

@@ -11,7 +11,7 @@ export function readKey(request: IncomingMessage, queried: string | undefined): 
   if (headers.length > 1 || (header !== undefined && queried !== undefined)) throw malformed('send one key')
   if (header === undefined && queried === undefined) return undefined
   const key = queried ?? keyOf(header ?? '')
-  if (!hasKeyForm(key)) throw malformed(faultOf(key))
+  if (!hasKeyForm(key)) throw malformed(describeFault(key))
   return key
 }
 
@@ -19,12 +19,12 @@ export function isMalformedKey(error: unknown): error is DomainError {
   return isDomainError(error) && error.reason === 'KEY_MALFORMED'
 }
 
-const FORM = 'keys are vs_ and 38 letters and digits'
+const FORM = 'a key is vs_ followed by 38 letters and digits'
 
-function faultOf(key: string): string {
+function describeFault(key: string): string {
   return /^vs_[0-9A-Za-z]{38}$/.test(key)
     ? `its checksum is wrong, so a character is mistyped (${FORM})`
-    : `it has not the form of a key (${FORM}): check that the whole key was copied`
+    : `it does not have the form of a key (${FORM}); check that all of it was copied`
 }
 
 /** Returns the key of `Basic base64(KEY:x)` or `Bearer KEY`. */

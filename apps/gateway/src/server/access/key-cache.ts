@@ -13,10 +13,10 @@ export type KeyHolder = Extract<Caller, { kind: 'user' }>
 export interface ApiKeyCache {
   /**
    * Returns the holder of a key. Throws auth's error for an invalid one. Before it sends auth a key
-   * that was not valid within the last day, it awaits `takeLookUp`. Throws `unavailable` (503) when
+   * that was not valid within the last day, it awaits `beforeLookup`. Throws `unavailable` (503) when
    * too many such keys are being looked up.
    */
-  check(key: string, requestId: string, takeLookUp: () => Promise<void>): Promise<KeyHolder>
+  check(key: string, requestId: string, beforeLookup: () => Promise<void>): Promise<KeyHolder>
   /** Removes revoked or changed keys from the cache. */
   forget(keyIds: readonly string[]): void
   forgetAll(): void
@@ -64,8 +64,8 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
 
   async function authenticate(key: string, requestId: string): Promise<Verdict> {
     try {
-      const answer = await apiKeys.authenticate({ key }, serviceCall('gateway', requestId))
-      return { holder: toHolder(answer), expireTime: answer.expireTime }
+      const response = await apiKeys.authenticate({ key }, serviceCall('gateway', requestId))
+      return { holder: toHolder(response), expireTime: response.expireTime }
     } catch (error) {
       if (isDomainError(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden')) return { refusal: error }
       throw error
@@ -73,17 +73,17 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
   }
 
   return {
-    async check(key, requestId, takeLookUp) {
+    async check(key, requestId, beforeLookup) {
       const hash = createHash('sha256').update(key).digest('base64')
       const isKnown = known.has(hash)
-      if (!isKnown && !verdicts.last(hash)?.isFresh) await takeLookUp()
+      if (!isKnown && !verdicts.last(hash)?.isFresh) await beforeLookup()
       const verdict = await verdicts.get(hash, () => (isKnown ? lookUp : lookUpUnknown)(hash, key, requestId))
       if ('refusal' in verdict) throw verdict.refusal
       return { ...verdict.holder, key }
     },
     forget(keyIds) {
-      const gone = new Set(keyIds)
-      verdicts.deleteWhere((verdict) => 'holder' in verdict && gone.has(verdict.holder.keyId))
+      const revoked = new Set(keyIds)
+      verdicts.deleteWhere((verdict) => 'holder' in verdict && revoked.has(verdict.holder.keyId))
     },
     forgetAll() {
       verdicts.clear()
@@ -97,16 +97,16 @@ const KIND_OF_TYPE: Partial<Record<UserType, UserKind>> = {
   [UserType.USER_TYPE_SYSTEM]: 'system',
 }
 
-function toHolder(answer: AuthenticateResponse): Omit<KeyHolder, 'key'> {
-  const userType = KIND_OF_TYPE[answer.userType]
-  if (!userType) throw new Error(`auth answered a user of type ${answer.userType}`)
+function toHolder(response: AuthenticateResponse): Omit<KeyHolder, 'key'> {
+  const userType = KIND_OF_TYPE[response.userType]
+  if (!userType) throw new Error(`auth returned the unknown user type ${response.userType}`)
   return {
     kind: 'user',
-    keyId: answer.apiKeyId,
-    userId: answer.userId,
-    organisationId: answer.organisationId,
+    keyId: response.apiKeyId,
+    userId: response.userId,
+    organisationId: response.organisationId,
     userType,
-    resources: new Set(answer.resources),
+    resources: new Set(response.resources),
   }
 }
 

@@ -29,18 +29,18 @@ export interface AuditLog {
    * Resolves with the function that records the outcome, once the entry is durable. Throws
    * `unavailable` if auth does not answer.
    */
-  recordIntent(write: Write): Promise<(ending: Outcome) => void>
+  recordIntent(write: Write): Promise<(outcome: Outcome) => void>
   /** Sends the pending outcomes, for a short time only. */
   stop(): Promise<void>
 }
 
 const MAX_PER_CALL = 500
 /** Deadline of a call, and so the maximum delay of a write. */
-const CALL_MS = 2_000
-const AGAIN_MS = 50
+const CALL_TIMEOUT_MS = 2_000
+const SHUTDOWN_RETRY_MS = 50
 /** How long outcomes wait for entries to join, and the pause after a failed call. */
-const OUTCOMES_MS = 100
-const RETRY_MS = 1_000
+const OUTCOME_DELAY_MS = 100
+const FAILURE_DELAY_MS = 1_000
 /**
  * More outcomes than this are pending only in a long outage of auth, in which no writes are
  * executed either.
@@ -55,7 +55,7 @@ export function createAuditLog({
   log: Logger
 }): AuditLog {
   const nextId = createEntryIds()
-  const endings: AuditOutcome[] = []
+  const pendingOutcomes: AuditOutcome[] = []
   let timer: NodeJS.Timeout | undefined
   let stopped = false
 
@@ -66,20 +66,20 @@ export function createAuditLog({
       clearTimeout(timer)
       timer = undefined
       const entries = items.filter((item) => item !== undefined)
-      const outcomes = endings.splice(0, MAX_PER_CALL)
+      const outcomes = pendingOutcomes.splice(0, MAX_PER_CALL)
       if (entries.length === 0 && outcomes.length === 0) return []
-      let wait = OUTCOMES_MS
+      let wait = OUTCOME_DELAY_MS
       try {
         await append({ entries, outcomes })
-        if (endings.length >= MAX_PER_CALL) wait = 0
+        if (pendingOutcomes.length >= MAX_PER_CALL) wait = 0
       } catch (error) {
-        wait = RETRY_MS
-        endings.unshift(...outcomes)
+        wait = FAILURE_DELAY_MS
+        pendingOutcomes.unshift(...outcomes)
         limitOutcomes()
         log.warn({ err: error }, 'writing the audit log failed')
         throw error
       } finally {
-        if (endings.length > 0) sendLater(wait)
+        if (pendingOutcomes.length > 0) sendLater(wait)
       }
       return []
     },
@@ -90,19 +90,19 @@ export function createAuditLog({
    * no effect.
    */
   async function append(request: { entries: AuditEntry[]; outcomes: AuditOutcome[] }): Promise<void> {
-    const once = () => audit.appendEntries(request, { ...serviceCall('gateway', ''), deadline: new Date(Date.now() + CALL_MS) })
+    const once = () => audit.appendEntries(request, { ...serviceCall('gateway', ''), deadline: new Date(Date.now() + CALL_TIMEOUT_MS) })
     try {
       await once()
     } catch (error) {
       if (!isDomainError(error) || error.reason !== 'SERVICE_UNAVAILABLE') throw error
-      await delay(AGAIN_MS)
+      await delay(SHUTDOWN_RETRY_MS)
       await once()
     }
   }
 
   /** Drops the oldest outcomes beyond the maximum. */
   function limitOutcomes(): void {
-    const lost = endings.splice(0, Math.max(0, endings.length - MAX_OUTCOMES)).length
+    const lost = pendingOutcomes.splice(0, Math.max(0, pendingOutcomes.length - MAX_OUTCOMES)).length
     if (lost > 0) log.warn({ lost }, 'outcomes of audited writes were lost')
   }
 
@@ -124,9 +124,9 @@ export function createAuditLog({
       const entry = { entryId: nextId(), ...write }
       await batcher.add(entry)
       return ({ status, createdId }) => {
-        endings.push({ entryId: entry.entryId, status, createdId })
+        pendingOutcomes.push({ entryId: entry.entryId, status, createdId })
         limitOutcomes()
-        sendLater(OUTCOMES_MS)
+        sendLater(OUTCOME_DELAY_MS)
       }
     },
     async stop() {
@@ -135,9 +135,9 @@ export function createAuditLog({
       const drain = async () => {
         await batcher.flush()
         let isSent = true
-        while (isSent && endings.length > 0) isSent = await sendOutcomes()
+        while (isSent && pendingOutcomes.length > 0) isSent = await sendOutcomes()
       }
-      await Promise.race([drain(), delay(CALL_MS, undefined, { ref: false })])
+      await Promise.race([drain(), delay(CALL_TIMEOUT_MS, undefined, { ref: false })])
     },
   }
 }

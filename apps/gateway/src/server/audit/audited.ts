@@ -7,7 +7,7 @@ import type { AuditLog } from './audit-log.ts'
 import { createdIdOf } from './created-id.ts'
 
 /** nginx's status for a client that disconnected. The handler was not started. */
-const HUNG_UP = 499
+const CLIENT_CLOSED_REQUEST = 499
 const KEY_START = 8
 /** Status of a destructive read that found nothing. It is not a write, so it is not listed. */
 const NOTHING_CHANGED = 304
@@ -16,38 +16,37 @@ const NOTHING_CHANGED = 304
  * Runs a handler between the audit entry and its outcome. Routes that are not audited run without
  * either.
  */
-export async function audited<Answer>(
+export async function runAudited<Result>(
   { route, params }: { route: Route; params: Readonly<Record<string, unknown>> },
-  {
-    holder,
-    exchange,
-    signal,
-  }: { holder: KeyHolder | undefined; exchange: RequestContext; signal: Pick<AbortSignal, 'aborted' | 'reason'> },
+  { holder, context, signal }: { holder: KeyHolder | undefined; context: RequestContext; signal: Pick<AbortSignal, 'aborted' | 'reason'> },
   log: AuditLog,
-  handle: () => Promise<Answer>,
-): Promise<Answer> {
+  handle: () => Promise<Result>,
+): Promise<Result> {
   if (!route.audited) return await handle()
-  const end = await log.recordIntent({
+  const recordOutcome = await log.recordIntent({
     organisationId: holder?.organisationId ?? '',
     userId: holder?.userId ?? '',
     keyStart: holder?.key.slice(0, KEY_START) ?? '',
     action: route.resource,
-    object: objectOf(exchange.instance(), params),
-    requestId: exchange.requestId,
-    address: exchange.address,
+    object: objectOf(context.instance(), params),
+    requestId: context.requestId,
+    address: context.address,
   })
   if (signal.aborted) {
-    end({ status: HUNG_UP, createdId: '' })
+    recordOutcome({ status: CLIENT_CLOSED_REQUEST, createdId: '' })
     throw signal.reason
   }
   try {
-    const answer = await handle()
-    const status = answer instanceof Reply ? answer.status : route.status
-    end({ status: route.verb === 'get' && answer === null ? NOTHING_CHANGED : status, createdId: createdIdOf(route, params, answer) })
-    return answer
+    const result = await handle()
+    const status = result instanceof Reply ? result.status : route.status
+    recordOutcome({
+      status: route.verb === 'get' && result === null ? NOTHING_CHANGED : status,
+      createdId: createdIdOf(route, params, result),
+    })
+    return result
   } catch (error) {
     // An aborted call may have been executed, so no outcome is recorded.
-    if (!signal.aborted) end({ status: isDomainError(error) ? statusOf(error) : 500, createdId: '' })
+    if (!signal.aborted) recordOutcome({ status: isDomainError(error) ? statusOf(error) : 500, createdId: '' })
     throw error
   }
 }

@@ -7,9 +7,9 @@ import { Reply, type Route } from '../route/route.ts'
 export function createdIdOf(
   { verb, paths }: Pick<Route, 'verb' | 'paths'>,
   params: Readonly<Record<string, unknown>>,
-  answered: unknown,
+  result: unknown,
 ): string {
-  const body = answered instanceof Reply ? answered.body : answered
+  const body = result instanceof Reply ? result.body : result
   if (verb !== 'post' || typeof body !== 'object' || body === null) return ''
   const nouns = (paths[0] ?? '').split('/').filter((part) => /^[a-z-]+$/.test(part))
   const found = [
@@ -20,9 +20,9 @@ export function createdIdOf(
     fieldOf(body, `${nouns[0]?.replaceAll('-', '_')}_id`),
     Array.isArray(body) && body.length === 1 ? body[0] : undefined,
   ]
-  const named = new Set(Object.values(params))
-  const made = found.find((id) => typeof id === 'string' && /^\d{1,19}$/.test(id) && !named.has(id))
-  return typeof made === 'string' ? made : ''
+  const paramValues = new Set(Object.values(params))
+  const created = found.find((id) => typeof id === 'string' && /^\d{1,19}$/.test(id) && !paramValues.has(id))
+  return typeof created === 'string' ? created : ''
 }
 
 function fieldOf(body: unknown, name: string): unknown {

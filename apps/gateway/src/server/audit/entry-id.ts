@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-const COUNTS = 0x1000
+const COUNTER_SIZE = 0x1000
 
 /**
  * Returns a generator of UUIDv7: milliseconds since 1970, then a counter. The ids of one process
@@ -14,7 +14,7 @@ export function createEntryIds(now: () => number = Date.now): () => string {
     if (time > last) {
       last = time
       count = 0
-    } else if (++count === COUNTS) {
+    } else if (++count === COUNTER_SIZE) {
       // The clock went back, or the counter is exhausted. Order is more important than an exact
       // millisecond.
       last++

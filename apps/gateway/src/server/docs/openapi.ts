@@ -118,8 +118,8 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     responses: {
       [String(route.status)]: {
         description: 'The request succeeded.',
-        headers: answerHeaders(target),
-        ...(route.contentTypes.length > 0 && { content: answerContent(route) }),
+        headers: responseHeaders(target),
+        ...(route.contentTypes.length > 0 && { content: responseContent(route) }),
       },
       ...(verb === 'get' &&
         route.readOnly && { '304': { description: 'The resource has not changed since the `ETag` in `If-None-Match`.' } }),
@@ -134,13 +134,13 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
   }
 }
 
-function answerContent({ contentTypes, answer }: Route): Record<string, { schema: z.ZodType }> {
-  return Object.fromEntries(contentTypes.map((type) => [type, { schema: type === 'application/json' ? answer : z.string() }]))
+function responseContent({ contentTypes, response }: Route): Record<string, { schema: z.ZodType }> {
+  return Object.fromEntries(contentTypes.map((type) => [type, { schema: type === 'application/json' ? response : z.string() }]))
 }
 
 const requestId = z.string().meta({ description: 'Request id. Echoes the client’s `X-Request-Id` if it is valid.', example: 'b7e1…' })
 
-function answerHeaders({ route, verb }: Target): z.ZodObject {
+function responseHeaders({ route, verb }: Target): z.ZodObject {
   if (verb !== 'get' || !route.readOnly) return z.object({ 'X-Request-Id': requestId })
   return z.object({
     'X-Request-Id': requestId,

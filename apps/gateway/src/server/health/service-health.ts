@@ -24,11 +24,11 @@ const TIMEOUT_MS = 1_000
 /** Returns true if the service behind a channel reports SERVING. */
 export async function isServing(channel: Channel): Promise<boolean> {
   const call = { ...serviceCall('gateway', ''), deadline: new Date(Date.now() + TIMEOUT_MS) }
-  const answer = await channel
+  const response = await channel
     .client(HEALTH)
     .check({}, call)
     .catch(() => undefined)
-  return answer?.status === SERVING
+  return response?.status === SERVING
 }
 
 /** Returns true if an HTTP service answers its `/healthz` with 200. */

@@ -26,8 +26,8 @@ export function allowOrigins(origins: readonly string[]): Middleware {
 export function originHeaders(origins: readonly string[]): (origin: string | undefined) => Readonly<Record<string, string>> {
   const allowed = (origin: string) => ({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
   if (origins.includes('*')) {
-    const anybody = allowed('*')
-    return () => anybody
+    const forAll = allowed('*')
+    return () => forAll
   }
   return (origin) => ({ Vary: 'Origin', ...(origin !== undefined && origins.includes(origin) && allowed(origin)) })
 }

@@ -7,19 +7,19 @@ import { problemDocument } from './problem.ts'
  * Time limit for a request body. With `LINGER_MS` and the check interval, a slow client is
  * disconnected within 15 s.
  */
-const BODY_MS = 13_000
-const HEADERS_MS = 8_000
-const LOOK_MS = 500
+const BODY_TIMEOUT_MS = 13_000
+const HEADERS_TIMEOUT_MS = 8_000
+const CHECK_INTERVAL_MS = 500
 /**
  * Idle timeout of a connection, which also covers a call that waits for its response. The delivery and
  * upload proxies set a longer one.
  */
-const SILENT_MS = 15_000
+const IDLE_TIMEOUT_MS = 15_000
 /**
  * How long a client may read nothing of a complete response. Node checks once per interval and
  * disconnects if nothing was written since the last check.
  */
-const TAKING_MS = 7_000
+const STALLED_READ_TIMEOUT_MS = 7_000
 
 /**
  * Creates an HTTP server for the open network. Headers and times are bounded, and malformed HTTP is
@@ -32,51 +32,51 @@ export function createHttpServer(listener: RequestListener, publicUrl: () => str
       // `rejectAmbiguousRequests` checks the header and answers with a message that names the
       // error.
       requireHostHeader: false,
-      headersTimeout: HEADERS_MS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
       // Uploads have no time limit, so the limit for bodies is enforced in `limitBody`.
       requestTimeout: 0,
-      connectionsCheckingInterval: LOOK_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
       // Longer than the 60 s of most load balancers, which could otherwise reuse a connection that
       // was just closed.
       keepAliveTimeout: 65_000,
     },
     listener,
   )
-  server.timeout = SILENT_MS
+  server.timeout = IDLE_TIMEOUT_MS
   server.on('request', (request, response) => {
     const { socket } = request
     limitBody(request, () => {
       if (response.headersSent && !response.writableFinished) socket.destroy()
-      else refuseConnection(Object.assign(new Error('too slow'), { code: TOO_SLOW }), socket, publicUrl())
+      else rejectConnection(Object.assign(new Error('too slow'), { code: TOO_SLOW }), socket, publicUrl())
     })
     // Pipelined requests do not extend the time to read the responses before them.
-    if (socket.timeout !== SILENT_MS && socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+    if (socket.timeout !== IDLE_TIMEOUT_MS && socket.writableLength === 0) socket.setTimeout(IDLE_TIMEOUT_MS)
     response.once('prefinish', () => {
       // Most responses are fully written by then.
       if (socket.writableLength === 0) return
-      socket.setTimeout(TAKING_MS)
+      socket.setTimeout(STALLED_READ_TIMEOUT_MS)
       response.once('finish', () => {
-        if (socket.timeout === TAKING_MS && socket.writableLength === 0) socket.setTimeout(SILENT_MS)
+        if (socket.timeout === STALLED_READ_TIMEOUT_MS && socket.writableLength === 0) socket.setTimeout(IDLE_TIMEOUT_MS)
       })
     })
   })
   // Expectations other than 100-continue are ignored.
   server.on('checkExpectation', listener)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket, publicUrl()))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectConnection(error, socket, publicUrl()))
   return server
 }
 
 /** Marks requests that are exempt from the time limit for bodies. */
-const WAIVED = Symbol('waived')
-type Sending = IncomingMessage & { [WAIVED]?: true }
+const NO_TIME_LIMIT = Symbol('no time limit')
+type LimitedRequest = IncomingMessage & { [NO_TIME_LIMIT]?: true }
 
-function limitBody(request: Sending, cut: () => void): void {
+function limitBody(request: LimitedRequest, onTimeout: () => void): void {
   const { headers } = request
   if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return
   // Most bodies arrive with their headers and are complete after this turn of the event loop.
   setImmediate(() => {
     if (request.complete || request.destroyed) return
-    const timer = setTimeout(() => request.complete || request[WAIVED] || cut(), BODY_MS).unref()
+    const timer = setTimeout(() => request.complete || request[NO_TIME_LIMIT] || onTimeout(), BODY_TIMEOUT_MS).unref()
     for (const event of ['end', 'close']) request.once(event, () => clearTimeout(timer))
   })
 }
@@ -85,8 +85,8 @@ function limitBody(request: Sending, cut: () => void): void {
  * Exempts a request from the time limit for bodies. The idle timeout of the connection still
  * applies.
  */
-export function waiveRequestTime(request: Sending): void {
-  request[WAIVED] = true
+export function disableBodyTimeout(request: LimitedRequest): void {
+  request[NO_TIME_LIMIT] = true
 }
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'
@@ -101,7 +101,7 @@ const REFUSALS: Readonly<Record<string, { status: number; code: string; detail: 
 const LINGER_MS = 1_000
 const MALFORMED = { status: 400, code: 'bad_request', detail: 'malformed HTTP request' }
 
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: string): void {
+function rejectConnection(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

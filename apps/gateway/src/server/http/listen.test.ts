@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { type Listening, listenWide } from './listen.ts'
+import { type Listening, listenOnManySockets } from './listen.ts'
 
 let listening: Listening[] = []
 afterEach(async () => {
@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const host = '127.0.0.1'
 async function start(port = 0, server = createServer((_, response) => void response.end('ok'))) {
-  const started = await listenWide(server, { host, port })
+  const started = await listenOnManySockets(server, { host, port })
   listening.push(started)
   return { server, port: started.port }
 }

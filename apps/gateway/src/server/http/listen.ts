@@ -16,10 +16,10 @@ export interface Listening {
   close(): Promise<void>
 }
 
-export async function listenWide(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
+export async function listenOnManySockets(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
   // Sockets with SO_REUSEPORT would also share the port with another process, so the port is
   // checked first.
-  if (port !== 0) await checkFree(host, port)
+  if (port !== 0) await requireFreePort(host, port)
   await listen(server, host, port)
   const bound = (server.address() as AddressInfo).port
   const others = Array.from({ length: SOCKETS - 1 }, () =>
@@ -34,7 +34,7 @@ export async function listenWide(server: Server, { host, port }: { host: string;
   }
 }
 
-async function checkFree(host: string, port: number): Promise<void> {
+async function requireFreePort(host: string, port: number): Promise<void> {
   const probe = createServer()
   await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(port, host, resolve))
   await new Promise((resolve) => probe.close(resolve))

@@ -9,9 +9,9 @@ import { requestContext } from './request-context.ts'
  */
 export function page(template: string, handle: RequestHandler): RequestHandler {
   return (request, response, next) => {
-    const exchange = requestContext(response)
-    exchange.template = template
-    exchange.instance = () => template
+    const context = requestContext(response)
+    context.template = template
+    context.instance = () => template
     if (request.method === 'GET' || request.method === 'HEAD') return handle(request, response, next)
     if (request.method === 'OPTIONS') return answerOptions(request, response, VERBS)
     response.setHeader('Allow', VERBS)

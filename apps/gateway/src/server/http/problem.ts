@@ -51,43 +51,43 @@ const STATUS_OF_REASON: Readonly<Record<string, number>> = {
  * Reasons that concern the gateway's own principal. They are internal errors, not errors of the
  * caller's key.
  */
-const OUR_FAULT = new Set(['PRINCIPAL_MISSING', 'PRINCIPAL_INVALID', 'SERVICE_ONLY'])
+const INTERNAL_REASONS = new Set(['PRINCIPAL_MISSING', 'PRINCIPAL_INVALID', 'SERVICE_ONLY'])
 
 /** Maximum number of field errors in a problem document. */
 export const MAX_ERRORS = 100
 /** Maximum length of a message, in characters. Our own messages are much shorter. */
 const MAX_TEXT_LENGTH = 4_000
 
-export interface ProblemAnswer {
+export interface ProblemResponse {
   problem: Problem
   headers: Record<string, string>
   /** True for an internal error, which is logged. */
-  fault: boolean
+  isInternal: boolean
 }
 
 /**
  * Returns the problem document for a thrown value. A `DomainError` keeps its reason, anything else
  * becomes `internal` without details.
  */
-export function problemOf(error: unknown, exchange: RequestContext, publicUrl: string): ProblemAnswer {
+export function problemOf(error: unknown, context: RequestContext, publicUrl: string): ProblemResponse {
   const refusal = asRefusal(error)
   const code = refusal?.reason.toLowerCase() ?? 'internal'
   const status = refusal ? statusOf(refusal) : 500
-  const hide = withoutSecrets(exchange.secrets)
+  const hide = withoutSecrets(context.secrets)
   const problem: Problem = {
     ...problemDocument(publicUrl, {
       status,
       code,
-      detail: refusal ? hide(refusal.message) : 'something went wrong on our side; the request id leads to it in the log',
-      instance: exchange.instance(),
-      requestId: exchange.requestId,
+      detail: refusal ? hide(refusal.message) : 'internal error; its log entry has the request id',
+      instance: context.instance(),
+      requestId: context.requestId,
     }),
     ...(refusal &&
       refusal.fields.length > 0 && {
         errors: refusal.fields.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field: hide(field), message: hide(message) })),
       }),
   }
-  return { problem, headers: headersOf(refusal, status), fault: status === 500 }
+  return { problem, headers: headersOf(refusal, status), isInternal: status === 500 }
 }
 
 /** Returns a problem document (RFC 9457) in the field order of the API. */
@@ -110,7 +110,7 @@ export function refusal(kind: RefusalKind, reason: string, message: string, retr
 
 /** Returns undefined for internal errors. An aborted call becomes a retryable `unavailable`. */
 function asRefusal(error: unknown): DomainError | undefined {
-  if (isDomainError(error)) return OUR_FAULT.has(error.reason) ? undefined : error
+  if (isDomainError(error)) return INTERNAL_REASONS.has(error.reason) ? undefined : error
   if (error instanceof DOMException && error.name === 'AbortError') {
     return refusal('unavailable', 'SERVICE_UNAVAILABLE', 'a service closed the connection; try again', 1)
   }

@@ -4,8 +4,8 @@ import { refusal } from './problem.ts'
 
 /** Rejects requests that Node accepts but that two HTTP servers could interpret differently. */
 export const rejectAmbiguousRequests: Middleware = (request) => {
-  const oddity = findAmbiguity(request)
-  if (oddity !== undefined) throw refusal('invalid', 'BAD_REQUEST', oddity)
+  const ambiguity = findAmbiguity(request)
+  if (ambiguity !== undefined) throw refusal('invalid', 'BAD_REQUEST', ambiguity)
 }
 
 /** Headers that must not be repeated. */
@@ -13,19 +13,19 @@ const SINGLE_HEADERS = new Set(['host', 'content-type', 'content-length', 'trans
 
 function findAmbiguity(request: IncomingMessage): string | undefined {
   const target = request.url ?? ''
-  if (!target.startsWith('/')) return 'the request line must hold a path, not a whole address'
+  if (!target.startsWith('/')) return 'the request line must contain a path, not an absolute URL'
   // Only printable ASCII without a fragment is accepted, because parsers differ on the rest.
   if (!/^[!"$-~]+$/.test(target)) return 'the path must be percent-encoded'
   const [path = ''] = target.split('?', 1)
   const decoded = decodePath(path)
   if (decoded === undefined) return 'the path has an invalid percent-encoding'
-  if (decoded.includes('\0')) return 'the path has a NUL'
-  if (request.headers.host === undefined && request.httpVersion !== '1.0') return 'the header host is missing'
-  const twice = findRepeated(request.rawHeaders)
-  if (twice !== undefined) return `the header ${twice} must not be repeated`
+  if (decoded.includes('\0')) return 'the path contains a NUL character'
+  if (request.headers.host === undefined && request.httpVersion !== '1.0') return 'the Host header is missing'
+  const repeated = findRepeated(request.rawHeaders)
+  if (repeated !== undefined) return `the header ${repeated} must not be repeated`
   const coding = request.headers['transfer-encoding']?.toLowerCase()
   if (coding !== undefined && coding !== 'chunked') return 'the transfer coding must be chunked'
-  if (request.rawHeaders.some(isFolded)) return 'a header must not go over several lines'
+  if (request.rawHeaders.some(isFolded)) return 'a header must not span several lines'
   return undefined
 }
 

@@ -25,11 +25,11 @@ export interface RequestContext {
 export const NO_ROUTE = '(no route)'
 
 /** Property of a response that holds its `RequestContext`. */
-const CONTEXT = Symbol('exchange')
-type Answering = ServerResponse & { [CONTEXT]?: RequestContext }
+const CONTEXT = Symbol('request context')
+type ContextResponse = ServerResponse & { [CONTEXT]?: RequestContext }
 
-export function beginRequest(request: IncomingMessage, response: Answering, trusted: AddressRules): RequestContext {
-  const exchange: RequestContext = {
+export function beginRequest(request: IncomingMessage, response: ContextResponse, trusted: AddressRules): RequestContext {
+  const context: RequestContext = {
     requestId: requestId(request),
     address: clientAddress(request, trusted),
     template: NO_ROUTE,
@@ -38,11 +38,11 @@ export function beginRequest(request: IncomingMessage, response: Answering, trus
     secrets: [],
     startedAt: performance.now(),
   }
-  response[CONTEXT] = exchange
-  return exchange
+  response[CONTEXT] = context
+  return context
 }
 
-export function requestContext(response: Answering): RequestContext {
+export function requestContext(response: ContextResponse): RequestContext {
   // Set by `beginRequest`, which runs first for every request.
   return response[CONTEXT] as RequestContext
 }
@@ -75,17 +75,17 @@ export class ClientDisconnect {
 
 /** Returns a signal that aborts when the client disconnects before the response is complete. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
-  const hangUp = new AbortController()
-  const look = () => {
-    if (!response.writableFinished) hangUp.abort(new DOMException('the caller cancelled the call', 'AbortError'))
+  const disconnect = new AbortController()
+  const abort = () => {
+    if (!response.writableFinished) disconnect.abort(new DOMException('the client disconnected', 'AbortError'))
   }
-  if (response.destroyed) look()
-  else response.once('close', look)
-  return hangUp.signal
+  if (response.destroyed) abort()
+  else response.once('close', abort)
+  return disconnect.signal
 }
 
 /** Returns the client's `X-Request-Id` if it is valid, otherwise a new id. */
 export function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id']
-  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
+  const sent = request.headers['x-request-id']
+  return typeof sent === 'string' && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID()
 }

@@ -4,7 +4,7 @@ import type { Middleware } from './middleware.ts'
 import { beginRequest } from './request-context.ts'
 
 /** nginx's status for a client that disconnected before the response was complete. */
-const HUNG_UP = 499
+const CLIENT_CLOSED_REQUEST = 499
 
 /** Browsers use only https for this host for one year. Subdomains are not included. */
 const HSTS = 'max-age=31536000'
@@ -30,23 +30,23 @@ export function requestLog({
     ['method', 'path', 'status'],
   )
   return (request, response) => {
-    const exchange = beginRequest(request, response, trusted)
-    response.setHeader('X-Request-Id', exchange.requestId)
+    const context = beginRequest(request, response, trusted)
+    response.setHeader('X-Request-Id', context.requestId)
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (publicUrl().startsWith('https://')) response.setHeader('Strict-Transport-Security', HSTS)
     const method = knownMethod(request.method)
     response.once('close', () => {
-      const status = response.writableFinished ? response.statusCode : HUNG_UP
-      const ms = performance.now() - exchange.startedAt
-      seconds.observe({ method, path: exchange.template, status }, ms / 1000)
-      log[isRoutine(exchange.template, status) ? 'debug' : 'info'](
+      const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST
+      const ms = performance.now() - context.startedAt
+      seconds.observe({ method, path: context.template, status }, ms / 1000)
+      log[isRoutine(context.template, status) ? 'debug' : 'info'](
         {
           method,
-          path: exchange.template,
+          path: context.template,
           status,
           ms: Math.round(ms * 10) / 10,
-          request_id: exchange.requestId,
-          ...(exchange.keyId !== undefined && { key_id: exchange.keyId }),
+          request_id: context.requestId,
+          ...(context.keyId !== undefined && { key_id: context.keyId }),
         },
         'request',
       )

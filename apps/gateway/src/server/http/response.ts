@@ -16,7 +16,7 @@ export function sendJsonBytes(response: ServerResponse, bytes: Buffer, headers: 
 
 /** Adds a header name to `Vary`, unless it is already listed. */
 export function vary(response: ServerResponse, name: string): void {
-  const named = response.getHeader('Vary')
-  if (named === undefined) response.setHeader('Vary', name)
-  else if (!String(named).split(', ').includes(name)) response.setHeader('Vary', `${named}, ${name}`)
+  const existing = response.getHeader('Vary')
+  if (existing === undefined) response.setHeader('Vary', name)
+  else if (!String(existing).split(', ').includes(name)) response.setHeader('Vary', `${existing}, ${name}`)
 }

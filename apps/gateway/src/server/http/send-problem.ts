@@ -10,10 +10,10 @@ export type ProblemSender = (error: unknown, response: ServerResponse) => void
 /** Returns a sender that answers with the problem document of an error and logs internal errors. */
 export function problemSender({ publicUrl, log }: { publicUrl: () => string; log: Logger }): ProblemSender {
   return (error, response) => {
-    const exchange = requestContext(response)
-    const { problem, headers, fault } = problemOf(error, exchange, publicUrl())
+    const context = requestContext(response)
+    const { problem, headers, isInternal } = problemOf(error, context, publicUrl())
     if (response.destroyed) return
-    if (fault) log.error({ err: error, request_id: exchange.requestId, path: exchange.template }, 'request failed')
+    if (isInternal) log.error({ err: error, request_id: context.requestId, path: context.template }, 'request failed')
     // The connection is closed so that a client cannot mistake a partial response for a complete
     // one.
     if (response.headersSent) return void response.destroy()

@@ -13,7 +13,7 @@ export interface ConcurrencyLimit {
    * `unavailable` (503) when too many requests are in progress, and `exhausted` (429) when too many
    * of them belong to this caller. `caller` is a key or an address group.
    */
-  begin(kind: LoadKind, caller: string): { end: (well: boolean) => void }
+  begin(kind: LoadKind, caller: string): { end: (succeeded: boolean) => void }
 }
 
 /**
@@ -29,7 +29,7 @@ const MAX_SHARE = 0.25
  * With at most this many concurrent reads, durations count as the baseline latency without
  * queueing.
  */
-const BASELINE = 4
+const MAX_BASELINE_REQUESTS = 4
 /** Weight of a new sample in the moving average of the baseline latency. */
 const WEIGHT = 1 / 16
 const WINDOW_MS = 250
@@ -58,20 +58,20 @@ export interface ConcurrencyBounds {
  * for services that are remote but not busy.
  */
 export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds, now = () => performance.now()): ConcurrencyLimit {
-  let places = initial
-  const underWay = { read: 0, write: 0 }
-  const ofCaller = new Map<string, number>()
+  let slots = initial
+  const active = { read: 0, write: 0 }
+  const activeByCaller = new Map<string, number>()
   let baselineLatencyMs: number | undefined
-  let look = { since: now(), full: false, answers: 0, ms: 0 }
+  let window = { since: now(), full: false, responses: 0, ms: 0 }
 
   /** Returns how many requests of the kind may be in progress, given those of the other kind. */
   const bound = (kind: LoadKind) =>
     kind === 'read'
-      ? places - Math.min(underWay.write, Math.floor(places * (1 - READ_RESERVE)))
-      : places - Math.min(underWay.read, places) + Math.ceil(max * WRITE_RESERVE)
+      ? slots - Math.min(active.write, Math.floor(slots * (1 - READ_RESERVE)))
+      : slots - Math.min(active.read, slots) + Math.ceil(max * WRITE_RESERVE)
   const isFull = (kind: LoadKind) => {
-    const full = underWay[kind] >= bound(kind)
-    if (kind === 'read') look.full ||= full
+    const full = active[kind] >= bound(kind)
+    if (kind === 'read') window.full ||= full
     return full
   }
   /**
@@ -79,51 +79,51 @@ export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds,
    * its share of the maximum.
    */
   const hasTooMany = (own: number, kind: LoadKind) => {
-    const among = bound(kind)
-    const crowded = underWay[kind] >= among * (1 - MAX_SHARE)
-    return own >= Math.ceil(max * MAX_SHARE) || (crowded && own >= Math.ceil(among * MAX_SHARE))
+    const limit = bound(kind)
+    const isCrowded = active[kind] >= limit * (1 - MAX_SHARE)
+    return own >= Math.ceil(max * MAX_SHARE) || (isCrowded && own >= Math.ceil(limit * MAX_SHARE))
   }
 
-  function observe(ms: number, alone: boolean): void {
-    if (alone) baselineLatencyMs = baselineLatencyMs === undefined ? ms : baselineLatencyMs + (ms - baselineLatencyMs) * WEIGHT
-    look.answers++
-    look.ms += ms
-    if (now() - look.since < WINDOW_MS) return
-    const slowness = look.ms / look.answers / (baselineLatencyMs ?? Number.POSITIVE_INFINITY)
-    if (!look.full) places += Math.ceil((initial - places) / 2)
-    else if (slowness > OVERLOAD_RATIO) places = Math.max(min, Math.floor(places / STEP))
-    else if (baselineLatencyMs !== undefined && slowness <= HEALTHY_RATIO) places = Math.min(max, Math.ceil(places * STEP))
-    look = { since: now(), full: false, answers: 0, ms: 0 }
+  function observe(ms: number, isBaseline: boolean): void {
+    if (isBaseline) baselineLatencyMs = baselineLatencyMs === undefined ? ms : baselineLatencyMs + (ms - baselineLatencyMs) * WEIGHT
+    window.responses++
+    window.ms += ms
+    if (now() - window.since < WINDOW_MS) return
+    const slowness = window.ms / window.responses / (baselineLatencyMs ?? Number.POSITIVE_INFINITY)
+    if (!window.full) slots += Math.ceil((initial - slots) / 2)
+    else if (slowness > OVERLOAD_RATIO) slots = Math.max(min, Math.floor(slots / STEP))
+    else if (baselineLatencyMs !== undefined && slowness <= HEALTHY_RATIO) slots = Math.min(max, Math.ceil(slots * STEP))
+    window = { since: now(), full: false, responses: 0, ms: 0 }
   }
 
   return {
     isFull,
     begin(kind, caller) {
-      const own = ofCaller.get(caller) ?? 0
+      const own = activeByCaller.get(caller) ?? 0
       if (hasTooMany(own, kind)) {
-        const sentence = `you have ${own} active requests, and more are rejected: wait for responses`
+        const sentence = `you have ${own} active requests, which is the current maximum; wait for responses`
         throw new DomainError('exhausted', 'TOO_MANY_AT_ONCE', sentence, { retryAfter: 1 })
       }
       if (isFull(kind)) throw new DomainError('unavailable', 'OVERLOADED', OVERLOADED, { retryAfter: 1 })
-      const alone = underWay.read + underWay.write < BASELINE
+      const isBaseline = active.read + active.write < MAX_BASELINE_REQUESTS
       const startedAt = now()
-      underWay[kind]++
-      ofCaller.set(caller, own + 1)
+      active[kind]++
+      activeByCaller.set(caller, own + 1)
       let ended = false
       return {
-        end(well) {
+        end(succeeded) {
           if (ended) return
           ended = true
-          underWay[kind]--
-          const left = (ofCaller.get(caller) ?? 1) - 1
-          if (left === 0) ofCaller.delete(caller)
-          else ofCaller.set(caller, left)
-          if (well && kind === 'read') observe(now() - startedAt, alone)
+          active[kind]--
+          const left = (activeByCaller.get(caller) ?? 1) - 1
+          if (left === 0) activeByCaller.delete(caller)
+          else activeByCaller.set(caller, left)
+          if (succeeded && kind === 'read') observe(now() - startedAt, isBaseline)
         },
       }
     },
   }
 }
 
-/** Message of a request that is shed. */
+/** Message of a request that is rejected under overload. */
 export const OVERLOADED = 'too many requests are active; try again'

@@ -1,8 +1,8 @@
 import { addressGroups } from '@vitascope/security'
 import type { RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimited } from '../http/rate-limited.ts'
-import type { Budget, Budgets } from './budget.ts'
-import { consume, tooMany } from './consume.ts'
+import type { Budget, BudgetFactory } from './budget.ts'
+import { consumePoints, tooMany } from './consume.ts'
 
 /**
  * A rate-limit budget per client address. IPv6 addresses share one budget per /64 and another one
@@ -16,9 +16,9 @@ export interface AddressBudget {
    * describes. Throws `RateLimited` when one of them has too few points. Then no points are
    * consumed. `of` separates budgets of one address, for example by video.
    */
-  take(address: string, points: number, of?: string): Promise<RateLimiterRes>
+  consume(address: string, points: number, of?: string): Promise<RateLimiterRes>
   /** Refunds consumed points. */
-  giveBack(address: string, points: number, of?: string): Promise<void>
+  refund(address: string, points: number, of?: string): Promise<void>
   /**
    * Returns the error that the next request of an address would get, or undefined if no budget of
    * the address is empty.
@@ -33,30 +33,30 @@ export interface AddressBudget {
 export const WIDER = 4
 
 export function addressBudget(
-  budgetOf: Budgets,
+  createBudget: BudgetFactory,
   policy: string,
   { points, duration, wider = WIDER }: { points: number; duration: number; wider?: number },
 ): AddressBudget {
-  const own = budgetOf(policy, { points, duration })
-  const ofNetwork = budgetOf(`${policy}_48`, { points: points * wider, duration })
+  const own = createBudget(policy, { points, duration })
+  const ofNetwork = createBudget(`${policy}_48`, { points: points * wider, duration })
   return {
     own,
-    async take(address, taken, of) {
+    async consume(address, consumed, of) {
       const [group, network] = addressGroups(address)
-      const left = await consume(policy, own, nameOf(group, of), taken)
+      const left = await consumePoints(policy, own, nameOf(group, of), consumed)
       if (network === undefined) return left
       try {
-        await consume(`${policy}_48`, ofNetwork, nameOf(network, of), taken)
+        await consumePoints(`${policy}_48`, ofNetwork, nameOf(network, of), consumed)
       } catch (error) {
-        await own.giveBack(nameOf(group, of), taken)
+        await own.refund(nameOf(group, of), consumed)
         throw error
       }
       return left
     },
-    async giveBack(address, taken, of) {
+    async refund(address, consumed, of) {
       const [group, network] = addressGroups(address)
-      await own.giveBack(nameOf(group, of), taken)
-      if (network !== undefined) await ofNetwork.giveBack(nameOf(network, of), taken)
+      await own.refund(nameOf(group, of), consumed)
+      if (network !== undefined) await ofNetwork.refund(nameOf(network, of), consumed)
     },
     async rejection(address) {
       const [group, network] = addressGroups(address)

@@ -12,7 +12,7 @@ interface LimitedRoute {
   paths: readonly string[]
 }
 
-const LOG_MS = 1_000
+const LOG_INTERVAL_MS = 1_000
 const CODE = 'overloaded'
 
 /**
@@ -22,16 +22,16 @@ const CODE = 'overloaded'
  * takes its slot.
  */
 export function rejectWhenOverloaded(
-  inside: RequestListener,
+  listener: RequestListener,
   {
-    shed,
+    concurrencyLimit,
     routes,
     publicUrl,
     corsOrigins,
     log,
     metrics,
   }: {
-    shed: ConcurrencyLimit
+    concurrencyLimit: ConcurrencyLimit
     routes: readonly LimitedRoute[]
     publicUrl: () => string
     corsOrigins: readonly string[]
@@ -39,7 +39,7 @@ export function rejectWhenOverloaded(
     metrics: Metrics
   },
 ): RequestListener {
-  const kindOf = kinds(routes)
+  const kindOf = createClassifier(routes)
   const headersFor = originHeaders(corsOrigins)
   const counter = metrics.counter('vitascope_http_requests_rejected_total', 'Requests rejected because too many were active, by kind', [
     'kind',
@@ -49,11 +49,11 @@ export function rejectWhenOverloaded(
     setTimeout(() => {
       log.warn({ rejected }, 'overloaded; rejecting requests')
       rejected = 0
-    }, LOG_MS).unref()
+    }, LOG_INTERVAL_MS).unref()
 
   return (request, response) => {
     const kind = kindOf(request.method, request.url)
-    if (kind === undefined || !shed.isFull(kind)) return inside(request, response)
+    if (kind === undefined || !concurrencyLimit.isFull(kind)) return listener(request, response)
     counter.inc({ kind })
     if (rejected++ === 0) logSoon()
     rejectEarly(request, response, publicUrl(), {
@@ -67,15 +67,15 @@ export function rejectWhenOverloaded(
  * Returns a function that classifies a request, or returns undefined if it needs no slot. Some GET
  * routes count as writes, as their `cost` says.
  */
-function kinds(routes: readonly LimitedRoute[]): (method: string | undefined, url: string | undefined) => LoadKind | undefined {
-  const writing = routes
+function createClassifier(routes: readonly LimitedRoute[]): (method: string | undefined, url: string | undefined) => LoadKind | undefined {
+  const getWrites = routes
     .filter(({ verb, cost }) => verb === 'get' && cost !== 'read')
     .flatMap(({ paths }) => paths)
-    .map((path) => ({ fixed: `/v2${path.split(/[{:]/, 1)[0]}`, goesOn: /[{:]/.test(path) }))
+    .map((path) => ({ fixed: `/v2${path.split(/[{:]/, 1)[0]}`, isPrefix: /[{:]/.test(path) }))
   return (method, url = '') => {
     if (!url.startsWith('/v2/') || method === 'OPTIONS') return undefined
     if (method !== 'GET' && method !== 'HEAD') return 'write'
     const path = url.split('?', 1)[0]?.replace(/\/$/, '') ?? ''
-    return writing.some(({ fixed, goesOn }) => (goesOn ? path.startsWith(fixed) : path === fixed)) ? 'write' : 'read'
+    return getWrites.some(({ fixed, isPrefix }) => (isPrefix ? path.startsWith(fixed) : path === fixed)) ? 'write' : 'read'
   }
 }

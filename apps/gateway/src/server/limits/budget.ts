@@ -12,21 +12,21 @@ export interface Budget {
    */
   consume(name: string, points: number): Promise<RateLimiterRes>
   /** Refunds a consumption. Resolves with the state after it. */
-  giveBack(name: string, points: number): Promise<RateLimiterRes>
+  refund(name: string, points: number): Promise<RateLimiterRes>
   /** Resolves with the state, or null if nothing was consumed. */
   get(name: string): Promise<RateLimiterRes | null>
 }
 
 /** Creates a budget. Its name must be unique. */
-export type Budgets = (name: string, bounds: { points: number; duration: number }) => Budget
+export type BudgetFactory = (name: string, bounds: { points: number; duration: number }) => Budget
 
 /** Creates budgets that are counted in this process only. */
-export const ownBudgets: Budgets = (_, bounds) => {
+export const localBudgets: BudgetFactory = (_, bounds) => {
   const own = new RateLimiterMemory(bounds)
   return {
     ...bounds,
     consume: (who, points) => own.consume(who, points),
-    giveBack: (who, points) => own.reward(who, points),
+    refund: (who, points) => own.reward(who, points),
     get: (who) => own.get(who),
   }
 }
@@ -37,44 +37,44 @@ export const ownBudgets: Budgets = (_, bounds) => {
  * count while Redis is unavailable. However often Redis fails, a gateway never admits more than the
  * budget within one window of its own count.
  */
-export function sharedBudgets(redis: SharedRedis): Budgets {
+export function sharedBudgets(redis: SharedRedis): BudgetFactory {
   return (name, bounds) => {
     const own = new RateLimiterMemory(bounds)
     const shared = new RateLimiterRedis({ ...bounds, storeClient: redis.client, keyPrefix: `vitascope:${name}` })
     return {
       ...bounds,
       async consume(who, points) {
-        const asked = performance.now()
-        const all = await answer(redis, () => booked(shared.consume(who, points)))
+        const sentAt = performance.now()
+        const global = await queryRedis(redis, () => stateAfter(shared.consume(who, points)))
         // The local window must not end after the shared one, or it would reject requests of the
         // next window.
-        const leftMs = all && Math.max(1, all.msBeforeNext - (performance.now() - asked))
-        const mine = await booked(own.consume(who, points, leftMs === null ? {} : { customDuration: leftMs / 1000 }))
-        const left = scarcer(mine, all)
+        const leftMs = global && Math.max(1, global.msBeforeNext - (performance.now() - sentAt))
+        const local = await stateAfter(own.consume(who, points, leftMs === null ? {} : { customDuration: leftMs / 1000 }))
+        const left = moreConsumed(local, global)
         if (left.consumedPoints > bounds.points) throw left
         return left
       },
-      async giveBack(who, points) {
-        const all = await answer(redis, () => shared.reward(who, points))
-        return scarcer(await own.reward(who, points), all)
+      async refund(who, points) {
+        const global = await queryRedis(redis, () => shared.reward(who, points))
+        return moreConsumed(await own.reward(who, points), global)
       },
       async get(who) {
-        const all = await answer(redis, () => shared.get(who))
-        const mine = await own.get(who)
-        return mine ? scarcer(mine, all) : all
+        const global = await queryRedis(redis, () => shared.get(who))
+        const local = await own.get(who)
+        return local ? moreConsumed(local, global) : global
       },
     }
   }
 }
 
 /** Returns null if Redis is unavailable or does not answer in time. */
-async function answer<T>(redis: SharedRedis, question: () => Promise<T>): Promise<T | null> {
+async function queryRedis<T>(redis: SharedRedis, query: () => Promise<T>): Promise<T | null> {
   if (!redis.isUp()) return null
   try {
-    return await question()
+    return await query()
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    redis.failed(error)
+    redis.onFailure(error)
     return null
   }
 }
@@ -83,13 +83,13 @@ async function answer<T>(redis: SharedRedis, question: () => Promise<T>): Promis
  * Returns the state even if too few points were left. Limiters reject with the state then, but have
  * consumed the points.
  */
-const booked = (consumption: Promise<RateLimiterRes>): Promise<RateLimiterRes> =>
+const stateAfter = (consumption: Promise<RateLimiterRes>): Promise<RateLimiterRes> =>
   consumption.catch((left: unknown) => {
     if (left instanceof RateLimiterRes) return left
     throw left
   })
 
 /** Returns the more consumed of two counts of one budget. */
-function scarcer(mine: RateLimiterRes, all: RateLimiterRes | null): RateLimiterRes {
-  return all && all.consumedPoints >= mine.consumedPoints ? all : mine
+function moreConsumed(local: RateLimiterRes, global: RateLimiterRes | null): RateLimiterRes {
+  return global && global.consumedPoints >= local.consumedPoints ? global : local
 }

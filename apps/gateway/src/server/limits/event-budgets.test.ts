@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { ownBudgets } from './budget.ts'
+import { localBudgets } from './budget.ts'
 import { type CountedEvent, createEventBudgets } from './event-budgets.ts'
 import { createLimiter, type Payer } from './limiter.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
@@ -15,7 +15,7 @@ const events = (count: number, more: Partial<CountedEvent> = {}) => Array.from({
  */
 function budgets(limits: Partial<Limits>) {
   const all = { ...DEFAULT_LIMITS, ...limits }
-  const created = createEventBudgets(all, createLimiter(all), ownBudgets)
+  const created = createEventBudgets(all, createLimiter(all), localBudgets)
   return async (sent: readonly CountedEvent[], { address = '192.0.2.1', userAgent = 'a browser', malformed = 0, fail = false } = {}) => {
     const payer: Payer = { policy: 'address', address }
     try {

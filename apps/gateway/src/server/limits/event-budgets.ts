@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type BudgetHeaders, RateLimited } from '../http/rate-limited.ts'
 import { addressBudget } from './address-budget.ts'
-import type { Budgets } from './budget.ts'
+import type { BudgetFactory } from './budget.ts'
 import type { Limiter, Payer } from './limiter.ts'
 import type { Limits } from './limits.ts'
 
@@ -50,14 +50,14 @@ export interface EventBudgets {
 }
 
 /** An event costs one point, plus one for each this many intervals. */
-const INTERVALS_OF_A_POINT = 10
-const VIEWS_SECONDS = 60
+const INTERVALS_PER_POINT = 10
+const VIEWS_WINDOW_SECONDS = 60
 /**
  * Bytes are counted in windows of 5 minutes. An hour overlaps at most 13 windows, so a window has
  * 1/13 of the hourly budget.
  */
-const WINDOW_SECONDS = 300
-const WINDOWS_IN_AN_HOUR = 13
+const BYTES_WINDOW_SECONDS = 300
+const WINDOWS_PER_HOUR = 13
 const MEGABYTE = 1_000_000
 const DAY_MS = 86_400_000
 /**
@@ -72,23 +72,23 @@ const MAX_CHARGED = 150_000
  */
 const BYTES = { event: 180, interval: 8, view: 850, viewer: 340, counts: 1_300 }
 
-export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, budgetOf: Budgets): EventBudgets {
+export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, createBudget: BudgetFactory): EventBudgets {
   if (limits === 'off') return { admit: async (_events, _sender, send) => ({ result: await send(new Set()), headers: {} }) }
   const capacity = limits.events * limits.burst
-  const maxBytes = Math.floor((limits.event_mb * MEGABYTE) / WINDOWS_IN_AN_HOUR)
-  const bytes = addressBudget(budgetOf, 'event_bytes', { points: maxBytes, duration: WINDOW_SECONDS })
-  const views = addressBudget(budgetOf, 'views', { points: limits.views, duration: VIEWS_SECONDS })
+  const maxBytes = Math.floor((limits.event_mb * MEGABYTE) / WINDOWS_PER_HOUR)
+  const bytes = addressBudget(createBudget, 'event_bytes', { points: maxBytes, duration: BYTES_WINDOW_SECONDS })
+  const views = addressBudget(createBudget, 'views', { points: limits.views, duration: VIEWS_WINDOW_SECONDS })
   const charged = new LRUCache<string, true>({ max: MAX_CHARGED })
 
   /** Consumes up to `count` new views of a video, and returns how many were available. */
-  const takeViews = async (address: string, videoId: string, count: number): Promise<number> => {
+  const consumeNewViews = async (address: string, videoId: string, count: number): Promise<number> => {
     try {
-      await views.take(address, count, videoId)
+      await views.consume(address, count, videoId)
       return count
     } catch (error) {
       if (!(error instanceof RateLimited)) throw error
       const left = Math.min(count - 1, error.remaining)
-      return left > 0 ? await takeViews(address, videoId, left) : 0
+      return left > 0 ? await consumeNewViews(address, videoId, left) : 0
     }
   }
   /** Returns the indexes of events of new views beyond the budgets of their videos. */
@@ -102,8 +102,8 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, bud
       ofVideo.set(key, [...(ofVideo.get(key) ?? []), index])
     }
     const tooMany = [...newViews].map(async ([videoId, ofVideo]) => {
-      const taken = await takeViews(address, videoId, ofVideo.size)
-      return [...ofVideo.values()].slice(taken).flat()
+      const available = await consumeNewViews(address, videoId, ofVideo.size)
+      return [...ofVideo.values()].slice(available).flat()
     })
     return new Set((await Promise.all(tooMany)).flat())
   }
@@ -111,13 +111,13 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, bud
    * Returns the bytes that the events may add to the database, and the rows that this cost
    * includes.
    */
-  const costOf = (events: readonly CountedEvent[], who: string, knownOnly: ReadonlySet<number>) => {
+  const costOf = (events: readonly CountedEvent[], viewer: string, knownOnly: ReadonlySet<number>) => {
     const rows = new Map<string, number>()
     let cost = 0
     for (const [index, event] of events.entries()) {
       cost += bytesOf(event)
       if (knownOnly.has(index)) continue
-      for (const [key, size] of rowsOf(event, who)) if (!charged.has(key)) rows.set(key, size)
+      for (const [key, size] of rowsOf(event, viewer)) if (!charged.has(key)) rows.set(key, size)
     }
     for (const size of rows.values()) cost += size
     // The cost is capped, because a request above the whole budget could never succeed.
@@ -128,22 +128,22 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, bud
     async admit(events, { payer, address, userAgent, malformed }, send) {
       // The request itself already consumed one point.
       const points = Math.min(pointsOf(events) + malformed, capacity) - 1
-      const headers = points > 0 ? await limiter.take(payer, 'event', points) : {}
-      const who = createHash('sha1').update(`${address} ${userAgent}`).digest('base64')
-      const all = costOf(events, who, new Set())
-      await bytes.take(address, all.cost)
-      let taken = all.cost
+      const headers = points > 0 ? await limiter.consume(payer, 'event', points) : {}
+      const viewer = createHash('sha1').update(`${address} ${userAgent}`).digest('base64')
+      const all = costOf(events, viewer, new Set())
+      await bytes.consume(address, all.cost)
+      let consumed = all.cost
       try {
         const tooMany = await findTooMany(events, address)
-        const { rows, cost } = tooMany.size === 0 ? all : costOf(events, who, tooMany)
-        if (cost < taken) await bytes.giveBack(address, taken - cost)
-        taken = cost
+        const { rows, cost } = tooMany.size === 0 ? all : costOf(events, viewer, tooMany)
+        if (cost < consumed) await bytes.refund(address, consumed - cost)
+        consumed = cost
         const result = await send(tooMany)
         for (const key of rows.keys()) charged.set(key, true)
         return { result, headers }
       } catch (error) {
         // The events were not stored, and the player sends them again.
-        await bytes.giveBack(address, taken)
+        await bytes.refund(address, consumed)
         throw error
       }
     },
@@ -153,7 +153,7 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, bud
 function pointsOf(events: readonly CountedEvent[]): number {
   let intervals = 0
   for (const { watched, rewatched } of events) intervals += (watched?.length ?? 0) + (rewatched?.length ?? 0)
-  return events.length + Math.floor(intervals / INTERVALS_OF_A_POINT)
+  return events.length + Math.floor(intervals / INTERVALS_PER_POINT)
 }
 
 /** Returns the bytes of the event itself. A UTF-16 unit has at most three bytes. */
@@ -165,12 +165,12 @@ function bytesOf({ watched, rewatched, qoe }: CountedEvent): number {
  * Returns the additional rows that the event may create. Each is charged once, to the first sender
  * that needs it.
  */
-function rowsOf(event: CountedEvent, who: string): [key: string, bytes: number][] {
+function rowsOf(event: CountedEvent, viewer: string): [key: string, bytes: number][] {
   const { video_id: videoId, language = '', subtitle = '' } = event
   const day = Math.floor(event.at / DAY_MS)
   return [
     [viewKey(event), BYTES.view],
-    [`${who}${day} ${videoId}`, BYTES.viewer],
+    [`${viewer}${day} ${videoId}`, BYTES.viewer],
     [`${day} ${videoId} ${language} ${subtitle}`, BYTES.counts],
   ]
 }

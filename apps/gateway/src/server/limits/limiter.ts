@@ -1,8 +1,8 @@
 import { widestGroup } from '@vitascope/security'
 import type { BudgetHeaders } from '../http/rate-limited.ts'
 import { addressBudget } from './address-budget.ts'
-import { type Budgets, ownBudgets } from './budget.ts'
-import { budgetHeaders, consume } from './consume.ts'
+import { type BudgetFactory, localBudgets } from './budget.ts'
+import { budgetHeaders, consumePoints } from './consume.ts'
 import type { Cost, Limits } from './limits.ts'
 
 /** The key or address whose budget a request consumes. */
@@ -16,21 +16,21 @@ export interface Limiter {
    * Consumes the cost of one request, or `points`. Throws `RateLimited` (429) when too few points
    * are left.
    */
-  take(payer: Payer, cost: Cost, points?: number): Promise<BudgetHeaders>
+  consume(payer: Payer, cost: Cost, points?: number): Promise<BudgetHeaders>
   /** Counts an invalid key for its address. Throws `RateLimited` (429) after too many. */
-  takeFailedKey(address: string): Promise<void>
+  countInvalidKey(address: string): Promise<void>
   /**
    * Counts the lookup of a key that this gateway has not seen valid. It is free until the address
    * used up its invalid keys. Then it consumes a separate budget, so that valid keys still work
    * from an address that sends many invalid ones. Throws `RateLimited` (429) when that budget is
    * empty too.
    */
-  takeKeyLookUp(address: string): Promise<void>
+  countKeyLookup(address: string): Promise<void>
   /**
    * Counts a submission of a contact form. Throws `RateLimited` (429) when the budget of the
    * address or of the form is empty.
    */
-  takeSubmission(address: string, contactFormId: string): Promise<void>
+  countSubmission(address: string, contactFormId: string): Promise<void>
 }
 
 /** Submissions of one form per minute and address. A /48 has twice as many. */
@@ -42,45 +42,45 @@ const MAX_SUBMISSIONS = 10
 const MAX_SUBMISSIONS_OF_FORM = 1_000
 const SUBMISSION_SECONDS = 60
 /** Key lookups per invalid key that an address may send. Each costs auth one indexed query. */
-const LOOK_UPS = 10
+const LOOKUPS_PER_INVALID_KEY = 10
 
 /**
  * Creates the rate limiter. A budget is `rate × burst` requests per `burst` seconds, and all of
  * them may arrive at once.
  */
-export function createLimiter(limits: Limits | 'off', budgetOf: Budgets = ownBudgets): Limiter {
+export function createLimiter(limits: Limits | 'off', createBudget: BudgetFactory = localBudgets): Limiter {
   if (limits === 'off') {
-    return { take: async () => ({}), takeFailedKey: async () => {}, takeKeyLookUp: async () => {}, takeSubmission: async () => {} }
+    return { consume: async () => ({}), countInvalidKey: async () => {}, countKeyLookup: async () => {}, countSubmission: async () => {} }
   }
   const bounds = (rate: number) => ({ points: rate * limits.burst, duration: limits.burst })
-  const ofKey = { key: budgetOf('key', bounds(limits.key)), events: budgetOf('events_key', bounds(limits.events)) }
+  const ofKey = { key: createBudget('key', bounds(limits.key)), events: createBudget('events_key', bounds(limits.events)) }
   const ofAddress = {
-    address: addressBudget(budgetOf, 'address', bounds(limits.address)),
-    events: addressBudget(budgetOf, 'events', bounds(limits.events)),
+    address: addressBudget(createBudget, 'address', bounds(limits.address)),
+    events: addressBudget(createBudget, 'events', bounds(limits.events)),
   }
-  const failed = addressBudget(budgetOf, 'failed', bounds(limits.failed))
-  const lookUps = addressBudget(budgetOf, 'lookup', bounds(limits.failed * LOOK_UPS))
-  const submissions = addressBudget(budgetOf, 'submission', { points: MAX_SUBMISSIONS, duration: SUBMISSION_SECONDS, wider: 2 })
-  const ofForm = budgetOf('submission_form', { points: MAX_SUBMISSIONS_OF_FORM, duration: SUBMISSION_SECONDS })
+  const failed = addressBudget(createBudget, 'failed', bounds(limits.failed))
+  const lookups = addressBudget(createBudget, 'lookup', bounds(limits.failed * LOOKUPS_PER_INVALID_KEY))
+  const submissions = addressBudget(createBudget, 'submission', { points: MAX_SUBMISSIONS, duration: SUBMISSION_SECONDS, wider: 2 })
+  const ofForm = createBudget('submission_form', { points: MAX_SUBMISSIONS_OF_FORM, duration: SUBMISSION_SECONDS })
   return {
-    async take(payer, cost, points = cost === 'event' ? 1 : limits.cost[cost]) {
+    async consume(payer, cost, points = cost === 'event' ? 1 : limits.cost[cost]) {
       if (payer.policy === 'key') {
         const policy = cost === 'event' ? 'events' : 'key'
-        return budgetHeaders(policy, ofKey[policy], await consume(policy, ofKey[policy], payer.keyId, points))
+        return budgetHeaders(policy, ofKey[policy], await consumePoints(policy, ofKey[policy], payer.keyId, points))
       }
       const policy = cost === 'event' ? 'events' : 'address'
-      return budgetHeaders(policy, ofAddress[policy].own, await ofAddress[policy].take(payer.address, points))
+      return budgetHeaders(policy, ofAddress[policy].own, await ofAddress[policy].consume(payer.address, points))
     },
-    async takeFailedKey(address) {
-      await failed.take(address, 1)
+    async countInvalidKey(address) {
+      await failed.consume(address, 1)
     },
-    async takeKeyLookUp(address) {
+    async countKeyLookup(address) {
       if ((await failed.rejection(address)) === undefined) return
-      await lookUps.take(address, 1)
+      await lookups.consume(address, 1)
     },
-    async takeSubmission(address, contactFormId) {
-      await submissions.take(address, 1, contactFormId)
-      await consume('submission_form', ofForm, contactFormId, 1)
+    async countSubmission(address, contactFormId) {
+      await submissions.consume(address, 1, contactFormId)
+      await consumePoints('submission_form', ofForm, contactFormId, 1)
     },
   }
 }

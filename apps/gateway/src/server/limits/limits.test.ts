@@ -40,41 +40,41 @@ const countAdmitted = async (times: number, take: () => Promise<unknown>) => {
 
 test('each payer has a budget of the rate times the burst', async () => {
   const limiter = createLimiter(limits)
-  expect(await countAdmitted(10, () => limiter.take({ policy: 'key', keyId: '1' }, 'read'))).toBe(6)
-  expect(await countAdmitted(10, () => limiter.take({ policy: 'key', keyId: '2' }, 'read'))).toBe(6)
-  expect(await countAdmitted(10, () => limiter.take({ policy: 'address', address: '203.0.113.1' }, 'read'))).toBe(4)
+  expect(await countAdmitted(10, () => limiter.consume({ policy: 'key', keyId: '1' }, 'read'))).toBe(6)
+  expect(await countAdmitted(10, () => limiter.consume({ policy: 'key', keyId: '2' }, 'read'))).toBe(6)
+  expect(await countAdmitted(10, () => limiter.consume({ policy: 'address', address: '203.0.113.1' }, 'read'))).toBe(4)
 })
 
 test('a request costs the points of its cost class', async () => {
   const limiter = createLimiter({ ...limits, cost: { read: 1, write: 2, work: 6 } })
-  expect(await countAdmitted(10, () => limiter.take({ policy: 'key', keyId: '1' }, 'write'))).toBe(3)
-  expect(await countAdmitted(10, () => limiter.take({ policy: 'key', keyId: '2' }, 'work'))).toBe(1)
+  expect(await countAdmitted(10, () => limiter.consume({ policy: 'key', keyId: '1' }, 'write'))).toBe(3)
+  expect(await countAdmitted(10, () => limiter.consume({ policy: 'key', keyId: '2' }, 'work'))).toBe(1)
 })
 
 test('a rejected request uses none of the budget', async () => {
   const limiter = createLimiter({ ...limits, cost: { read: 1, write: 2, work: 6 } })
   const payer = { policy: 'key', keyId: '1' } as const
-  await limiter.take(payer, 'read')
+  await limiter.consume(payer, 'read')
   for (let count = 0; count < 3; count++) {
-    await expect(limiter.take(payer, 'work')).rejects.toMatchObject({ headers: { RateLimit: expect.stringContaining(';r=5;') } })
+    await expect(limiter.consume(payer, 'work')).rejects.toMatchObject({ headers: { RateLimit: expect.stringContaining(';r=5;') } })
   }
-  expect(await countAdmitted(10, () => limiter.take(payer, 'read'))).toBe(5)
+  expect(await countAdmitted(10, () => limiter.consume(payer, 'read'))).toBe(5)
 })
 
 test('one address may send 10 submissions per minute to a contact form, unless limits are off', async () => {
   const limiter = createLimiter(DEFAULT_LIMITS)
-  expect(await countAdmitted(12, () => limiter.takeSubmission('192.0.2.1', '7'))).toBe(10)
-  expect(await countAdmitted(1, () => limiter.takeSubmission('192.0.2.1', '8'))).toBe(1)
-  expect(await countAdmitted(1, () => limiter.takeSubmission('192.0.2.2', '7'))).toBe(1)
-  expect(await countAdmitted(20, () => createLimiter('off').takeSubmission('192.0.2.1', '7'))).toBe(20)
-  await expect(limiter.takeSubmission('192.0.2.1', '7')).rejects.toMatchObject({
+  expect(await countAdmitted(12, () => limiter.countSubmission('192.0.2.1', '7'))).toBe(10)
+  expect(await countAdmitted(1, () => limiter.countSubmission('192.0.2.1', '8'))).toBe(1)
+  expect(await countAdmitted(1, () => limiter.countSubmission('192.0.2.2', '7'))).toBe(1)
+  expect(await countAdmitted(20, () => createLimiter('off').countSubmission('192.0.2.1', '7'))).toBe(20)
+  await expect(limiter.countSubmission('192.0.2.1', '7')).rejects.toMatchObject({
     headers: { 'RateLimit-Policy': '"submission";q=10;w=60' },
   })
 })
 
 test('headers have the remaining budget, and a rejection has Retry-After', async () => {
   const limiter = createLimiter(limits)
-  const take = () => limiter.take({ policy: 'key', keyId: '1' }, 'read')
+  const take = () => limiter.consume({ policy: 'key', keyId: '1' }, 'read')
   expect(await take()).toEqual({ 'RateLimit-Policy': '"key";q=6;w=2', RateLimit: '"key";r=5;t=2' })
   await countAdmitted(5, take)
   await expect(take()).rejects.toMatchObject({
@@ -87,7 +87,7 @@ test('headers have the remaining budget, and a rejection has Retry-After', async
 
 test('addresses of one IPv6 network share a budget', async () => {
   const limiter = createLimiter(limits)
-  const from = (address: string) => () => limiter.take({ policy: 'address', address }, 'read')
+  const from = (address: string) => () => limiter.consume({ policy: 'address', address }, 'read')
   expect(await countAdmitted(3, from('2001:db8::1'))).toBe(3)
   expect(await countAdmitted(3, from('2001:db8:0:0:ffff::2'))).toBe(1)
   expect(await countAdmitted(3, from('2001:db8:0:1::1'))).toBe(3)
@@ -100,16 +100,16 @@ test('a /48 has four times the budget of a /64', async () => {
     ['event', 16],
   ] as const) {
     let network = 0
-    const send = () => limiter.take({ policy: 'address', address: `2001:db8:1:${(++network).toString(16)}::1` }, cost)
+    const send = () => limiter.consume({ policy: 'address', address: `2001:db8:1:${(++network).toString(16)}::1` }, cost)
     expect(await countAdmitted(100, send)).toBe(points)
     await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('/48') })
-    expect(await countAdmitted(1, () => limiter.take({ policy: 'address', address: '2001:db8:2::1' }, cost))).toBe(1)
+    expect(await countAdmitted(1, () => limiter.consume({ policy: 'address', address: '2001:db8:2::1' }, cost))).toBe(1)
   }
 })
 
 test('a rejection for the /48 uses none of the budget of the /64', async () => {
   const limiter = createLimiter(limits)
-  const take = (address: string) => () => limiter.take({ policy: 'address', address }, 'read')
+  const take = (address: string) => () => limiter.consume({ policy: 'address', address }, 'read')
   for (let network = 1; network <= 4; network++) expect(await countAdmitted(4, take(`2001:db8:1:${network}::1`))).toBe(4)
   await expect(take('2001:db8:1:5::1')()).rejects.toMatchObject({ headers: { 'RateLimit-Policy': '"address_48";q=16;w=2' } })
 })
@@ -117,21 +117,21 @@ test('a rejection for the /48 uses none of the budget of the /64', async () => {
 test('a contact form accepts 20 submissions per minute of a /48, and 1,000 in all', async () => {
   const limiter = createLimiter(DEFAULT_LIMITS)
   let nth = 0
-  expect(await countAdmitted(100, () => limiter.takeSubmission(`2001:db8:1:${(++nth).toString(16)}::1`, '7'))).toBe(20)
-  expect(await countAdmitted(1_200, () => limiter.takeSubmission(`2001:db8:${(++nth).toString(16)}::1`, '7'))).toBe(980)
-  await expect(limiter.takeSubmission('192.0.2.1', '7')).rejects.toMatchObject({
+  expect(await countAdmitted(100, () => limiter.countSubmission(`2001:db8:1:${(++nth).toString(16)}::1`, '7'))).toBe(20)
+  expect(await countAdmitted(1_200, () => limiter.countSubmission(`2001:db8:${(++nth).toString(16)}::1`, '7'))).toBe(980)
+  await expect(limiter.countSubmission('192.0.2.1', '7')).rejects.toMatchObject({
     headers: { 'RateLimit-Policy': '"submission_form";q=1000;w=60' },
   })
-  expect(await countAdmitted(1, () => limiter.takeSubmission('192.0.2.1', '8'))).toBe(1)
+  expect(await countAdmitted(1, () => limiter.countSubmission('192.0.2.1', '8'))).toBe(1)
 })
 
 test('failed keys have a separate budget, which limits the look-ups when it is used up', async () => {
   const limiter = createLimiter(limits)
-  const lookUp = () => limiter.takeKeyLookUp('203.0.113.1')
+  const lookUp = () => limiter.countKeyLookup('203.0.113.1')
   expect(await countAdmitted(100, lookUp)).toBe(100)
-  expect(await countAdmitted(3, () => limiter.takeFailedKey('203.0.113.1'))).toBe(2)
+  expect(await countAdmitted(3, () => limiter.countInvalidKey('203.0.113.1'))).toBe(2)
   expect(await countAdmitted(100, lookUp)).toBe(20)
-  await limiter.takeKeyLookUp('203.0.113.2')
+  await limiter.countKeyLookup('203.0.113.2')
 })
 
 test('reads are rejected before writes', () => {

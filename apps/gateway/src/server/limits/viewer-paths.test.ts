@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
-import { answerBegins, boundViewerPaths, createUnknownIds } from './viewer-paths.ts'
+import { createUnknownIds, limitViewerPaths, markResponseStarted } from './viewer-paths.ts'
 
 interface ReceivedResponse {
   status: number
@@ -17,10 +17,10 @@ interface ReceivedResponse {
 /**
  * Sends requests through the limits. Requests that pass stay in progress until the test ends them.
  */
-function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; underWay: number }) {
+function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; active: number }) {
   const all = limits === 'off' ? limits : { ...DEFAULT_LIMITS, ...limits }
   const passed: ServerResponse[] = []
-  const listener = boundViewerPaths((_, response) => passed.push(response), {
+  const listener = limitViewerPaths((_, response) => passed.push(response), {
     limits: all,
     unknownIds: createUnknownIds(all),
     trustedProxies: [],
@@ -111,17 +111,17 @@ test('an address above the limit of unknown ids reaches only ids that were found
 })
 
 test('limits pending and running requests of all callers together', async () => {
-  const { send, passed, end } = paths('off', { waiting: 2, underWay: 4 })
+  const { send, passed, end } = paths('off', { waiting: 2, active: 4 })
   const overloaded = { status: 503, headers: { 'Retry-After': '1' }, body: { code: 'overloaded' } }
   for (let nth = 0; nth < 2; nth++) expect(await send(FILE, { address: `192.0.2.${nth}` })).toBeUndefined()
   expect(await send(FILE)).toMatchObject(overloaded)
   expect(await send('/v2/video/42')).toBeUndefined()
   const files = passed.slice(0, 2)
-  for (const response of files) answerBegins(response)
+  for (const response of files) markResponseStarted(response)
   for (let nth = 0; nth < 2; nth++) {
     expect(await send(FILE)).toBeUndefined()
     const last = passed.at(-1)
-    if (last) answerBegins(last)
+    if (last) markResponseStarted(last)
   }
   expect(await send(FILE)).toMatchObject(overloaded)
   end(files[0])

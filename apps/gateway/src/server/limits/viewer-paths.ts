@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { RateLimited } from '../http/rate-limited.ts'
 import { OVERLOADED } from './adaptive-concurrency-limit.ts'
 import { type AddressBudget, addressBudget, WIDER } from './address-budget.ts'
-import { ownBudgets } from './budget.ts'
+import { localBudgets } from './budget.ts'
 import { type EarlyRejection, rejectEarly } from './early-rejection.ts'
 import type { Limits } from './limits.ts'
 
@@ -19,21 +19,21 @@ const MAX_WAITING = 4_096
  * Requests for `/player` and `/delivery` in progress, per gateway. Each uses one client socket and
  * one socket to delivery.
  */
-const MAX_UNDER_WAY = 10_000
+const MAX_ACTIVE = 10_000
 /** Ids found within this time are served regardless of the unknown-id budget of the address. */
-const KNOWN_MS = 600_000
+const KNOWN_TTL_MS = 600_000
 const MAX_KNOWN = 50_000
-const LOG_MS = 1_000
+const LOG_INTERVAL_MS = 1_000
 
 const VIEWER_PATH = /^(\/player|\/delivery)(?:[/?]|$)/
 const DELIVERY_ID = /^\/delivery\/(?:presentation\/)?\d{1,19}\//
-const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+const EXPOSED_HEADERS = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
 /** Callbacks to run at the first byte of a response. */
 const firstBytes = new WeakMap<ServerResponse, () => void>()
 
 /** Marks a request as no longer waiting, because its response begins. */
-export function answerBegins(response: ServerResponse): void {
+export function markResponseStarted(response: ServerResponse): void {
   firstBytes.get(response)?.()
 }
 
@@ -50,12 +50,12 @@ export interface UnknownIds {
  */
 export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
   if (limits === 'off') return { rejection: async () => undefined, count: async () => {} }
-  const budget = addressBudget(ownBudgets, 'unknown', { points: limits.unknown * limits.burst, duration: limits.burst })
+  const budget = addressBudget(localBudgets, 'unknown', { points: limits.unknown * limits.burst, duration: limits.burst })
   return {
     rejection: (address) => budget.rejection(address),
     async count(address) {
       try {
-        await budget.take(address, 1)
+        await budget.consume(address, 1)
       } catch (error) {
         // A request that was already in progress when the budget became empty.
         if (!(error instanceof RateLimited)) throw error
@@ -70,8 +70,8 @@ export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
  * address, so that only attackers reach them. Each gateway counts for itself, because a segment
  * must not cost a Redis round trip.
  */
-export function boundViewerPaths(
-  inside: RequestListener,
+export function limitViewerPaths(
+  listener: RequestListener,
   parts: {
     limits: Limits | 'off'
     unknownIds: UnknownIds
@@ -80,70 +80,70 @@ export function boundViewerPaths(
     log: Logger
     metrics: Metrics
     /** For tests. */
-    bounds?: { waiting: number; underWay: number }
+    bounds?: { waiting: number; active: number }
   },
 ): RequestListener {
   const { limits, unknownIds, trustedProxies, publicUrl, log, metrics } = parts
-  const bounds = parts.bounds ?? { waiting: MAX_WAITING, underWay: MAX_UNDER_WAY }
+  const bounds = parts.bounds ?? { waiting: MAX_WAITING, active: MAX_ACTIVE }
   const requests =
-    limits === 'off' ? undefined : addressBudget(ownBudgets, 'media', { points: limits.media * limits.burst, duration: limits.burst })
-  const maxAtOnce = limits === 'off' ? Number.POSITIVE_INFINITY : limits.media_at_once
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_MS })
-  const atOnce = new Map<string, number>()
+    limits === 'off' ? undefined : addressBudget(localBudgets, 'media', { points: limits.media * limits.burst, duration: limits.burst })
+  const maxActive = limits === 'off' ? Number.POSITIVE_INFINITY : limits.media_at_once
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_TTL_MS })
+  const activeByAddress = new Map<string, number>()
   let waiting = 0
-  let underWay = 0
+  let active = 0
   let rejected = 0
   const counter = metrics.counter(
     'vitascope_http_viewer_requests_rejected_total',
     'Requests for /player and /delivery that a limit rejected, by error code',
     ['code'],
   )
-  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player and /delivery', [], (gauge) => gauge.set(underWay))
+  metrics.gauge('vitascope_http_viewer_requests', 'Active requests for /player and /delivery', [], (gauge) => gauge.set(active))
   const logSoon = () =>
     setTimeout(() => {
       log.warn({ rejected }, 'requests for /player and /delivery rejected')
       rejected = 0
-    }, LOG_MS).unref()
+    }, LOG_INTERVAL_MS).unref()
 
   const reject = (request: IncomingMessage, response: ServerResponse, path: string, rejection: Omit<EarlyRejection, 'instance'>) => {
     counter.inc({ code: rejection.code })
     if (rejected++ === 0) logSoon()
     // Players on other origins read the response by script.
-    const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED, ...rejection.headers }
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS, ...rejection.headers }
     rejectEarly(request, response, publicUrl(), { ...rejection, instance: path, headers })
   }
-  const hold = (response: ServerResponse, address: string) => {
+  const countActive = (response: ServerResponse, address: string) => {
     const groups = addressGroups(address)
-    for (const group of groups) if (group !== undefined) atOnce.set(group, (atOnce.get(group) ?? 0) + 1)
-    underWay++
+    for (const group of groups) if (group !== undefined) activeByAddress.set(group, (activeByAddress.get(group) ?? 0) + 1)
+    active++
     waiting++
     let isWaiting = true
-    const answered = () => {
+    const stopWaiting = () => {
       if (isWaiting) waiting--
       isWaiting = false
     }
-    firstBytes.set(response, answered)
+    firstBytes.set(response, stopWaiting)
     response.once('close', () => {
-      answered()
-      underWay--
+      stopWaiting()
+      active--
       for (const group of groups) {
         if (group === undefined) continue
-        const left = (atOnce.get(group) ?? 1) - 1
-        if (left === 0) atOnce.delete(group)
-        else atOnce.set(group, left)
+        const left = (activeByAddress.get(group) ?? 1) - 1
+        if (left === 0) activeByAddress.delete(group)
+        else activeByAddress.set(group, left)
       }
     })
   }
   const hasTooMany = (address: string) => {
     const [group, wider] = addressGroups(address)
-    return (atOnce.get(group) ?? 0) >= maxAtOnce || (wider !== undefined && (atOnce.get(wider) ?? 0) >= maxAtOnce * WIDER)
+    return (activeByAddress.get(group) ?? 0) >= maxActive || (wider !== undefined && (activeByAddress.get(wider) ?? 0) >= maxActive * WIDER)
   }
 
   const admit = async (request: IncomingMessage, response: ServerResponse, path: string, requested: AddressBudget) => {
     const address = clientAddress(request, trustedProxies)
     const id = DELIVERY_ID.exec(request.url ?? '')?.[0]
     try {
-      await requested.take(address, 1)
+      await requested.consume(address, 1)
       const tooMany = id === undefined || known.has(id) ? undefined : await unknownIds.rejection(address)
       if (tooMany) throw tooMany
     } catch (error) {
@@ -152,12 +152,12 @@ export function boundViewerPaths(
       return reject(request, response, path, { status: 429, code: 'rate_limited', detail: message, retryAfter, headers })
     }
     if (response.destroyed) return
-    hold(response, address)
-    if (id !== undefined) response.once('close', () => learn(id, response.statusCode, address))
-    inside(request, response)
+    countActive(response, address)
+    if (id !== undefined) response.once('close', () => recordStatus(id, response.statusCode, address))
+    listener(request, response)
   }
   /** An existing id may lack a file, so only an id that was never found counts as unknown. */
-  const learn = (id: string, status: number, address: string) => {
+  const recordStatus = (id: string, status: number, address: string) => {
     if (status < 500 && status !== 404) known.set(id, true)
     if (status !== 404 || known.has(id)) return
     unknownIds.count(address).catch((err: unknown) => log.error({ err }, 'counting an unknown id failed'))
@@ -165,22 +165,22 @@ export function boundViewerPaths(
 
   return (request, response) => {
     const path = VIEWER_PATH.exec(request.url ?? '')?.[1]
-    if (path === undefined || request.method === 'OPTIONS') return inside(request, response)
-    if (waiting >= bounds.waiting || underWay >= bounds.underWay) {
+    if (path === undefined || request.method === 'OPTIONS') return listener(request, response)
+    if (waiting >= bounds.waiting || active >= bounds.active) {
       return reject(request, response, path, { status: 503, code: 'overloaded', detail: OVERLOADED, retryAfter: 1 })
     }
     const address = clientAddress(request, trustedProxies)
     if (hasTooMany(address)) {
-      const detail = `this address has ${maxAtOnce} active requests for files and pages, and more are rejected: wait for responses`
+      const detail = `this address has ${maxActive} active requests for files and pages, which is the maximum; wait for responses`
       const headers = {
-        'RateLimit-Policy': `"media_at_once";q=${maxAtOnce};qu="concurrent-requests"`,
+        'RateLimit-Policy': `"media_at_once";q=${maxActive};qu="concurrent-requests"`,
         RateLimit: '"media_at_once";r=0',
       }
       return reject(request, response, path, { status: 429, code: 'too_many_at_once', detail, retryAfter: 1, headers })
     }
     if (!requests) {
-      hold(response, address)
-      return inside(request, response)
+      countActive(response, address)
+      return listener(request, response)
     }
     admit(request, response, path, requests).catch((error: unknown) => {
       log.error({ err: error }, 'rate limiting a request failed')

@@ -44,7 +44,7 @@ test('returns the whole body, or undefined without a body', async () => {
 })
 
 test('drops the oldest body of a sender above its limit, and none of other senders', async () => {
-  const bodies = createBodyLimiter({ ...bounds, each: 3 })
+  const bodies = createBodyLimiter({ ...bounds, perSender: 3 })
   const other = send(bodies, 'b')
   const sent = Array.from({ length: 5 }, () => send(bodies, 'a'))
   await waitFor(() => sent.filter(({ outcome }) => outcome === 'OVERLOADED').length === 2)
@@ -56,14 +56,14 @@ test('drops the oldest body of a sender above its limit, and none of other sende
 })
 
 test('drops the oldest body above the total limit', async () => {
-  const bodies = createBodyLimiter({ ...bounds, all: 2 })
+  const bodies = createBodyLimiter({ ...bounds, total: 2 })
   const sent = ['a', 'b', 'c'].map((sender) => send(bodies, sender))
   await waitFor(() => sent[0]?.outcome === 'OVERLOADED')
   expect(sent.map(({ outcome }) => outcome)).toEqual(['OVERLOADED', 'going', 'going'])
 })
 
 test('keeps all bodies that are not slow', async () => {
-  const bodies = createBodyLimiter({ ...BODY_BOUNDS, each: 3, all: 4, slowMs: 60_000 })
+  const bodies = createBodyLimiter({ ...BODY_BOUNDS, perSender: 3, total: 4, slowMs: 60_000 })
   const sent = Array.from({ length: 20 }, () => send(bodies, 'a'))
   for (const { stream } of sent) stream.end('y')
   await waitFor(() => sent.every(({ outcome }) => outcome !== 'going'))

@@ -20,8 +20,8 @@ export interface BodyBounds {
    * Maximum number of bodies per sender and in total. Above it, the oldest body is aborted if it is
    * slow.
    */
-  each: number
-  all: number
+  perSender: number
+  total: number
   /**
    * Maximum bytes of all bodies together. Above it, the oldest body of the sender with the most
    * bytes is aborted.
@@ -38,8 +38,8 @@ export interface BodyBounds {
 }
 
 export const BODY_BOUNDS: BodyBounds = {
-  each: 100,
-  all: 2_000,
+  perSender: 100,
+  total: 2_000,
   bytes: 128 * 1024 * 1024,
   slowMs: 1_000,
   graceMs: 5_000,
@@ -79,20 +79,20 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
         cut(reason) {
           body.isCut = true
           onCut()
-          reading.refuse(reason)
+          reading.abort(reason)
         },
       }
       const count = (bytes: number) => {
         for (const counted of [body, own, all]) counted.bytes += bytes
       }
       for (const { bodies } of [own, all]) bodies.add(body)
-      if (own.bodies.size > bounds.each) cutSlow(own)
-      if (all.bodies.size > bounds.all) cutSlow(all)
-      const ended = enforceMinimumRate(body)
+      if (own.bodies.size > bounds.perSender) cutSlow(own)
+      if (all.bodies.size > bounds.total) cutSlow(all)
+      const stopCheck = enforceMinimumRate(body)
       try {
         return await reading.bytes
       } finally {
-        ended()
+        stopCheck()
         for (const { bodies } of [own, all]) bodies.delete(body)
         count(-body.bytes)
         if (own.bodies.size === 0) senders.delete(sender)
@@ -112,13 +112,13 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   /** Aborts a body that arrives too slowly. Returns a function that ends the check. */
   function enforceMinimumRate(body: Body): () => void {
     const left = () => body.startedAt + bounds.graceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
-    const look = () => {
+    const check = () => {
       if (left() <= 0) body.cut(refusal('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
-      else timer = setTimeout(look, left())
+      else timer = setTimeout(check, left())
     }
     let timer: NodeJS.Timeout | undefined
     // Most bodies are complete after this turn of the event loop and need no timer.
-    const first = setImmediate(look)
+    const first = setImmediate(check)
     return () => {
       clearImmediate(first)
       clearTimeout(timer)

@@ -12,7 +12,7 @@ export interface BodyReading {
   /** Resolves with the bytes of the body, or undefined if it is empty. */
   bytes: Promise<Buffer | undefined>
   /** Stops reading and rejects `bytes` with this reason. */
-  refuse(reason: unknown): void
+  abort(reason: unknown): void
 }
 
 /**
@@ -23,43 +23,43 @@ export function readBody(request: IncomingMessage, onBytes: (bytes: number) => v
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>()
   const chunks: Buffer[] = []
   let bytes = 0
-  let reading = true
-  const refuse = (reason: unknown) => {
-    reading = false
+  let isReading = true
+  const abort = (reason: unknown) => {
+    isReading = false
     reject(reason)
     // The rest is discarded until the time limit of the request.
     request.resume()
   }
   if (Number(request.headers['content-length'] ?? 0) > MAX_BYTES) {
-    reading = false
+    isReading = false
     reject(tooLarge())
-    return { bytes: promise, refuse }
+    return { bytes: promise, abort }
   }
-  const hangUp = () => {
-    reading = false
-    reject(new DOMException('the caller cancelled the call', 'AbortError'))
+  const onDisconnect = () => {
+    isReading = false
+    reject(new DOMException('the client disconnected', 'AbortError'))
   }
   // The listeners stay until the request is gone, because an error event after the response would
   // otherwise end the process.
   request
     .on('data', (chunk: Buffer) => {
-      if (!reading) return
+      if (!isReading) return
       bytes += chunk.length
-      if (bytes > MAX_BYTES) return refuse(tooLarge())
+      if (bytes > MAX_BYTES) return abort(tooLarge())
       chunks.push(chunk)
       onBytes(chunk.length)
     })
     .on('end', () => {
-      reading = false
-      resolve(bytes === 0 ? undefined : wholeOf(chunks))
+      isReading = false
+      resolve(bytes === 0 ? undefined : concatChunks(chunks))
     })
-    .on('close', () => reading && hangUp())
-    .on('error', () => reading && hangUp())
-  return { bytes: promise, refuse }
+    .on('close', () => isReading && onDisconnect())
+    .on('error', () => isReading && onDisconnect())
+  return { bytes: promise, abort }
 }
 
 /** Avoids a copy in the usual case of one chunk. */
-function wholeOf(chunks: readonly Buffer[]): Buffer {
+function concatChunks(chunks: readonly Buffer[]): Buffer {
   const [first] = chunks
   return first && chunks.length === 1 ? first : Buffer.concat(chunks)
 }

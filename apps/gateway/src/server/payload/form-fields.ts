@@ -9,13 +9,13 @@ interface Kind {
   /** The field may be repeated: each occurrence is one item of a list. */
   repeats: boolean
   /** `list` and `object` are encoded as JSON, because a plain text is not a valid value of them. */
-  holds: 'text' | 'list' | 'object'
+  content: 'text' | 'list' | 'object'
 }
 
 /** Form encoding of each field of a payload. */
 export type FieldKinds = ReadonlyMap<string, Kind>
 
-const TEXT: Kind = { repeats: false, holds: 'text' }
+const TEXT: Kind = { repeats: false, content: 'text' }
 
 export function fieldKinds(payload: z.ZodObject): FieldKinds {
   const { properties = {} } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
@@ -29,10 +29,10 @@ export function fieldKinds(payload: z.ZodObject): FieldKinds {
 export function unflatten(pairs: readonly Pair[], kinds: FieldKinds): Record<string, unknown> {
   const values = new Map<string, string[]>()
   for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
-  const twice: FieldError[] = [...values]
+  const repeated: FieldError[] = [...values]
     .filter(([name, all]) => all.length > 1 && !kinds.get(name)?.repeats)
     .map(([name]) => ({ field: fieldPath([name]), message: 'must not be repeated' }))
-  requireValid(twice)
+  requireValid(repeated)
   // Unlike an assignment, this keeps `__proto__` as an own property.
   return Object.fromEntries([...values].map(([name, all]) => [name, fieldValue(name, all, kinds.get(name) ?? TEXT)]))
 }
@@ -40,9 +40,9 @@ export function unflatten(pairs: readonly Pair[], kinds: FieldKinds): Record<str
 function fieldValue(name: string, all: readonly string[], kind: Kind): unknown {
   const [text = ''] = all
   if (all.length > 1) return all
-  if (kind.holds === 'text') return text
+  if (kind.content === 'text') return text
   if (/^\s*[[{]/.test(text) || text === 'null') return parseJsonText(text, name)
-  if (kind.holds === 'object') return text
+  if (kind.content === 'object') return text
   return text === '' ? [] : [text]
 }
 
@@ -51,7 +51,7 @@ type JsonSchema = z.core.JSONSchema._JSONSchema
 function kindOf(types: ReadonlySet<string>): Kind {
   const repeats = types.has('array')
   if (types.has('string') || !(repeats || types.has('object'))) return { ...TEXT, repeats }
-  return { repeats, holds: repeats ? 'list' : 'object' }
+  return { repeats, content: repeats ? 'list' : 'object' }
 }
 
 function typesIn(schema: JsonSchema): Set<string> {

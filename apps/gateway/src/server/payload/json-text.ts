@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import { isStorable } from '@vitascope/request'
 import { MalformedItem } from './lenient-list.ts'
-import { badField, fieldPath, malformed, Problems } from './refusals.ts'
+import { fieldPath, invalidField, malformed, Problems } from './refusals.ts'
 
 const MAX_DEPTH = 32
 /** Maximum number of items of one object or array. The bounds of each endpoint are lower. */
@@ -16,8 +16,8 @@ type Path = readonly (string | number)[]
 
 /** Receives the problems of a text with their paths. */
 interface Findings {
-  /** Notes a problem. Returns false to end the search. */
-  note(path: Path, message: string): boolean
+  /** Adds a problem. Returns false to end the search. */
+  addProblem(path: Path, message: string): boolean
   /**
    * Called when a bound is exceeded: the depth, the items of one list or object, or the values of
    * the whole text. It is called again for each further value.
@@ -27,24 +27,24 @@ interface Findings {
 
 /**
  * Parses a JSON text strictly. Rejects excessive depth, duplicate names in one object, NUL, lone
- * surrogates and numbers that would be rounded. `field` is the name of the field that held the
+ * surrogates and numbers that would be rounded. `field` is the name of the field that contained the
  * text, if any.
  */
 export function parseJsonText(text: string, field?: string): unknown {
   const problems = new Problems()
   const where = (path: Path) => fieldPath([...(field === undefined ? [] : [field]), ...path]) || 'payload'
   const findings: Findings = {
-    note(path, message) {
-      problems.note(where(path), message)
-      return !problems.full
+    addProblem(path, message) {
+      problems.add(where(path), message)
+      return !problems.isFull
     },
     exceeded(bound, path, message) {
-      throw bound === 'depth' ? malformed(message) : badField(where(bound === 'nodes' ? [] : path), message)
+      throw bound === 'depth' ? malformed(message) : invalidField(where(bound === 'nodes' ? [] : path), message)
     },
   }
   if (!new StructureScan(findings).scan(text)) throw invalid(problems.found)
   const value = parse(text, field)
-  noteValueProblems(value, [], findings)
+  addValueProblems(value, [], findings)
   if (problems.found.length > 0) throw invalid(problems.found)
   return value
 }
@@ -56,27 +56,27 @@ export function parseJsonText(text: string, field?: string): unknown {
  */
 export function parseJsonItems(text: string, field?: string): unknown {
   const items = new Map<number, Problems>()
-  const note = ([index, ...place]: Path, message: string) => {
+  const addProblem = ([index, ...place]: Path, message: string) => {
     if (typeof index !== 'number') {
-      throw badField(fieldPath([field, index].filter((part) => part !== undefined)) || 'payload', message)
+      throw invalidField(fieldPath([field, index].filter((part) => part !== undefined)) || 'payload', message)
     }
     const problems = items.get(index) ?? new Problems()
-    problems.note(fieldPath(place), message)
+    problems.add(fieldPath(place), message)
     items.set(index, problems)
     return true
   }
   const exceeded: Findings['exceeded'] = (_bound, path, message) => {
     const [index] = path
-    if (typeof index !== 'number' || !items.has(index)) note(path, message)
+    if (typeof index !== 'number' || !items.has(index)) addProblem(path, message)
   }
-  new StructureScan({ note, exceeded }).scan(text)
+  new StructureScan({ addProblem, exceeded }).scan(text)
   const value = parse(text, field)
   if (!Array.isArray(value)) {
-    noteValueProblems(value, [], { note })
+    addValueProblems(value, [], { addProblem })
     return value
   }
   return value.map((item: unknown, index) => {
-    if (!items.has(index)) noteValueProblems(item, [index], { note })
+    if (!items.has(index)) addValueProblems(item, [index], { addProblem })
     const problems = items.get(index)
     return problems ? new MalformedItem(problems.found) : item
   })
@@ -86,14 +86,14 @@ function parse(text: string, field: string | undefined): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw field === undefined ? malformed('the body is not valid JSON') : badField(field, 'must be JSON')
+    throw field === undefined ? malformed('the body is not valid JSON') : invalidField(field, 'must be JSON')
   }
 }
 
 interface Level {
   /** Names seen so far. Undefined in an array. */
   names: Set<string> | undefined
-  nameComes: boolean
+  expectsName: boolean
   items: number
   /** Current name or index. */
   at: string | number
@@ -109,7 +109,7 @@ class StructureScan {
   /** Number of open levels below the maximum depth. */
   #tooDeep = 0
   #nodes = 0
-  #goesOn = true
+  #shouldContinue = true
 
   constructor(findings: Findings) {
     this.#findings = findings
@@ -117,7 +117,7 @@ class StructureScan {
 
   /** Returns false if the scan ended early because no more problems are needed. */
   scan(text: string): boolean {
-    for (let i = 0; i < text.length && this.#goesOn; i++) {
+    for (let i = 0; i < text.length && this.#shouldContinue; i++) {
       switch (text[i]) {
         case '"': {
           const end = endOfText(text, i)
@@ -126,10 +126,10 @@ class StructureScan {
           break
         }
         case '{':
-          this.#open({ names: new Set(), nameComes: true, items: 1, at: '' })
+          this.#open({ names: new Set(), expectsName: true, items: 1, at: '' })
           break
         case '[':
-          this.#open({ names: undefined, nameComes: false, items: 1, at: 0 })
+          this.#open({ names: undefined, expectsName: false, items: 1, at: 0 })
           break
         case '}':
         case ']':
@@ -149,7 +149,7 @@ class StructureScan {
           i = endOfWord(text, i)
       }
     }
-    return this.#goesOn
+    return this.#shouldContinue
   }
 
   #count(): void {
@@ -175,31 +175,31 @@ class StructureScan {
     if (!level || this.#tooDeep > 0) return
     level.items++
     if (level.items > MAX_ITEMS) this.#exceeded('items', this.#levels.slice(0, -1), `must not have more than ${MAX_ITEMS} items`)
-    if (level.names) level.nameComes = true
+    if (level.names) level.expectsName = true
     else level.at = level.items - 1
   }
 
   #text(text: string, start: number, end: number): void {
     this.#count()
     const level = this.#levels.at(-1)
-    if (!level?.names || !level.nameComes || this.#tooDeep > 0) return
+    if (!level?.names || !level.expectsName || this.#tooDeep > 0) return
     const name = nameOf(text.slice(start, end + 1))
-    level.nameComes = false
+    level.expectsName = false
     level.at = name
-    if (level.names.has(name)) this.#note(this.#levels, 'must not be repeated')
+    if (level.names.has(name)) this.#addProblem(this.#levels, 'must not be repeated')
     level.names.add(name)
   }
 
-  #note(levels: readonly Level[], message: string): void {
-    this.#goesOn = this.#findings.note(placeOf(levels), message)
+  #addProblem(levels: readonly Level[], message: string): void {
+    this.#shouldContinue = this.#findings.addProblem(pathOf(levels), message)
   }
 
   #exceeded(bound: 'depth' | 'items' | 'nodes', levels: readonly Level[], message: string): void {
-    this.#findings.exceeded(bound, placeOf(levels), message)
+    this.#findings.exceeded(bound, pathOf(levels), message)
   }
 }
 
-function placeOf(levels: readonly Level[]): Path {
+function pathOf(levels: readonly Level[]): Path {
   return levels.map(({ at }) => at)
 }
 
@@ -238,18 +238,18 @@ function nameOf(quoted: string): string {
   }
 }
 
-/** Notes each invalid parsed value with its path. The earlier scan bounds the depth. */
-function noteValueProblems(value: unknown, start: Path, { note }: Pick<Findings, 'note'>): void {
+/** Adds each invalid parsed value with its path. The earlier scan bounds the depth. */
+function addValueProblems(value: unknown, start: Path, { addProblem }: Pick<Findings, 'addProblem'>): void {
   const path: (string | number)[] = [...start]
-  let goesOn = true
+  let shouldContinue = true
   const walk = (part: unknown) => {
     const message = problemOf(part)
-    if (message !== undefined) goesOn = note(path, message)
+    if (message !== undefined) shouldContinue = addProblem(path, message)
     if (typeof part !== 'object' || part === null) return
     for (const [name, inner] of Object.entries(part)) {
-      if (!goesOn) return
+      if (!shouldContinue) return
       path.push(Array.isArray(part) ? Number(name) : name)
-      if (!isStorable(name)) goesOn = note(path, 'must have a well-formed name without NUL')
+      if (!isStorable(name)) shouldContinue = addProblem(path, 'must have a well-formed name without NUL')
       walk(inner)
       path.pop()
     }

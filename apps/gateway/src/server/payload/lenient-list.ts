@@ -1,6 +1,6 @@
 import type { FieldError } from '@vitascope/errors'
 import { z } from 'zod'
-import { noteIssue, Problems } from './refusals.ts'
+import { addIssue, Problems } from './refusals.ts'
 
 /**
  * Maximum number of problems in the message of a malformed item. Further problems are only counted.
@@ -62,6 +62,6 @@ export function lenientReader(payload: z.ZodArray): z.ZodType | undefined {
 
 function problemsOf({ issues }: z.core.$ZodError): FieldError[] {
   const problems = new Problems()
-  for (const issue of issues) noteIssue(issue, problems, { whole: '' })
+  for (const issue of issues) addIssue(issue, problems, { whole: '' })
   return problems.found
 }

@@ -1,7 +1,7 @@
 import { Busboy } from '@fastify/busboy'
 import { invalid } from '@vitascope/errors'
 import { isStorable } from '@vitascope/request'
-import { badField, fieldPath, malformed, Problems } from './refusals.ts'
+import { invalidField, fieldPath, malformed, Problems } from './refusals.ts'
 import { MAX_FIELDS, type Pair } from './urlencoded.ts'
 
 /** The parser receives all bytes at once, so if it has not finished by then it never will. */
@@ -21,26 +21,26 @@ export function parseMultipartForm(bytes: Buffer, contentType: string, fileAdvic
     const fail = () => settle(() => reject(malformed('malformed multipart body')))
     const timer = setTimeout(fail, TIMEOUT_MS)
     let settled = false
-    const settle = (how: () => void) => {
+    const settle = (finish: () => void) => {
       clearTimeout(timer)
       settled = true
-      how()
+      finish()
     }
     const parser = openParser(contentType)
     if (!parser) return fail()
     // Invalid UTF-8 is decoded to this character, but it may also be part of the input.
-    const mayHoldReplacement = bytes.includes(REPLACEMENT)
+    const hasReplacement = bytes.includes(REPLACEMENT)
     parser.on('field', (name: string | undefined, value, _nameCut, cut) => {
-      if (name === undefined || name === '') problems.note('payload', 'every part must have a name')
-      else if (cut || !isStorable(value) || !isStorable(name) || (value.includes(REPLACEMENT) && !mayHoldReplacement))
-        problems.note(fieldPath([name]), 'must be well-formed UTF-8 without NUL')
+      if (name === undefined || name === '') problems.add('payload', 'every part must have a name')
+      else if (cut || !isStorable(value) || !isStorable(name) || (value.includes(REPLACEMENT) && !hasReplacement))
+        problems.add(fieldPath([name]), 'must be well-formed UTF-8 without NUL')
       else pairs.push([name, value])
     })
     parser.on('file', (name: string | undefined, stream) => {
       stream.on('error', fail).resume()
-      problems.note(fieldPath([name ?? 'payload']), `must be text, not a file${fileAdvice === undefined ? '' : `; ${fileAdvice}`}`)
+      problems.add(fieldPath([name ?? 'payload']), `must be text, not a file${fileAdvice === undefined ? '' : `; ${fileAdvice}`}`)
     })
-    parser.on('partsLimit', () => settle(() => reject(badField('payload', `must not have more than ${MAX_FIELDS} fields`))))
+    parser.on('partsLimit', () => settle(() => reject(invalidField('payload', `must not have more than ${MAX_FIELDS} fields`))))
     parser.on('error', fail)
     parser.on('finish', () => settle(() => (problems.found.length > 0 ? reject(invalid(problems.found)) : resolve(pairs))))
     const feed = (from: number) => {

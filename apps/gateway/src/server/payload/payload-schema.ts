@@ -38,22 +38,22 @@ export interface PayloadSchema {
   /** End of the error message for a file in a form: what to do instead. */
   fileAdvice: string | undefined
   /** The payload when none was sent. */
-  nothing: unknown
+  emptyPayload: unknown
 }
 
 export function payloadSchema({ plainJson = false, fastParse, fileAdvice, ...declared }: DeclaredPayload): PayloadSchema {
-  return { ...readForm(declared), plainJson, fastParse, fileAdvice }
+  return { ...describePayload(declared), plainJson, fastParse, fileAdvice }
 }
 
-function readForm({ payload, payloadField }: DeclaredPayload): Omit<PayloadSchema, 'plainJson' | 'fastParse' | 'fileAdvice'> {
-  if (payload === undefined) return { schema: z.strictObject({}), kinds: new Map(), flatItem: false, lenient: false, nothing: {} }
+function describePayload({ payload, payloadField }: DeclaredPayload): Omit<PayloadSchema, 'plainJson' | 'fastParse' | 'fileAdvice'> {
+  if (payload === undefined) return { schema: z.strictObject({}), kinds: new Map(), flatItem: false, lenient: false, emptyPayload: {} }
   const flat = flatFields({ payload, payloadField })
   const kinds = flat ? fieldKinds(flat) : new Map()
-  const form = { kinds, flatItem: false, lenient: false, nothing: {} }
+  const form = { kinds, flatItem: false, lenient: false, emptyPayload: {} }
   if (payload instanceof z.ZodObject) return { ...form, schema: payload.strict() }
   if (payload instanceof z.ZodRecord) return { ...form, schema: safeRecord(payload) }
   if (payloadField !== undefined) return { ...form, schema: listInField(payload, payloadField) }
-  const list = { ...form, flatItem: flat !== undefined, nothing: undefined }
+  const list = { ...form, flatItem: flat !== undefined, emptyPayload: undefined }
   const lenient = lenientReader(payload)
   return { ...list, lenient: lenient !== undefined, schema: lenient ?? payload }
 }
@@ -73,15 +73,15 @@ export function flatFields({ payload, payloadField }: DeclaredPayload): z.ZodObj
 /** Accepts the list itself or in its field. */
 function listInField(list: z.ZodArray, field: string): z.ZodType {
   return z
-    .preprocess((came) => (Array.isArray(came) ? { [field]: came } : came), z.strictObject({ [field]: list }))
+    .preprocess((received) => (Array.isArray(received) ? { [field]: received } : received), z.strictObject({ [field]: list }))
     .transform((fields) => fields[field])
 }
 
 /** Rejects `__proto__`, which zod drops silently. */
 function safeRecord(record: z.ZodRecord): z.ZodType {
-  return z.preprocess((came, context) => {
-    if (typeof came !== 'object' || came === null || !Object.hasOwn(came, '__proto__')) return came
-    context.addIssue({ code: 'custom', path: ['__proto__'], message: 'is not a field here', input: came })
+  return z.preprocess((received, context) => {
+    if (typeof received !== 'object' || received === null || !Object.hasOwn(received, '__proto__')) return received
+    context.addIssue({ code: 'custom', path: ['__proto__'], message: 'is not a field here', input: received })
     return z.NEVER
   }, record)
 }

@@ -7,10 +7,10 @@ import { unflatten } from './form-fields.ts'
 import { parseJsonItems, parseJsonText } from './json-text.ts'
 import { parseMultipartForm } from './multipart-form.ts'
 import type { PayloadSchema } from './payload-schema.ts'
-import { badField, fieldPath, malformed } from './refusals.ts'
+import { fieldPath, invalidField, malformed } from './refusals.ts'
 import { type Pair, parseUrlencoded } from './urlencoded.ts'
 
-type Flattened = Pick<PayloadSchema, 'kinds' | 'flatItem' | 'lenient' | 'plainJson' | 'fastParse' | 'fileAdvice'>
+type PayloadForm = Pick<PayloadSchema, 'kinds' | 'flatItem' | 'lenient' | 'plainJson' | 'fastParse' | 'fileAdvice'>
 
 /**
  * Returns the payload of a write from any of its forms: a JSON body, a JSON string in `data` of a
@@ -21,33 +21,33 @@ export async function readPayload(
   request: IncomingMessage,
   bytes: Buffer | undefined,
   query: readonly Pair[],
-  form: Flattened,
+  form: PayloadForm,
 ): Promise<unknown> {
   // If the payload has a field named `data`, it is an ordinary field.
-  const wrapped = !form.kinds.has('data')
-  const queried = wrapped ? query.filter(([name]) => name === 'data') : []
-  if (queried.length > 1 || (bytes && queried.length > 0)) throw badField('data', 'must not be repeated or sent together with a body')
+  const acceptsData = !form.kinds.has('data')
+  const queried = acceptsData ? query.filter(([name]) => name === 'data') : []
+  if (queried.length > 1 || (bytes && queried.length > 0)) throw invalidField('data', 'must not be repeated or sent together with a body')
   if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
   const { type, header } = readContentType(request)
   if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return fromJson(textOf(bytes), form)
-  if (type === 'application/x-www-form-urlencoded') return fromForm(parseUrlencoded(textOf(bytes)), form, wrapped)
-  if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header, form.fileAdvice), form, wrapped)
+  if (type === 'application/x-www-form-urlencoded') return fromForm(parseUrlencoded(textOf(bytes)), form, acceptsData)
+  if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header, form.fileAdvice), form, acceptsData)
   throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
 }
 
-function fromJson(text: string, form: Flattened): unknown {
+function fromJson(text: string, form: PayloadForm): unknown {
   const plain = form.fastParse?.(parseCanonicalJson(text))
   return plain === undefined ? parseJson(text, form) : new Validated(plain)
 }
 
-function parseJson(text: string, { lenient }: Flattened, field?: string): unknown {
+function parseJson(text: string, { lenient }: PayloadForm, field?: string): unknown {
   return lenient ? parseJsonItems(text, field) : parseJsonText(text, field)
 }
 
-function fromForm(pairs: readonly Pair[], form: Flattened, wrapped: boolean): unknown {
+function fromForm(pairs: readonly Pair[], form: PayloadForm, acceptsData: boolean): unknown {
   const { kinds, flatItem } = form
-  const data = wrapped ? pairs.filter(([name]) => name === 'data') : []
-  if (data.length > 1) throw badField('data', 'must not be repeated')
+  const data = acceptsData ? pairs.filter(([name]) => name === 'data') : []
+  if (data.length > 1) throw invalidField('data', 'must not be repeated')
   if (!data[0]) return flatItem ? [unflatten(pairs, kinds)] : unflatten(pairs, kinds)
   const others = [...new Set(pairs.map(([name]) => name))].filter((name) => name !== 'data')
   if (others.length > 0) throw invalid(others.map((name) => ({ field: fieldPath([name]), message: 'must not be combined with data' })))
@@ -64,7 +64,7 @@ function readContentType(request: IncomingMessage): { type: string; header: stri
 }
 
 function textOf(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw malformed('the body is not UTF-8')
+  if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8')
   const text = bytes.toString('utf8')
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }

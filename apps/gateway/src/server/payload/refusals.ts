@@ -7,7 +7,7 @@ export function malformed(message: string): DomainError {
   return refusal('invalid', 'MALFORMED_PAYLOAD', message)
 }
 
-export function badField(field: string, message: string): DomainError {
+export function invalidField(field: string, message: string): DomainError {
   return invalid([{ field, message }])
 }
 
@@ -16,12 +16,12 @@ export class Problems {
   readonly found: FieldError[] = []
 
   /** True when no more problems are needed. */
-  get full(): boolean {
+  get isFull(): boolean {
     return this.found.length >= MAX_ERRORS
   }
 
-  note(field: string, message: string): void {
-    if (!this.full) this.found.push({ field, message })
+  add(field: string, message: string): void {
+    if (!this.isFull) this.found.push({ field, message })
   }
 }
 
@@ -43,7 +43,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
  * `show` returns the public name of a top-level field. `known` lists the names of all top-level
  * fields.
  */
-export function noteIssue(
+export function addIssue(
   issue: z.core.$ZodIssue,
   problems: Problems,
   {
@@ -52,18 +52,18 @@ export function noteIssue(
     known = [],
   }: { whole?: string; show?: ((name: string) => string) | undefined; known?: readonly string[] } = {},
 ): void {
-  if (problems.full) return
+  if (problems.isFull) return
   if (issue.code === 'unrecognized_keys') {
     // The list may be long, so only the first error shows it.
     const fields = issue.path.length === 0 && known.length > 0 ? `; the fields are ${known.join(', ')}` : ''
     for (const [index, key] of issue.keys.slice(0, MAX_ERRORS).entries()) {
-      problems.note(fieldPath([...issue.path, key]), `is not a field here${index === 0 ? fields : ''}`)
+      problems.add(fieldPath([...issue.path, key]), `is not a field here${index === 0 ? fields : ''}`)
     }
     return
   }
   const [first, ...rest] = issue.path
   const field = first === undefined ? whole : fieldPath([typeof first === 'string' ? show(first) : first, ...rest])
-  problems.note(field, messageOf(issue))
+  problems.add(field, messageOf(issue))
 }
 
 /**

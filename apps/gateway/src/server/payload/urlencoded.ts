@@ -1,4 +1,4 @@
-import { badField, fieldPath, malformed } from './refusals.ts'
+import { fieldPath, invalidField, malformed } from './refusals.ts'
 
 /** A decoded name and value of a form or query. */
 export type Pair = readonly [name: string, value: string]
@@ -22,8 +22,8 @@ function parsePair(part: string): Pair {
   const name = decode(at === -1 ? part : part.slice(0, at))
   if (name === undefined || name.includes('\0')) throw malformed('the name of a field has an invalid percent-encoding or a NUL')
   const value = decode(at === -1 ? '' : part.slice(at + 1))
-  if (value === undefined) throw badField(fieldPath([name]), 'has an invalid percent-encoding')
-  if (value.includes('\0')) throw badField(fieldPath([name]), 'must be well-formed Unicode without NUL')
+  if (value === undefined) throw invalidField(fieldPath([name]), 'has an invalid percent-encoding')
+  if (value.includes('\0')) throw invalidField(fieldPath([name]), 'must be well-formed Unicode without NUL')
   return [name, value]
 }
 

@@ -7,12 +7,12 @@ import type { Request, RequestHandler, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import { refusal } from '../http/problem.ts'
 import { type RequestContext, requestContext } from '../http/request-context.ts'
-import { answerBegins } from '../limits/viewer-paths.ts'
+import { markResponseStarted } from '../limits/viewer-paths.ts'
 
 /** Idle timeout. A player that is paused longer must request the rest with a range. */
-const IDLE_MS = 60_000
+const IDLE_TIMEOUT_MS = 60_000
 /** Time limit for the first byte of delivery's response. */
-const FIRST_BYTE_MS = 10_000
+const FIRST_BYTE_TIMEOUT_MS = 10_000
 const VERBS = 'GET, HEAD, OPTIONS'
 
 /**
@@ -29,7 +29,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     plugins: [
       (server) => {
         server.on('proxyReq', limitFirstByte)
-        server.on('proxyRes', (_incoming, _request, response) => answerBegins(response))
+        server.on('proxyRes', (_incoming, _request, response) => markResponseStarted(response))
         server.on('error', (error, _request, response) => response && failures.get(response)?.(error))
         // The client disconnected.
         server.on('econnreset', () => {})
@@ -37,9 +37,9 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     ],
   })
   return (request, response, next) => {
-    const exchange = requestContext(response)
-    exchange.template = '/delivery/*'
-    exchange.instance = () => '/delivery'
+    const context = requestContext(response)
+    context.template = '/delivery/*'
+    context.instance = () => '/delivery'
     if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
       response.setHeader('Allow', VERBS)
       throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
@@ -47,16 +47,16 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0) {
       throw refusal('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')
     }
-    const client = widestGroup(exchange.address)
+    const client = widestGroup(context.address)
     const end = downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() })
     response.once('close', end)
-    request.socket.setTimeout(IDLE_MS)
-    rewriteHeaders(request.headers, exchange)
+    request.socket.setTimeout(IDLE_TIMEOUT_MS)
+    rewriteHeaders(request.headers, context)
     // Express removed the mount path, which delivery's paths include.
     request.url = request.originalUrl
     failures.set(response, (error) => {
       if (response.destroyed) return
-      log.warn({ err: error, request_id: exchange.requestId }, 'delivery unreachable')
+      log.warn({ err: error, request_id: context.requestId }, 'delivery unreachable')
       if (response.headersSent) response.destroy()
       else next(refusal('unavailable', 'SERVICE_UNAVAILABLE', 'delivery is unreachable; try again', 1))
     })
@@ -65,19 +65,19 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
 }
 
 /** Headers that are hop-by-hop, that only proxies may set, or that delivery does not use. */
-const DROPPED =
+const DROPPED_HEADERS =
   /^(connection|proxy-.*|keep-alive|te|trailer|upgrade|expect|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|cf-connecting-ip|via|authorization|cookie)$/
 
 function rewriteHeaders(headers: IncomingHttpHeaders, { address, requestId }: RequestContext): void {
   const close = /(^|,)\s*close\s*(,|$)/i.test(headers.connection ?? '')
-  for (const name of Object.keys(headers)) if (DROPPED.test(name)) delete headers[name]
+  for (const name of Object.keys(headers)) if (DROPPED_HEADERS.test(name)) delete headers[name]
   headers.connection = close ? 'close' : 'keep-alive'
   headers['x-forwarded-for'] = address
   headers['x-request-id'] = requestId
 }
 
 function limitFirstByte(outgoing: ClientRequest): void {
-  const timer = setTimeout(() => outgoing.destroy(new Error('delivery did not answer in time')), FIRST_BYTE_MS)
+  const timer = setTimeout(() => outgoing.destroy(new Error('delivery did not respond in time')), FIRST_BYTE_TIMEOUT_MS)
   outgoing.once('response', () => clearTimeout(timer))
   outgoing.once('close', () => clearTimeout(timer))
 }

@@ -20,7 +20,7 @@ const UPLOAD_GRACE_SECONDS = 13
  */
 const DOWNLOAD_GRACE_SECONDS = 60
 /** Maximum pause that earlier fast bytes allow, in seconds. */
-const MAX_BREAK_SECONDS = 60
+const MAX_PAUSE_SECONDS = 60
 
 /**
  * Creates the limits for request bodies that are proxied to encoding, and for files that are
@@ -42,7 +42,7 @@ export function createTransferLimits(
         maxTotal: total,
         minBytesPerSecond: MIN_BYTES_PER_SECOND,
         graceSeconds,
-        maxCreditSeconds: MAX_BREAK_SECONDS,
+        maxCreditSeconds: MAX_PAUSE_SECONDS,
       },
       { onCut: (reason) => cuts.inc({ direction, reason }) },
     )

@@ -5,7 +5,7 @@ import { type CutReason, downloadProgress, type TransferLimiter, uploadProgress 
 import { widestGroup } from '@vitascope/security'
 import type { Logger } from '@vitascope/telemetry'
 import { createProxyMiddleware } from 'http-proxy-middleware'
-import { waiveRequestTime } from '../http/http-server.ts'
+import { disableBodyTimeout } from '../http/http-server.ts'
 import { refusal } from '../http/problem.ts'
 import { requestContext } from '../http/request-context.ts'
 import { hasBody } from '../payload/body.ts'
@@ -17,7 +17,7 @@ import { MIN_BYTES_PER_SECOND } from './transfers.ts'
 export type UploadProxy = (request: IncomingMessage, response: ServerResponse, to: { path: string; principal: Principal }) => Promise<void>
 
 /** Idle timeout in both directions. */
-const IDLE_MS = 60_000
+const IDLE_TIMEOUT_MS = 60_000
 
 /**
  * Creates the upload proxy. Bodies are streamed and never stored here. Transfers below the minimum
@@ -36,7 +36,7 @@ export function createUploadProxy({
   publicUrl: () => string
   log: Logger
 }): UploadProxy {
-  const waiting = new WeakMap<object, Passing>()
+  const pending = new WeakMap<object, ForwardedUpload>()
   const proxy = createProxyMiddleware<IncomingMessage, ServerResponse>({
     target: origin,
     ...(agent && { agent }),
@@ -45,27 +45,27 @@ export function createUploadProxy({
     plugins: [
       (server) => {
         server.on('proxyReq', (outgoing, _request, response) => {
-          const passing = waiting.get(response)
-          if (passing) passing.outgoing = outgoing
+          const forwarded = pending.get(response)
+          if (forwarded) forwarded.outgoing = outgoing
           else outgoing.destroy()
         })
-        server.on('proxyRes', (answer, request, response) => {
-          const { done, fail, outgoing } = waiting.get(response) ?? {}
+        server.on('proxyRes', (incoming, request, response) => {
+          const { done, fail, outgoing } = pending.get(response) ?? {}
           if (!done || !fail) return
-          const refused = answer.headers['vitascope-refusal']
+          const refused = incoming.headers['vitascope-refusal']
           if (typeof refused === 'string') {
-            fail(readRefusal(refused))
+            fail(parseRejection(refused))
             // The header holds the complete error, so the rest of the body is not sent to encoding.
             outgoing?.destroy()
           } else {
             // The rest of the body is not read.
             if (!request.complete) response.setHeader('Connection', 'close')
-            passBack(answer, response, done)
+            returnResponse(incoming, response, done)
           }
         })
-        server.on('error', (error, _request, response) => response && waiting.get(response)?.fail(unreachable(error)))
+        server.on('error', (error, _request, response) => response && pending.get(response)?.fail(unreachable(error)))
         // The client disconnected.
-        server.on('econnreset', (_error, _request, response) => waiting.get(response)?.done())
+        server.on('econnreset', (_error, _request, response) => pending.get(response)?.done())
       },
     ],
   })
@@ -79,7 +79,7 @@ export function createUploadProxy({
     const signed = await principalHeaders({ principal, requestId }, principals, 'encoding')
     if (response.destroyed) return
     const isUpload = hasBody(request)
-    for (const name of Object.keys(request.headers)) if (!PASSED_ON.test(name)) delete request.headers[name]
+    for (const name of Object.keys(request.headers)) if (!FORWARDED_HEADERS.test(name)) delete request.headers[name]
     Object.assign(request.headers, {
       ...signed,
       'vitascope-public-url': publicUrl(),
@@ -89,24 +89,24 @@ export function createUploadProxy({
     request.url = path
     // The supported tus version, also for clients that requested another one.
     if (path.startsWith('/tus')) response.setHeader('Tus-Resumable', '1.0.0').setHeader('Tus-Version', '1.0.0')
-    waiveRequestTime(request)
-    request.socket.setTimeout(IDLE_MS)
+    disableBodyTimeout(request)
+    request.socket.setTimeout(IDLE_TIMEOUT_MS)
     let end = () => {}
     try {
       await new Promise<void>((resolve, reject) => {
-        const passing: Passing = {
+        const forwarded: ForwardedUpload = {
           done: resolve,
           fail: (error) => {
-            waiting.delete(response)
+            pending.delete(response)
             reject(error)
           },
         }
-        waiting.set(response, passing)
+        pending.set(response, forwarded)
         response.once('close', resolve)
         const client = widestGroup(address)
         const cut = (reason: CutReason) => {
-          passing.fail(cutError(reason))
-          passing.outgoing?.destroy()
+          forwarded.fail(cutError(reason))
+          forwarded.outgoing?.destroy()
           if (response.headersSent) response.destroy()
         }
         if (isUpload) end = uploads.begin({ client, ...uploadProgress(request), cut })
@@ -129,7 +129,7 @@ export function createUploadProxy({
  * A request that waits for encoding. `outgoing` is set once the request to encoding has a
  * connection.
  */
-interface Passing {
+interface ForwardedUpload {
   done: () => void
   fail: (error: unknown) => void
   outgoing?: ClientRequest
@@ -141,23 +141,24 @@ function cutError(reason: CutReason): DomainError {
 }
 
 /** Request headers that concern the upload. All others stay between client and gateway. */
-const PASSED_ON = /^(content-type|content-length|transfer-encoding|tus-resumable|upload-[a-z-]+)$/
-const PASSED_BACK =
+const FORWARDED_HEADERS = /^(content-type|content-length|transfer-encoding|tus-resumable|upload-[a-z-]+)$/
+const RETURNED_HEADERS =
   /^(content-type|content-length|content-disposition|content-security-policy|x-content-type-options|cache-control|etag|location|tus-[a-z-]+|upload-[a-z-]+|x-job-id|x-video-id)$/
 
-function passBack(answer: IncomingMessage, response: ServerResponse, done: () => void): void {
-  response.statusCode = answer.statusCode ?? 500
-  for (const [name, value] of Object.entries(answer.headers)) {
-    if (value !== undefined && PASSED_BACK.test(name)) response.setHeader(name, value)
+function returnResponse(incoming: IncomingMessage, response: ServerResponse, done: () => void): void {
+  response.statusCode = incoming.statusCode ?? 500
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined && RETURNED_HEADERS.test(name)) response.setHeader(name, value)
   }
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store')
-  answer.once('error', () => response.destroy())
-  answer.pipe(response).once('finish', done)
+  incoming.once('error', () => response.destroy())
+  incoming.pipe(response).once('finish', done)
 }
 
-function readRefusal(header: string): Error {
+function parseRejection(header: string): Error {
   const refused = JSON.parse(Buffer.from(header, 'base64').toString()) as Partial<Refusal>
-  if (refused.kind === undefined || refused.reason === undefined) return new Error('encoding failed to take an upload: its log says why')
+  if (refused.kind === undefined || refused.reason === undefined)
+    return new Error('encoding rejected the upload without a reason; see its log')
   const { kind, reason, message = '', fields = [], retryAfter } = refused
   return new DomainError(kind, reason, message, { fields, ...(retryAfter !== undefined && { retryAfter }) })
 }

@@ -12,30 +12,30 @@ export interface SharedRedis {
    * for it.
    */
   isUp(): boolean
-  failed(error: Error): void
+  onFailure(error: Error): void
   /** Subscribes to a channel. `onGap` is called when messages may have been missed. */
   listen(channel: string, onMessage: (message: string) => void, onGap: () => void): void
   /** Publishes a message. It is lost while Redis is unavailable. */
-  say(channel: string, message: string): void
+  publish(channel: string, message: string): void
   close(): void
 }
 
 /** Maximum time that a request waits for Redis, in milliseconds. */
-const TIMEOUT_MS = 50
-const PAUSE_MS = 1_000
+const COMMAND_TIMEOUT_MS = 50
+const PAUSE_AFTER_FAILURE_MS = 1_000
 const MAX_BACKOFF_MS = 2_000
 
 export function openRedis(url: string, log: Logger): SharedRedis {
-  const client = connect(url, TIMEOUT_MS)
+  const client = connect(url, COMMAND_TIMEOUT_MS)
   let downUntil = 0
   let isDown = false
-  const failed = (error: Error) => {
-    downUntil = performance.now() + PAUSE_MS
+  const onFailure = (error: Error) => {
+    downUntil = performance.now() + PAUSE_AFTER_FAILURE_MS
     if (!isDown) log.warn({ err: error }, 'Redis unavailable; limits are per gateway process')
     isDown = true
   }
-  client.on('error', failed)
-  const ears: Redis[] = []
+  client.on('error', onFailure)
+  const subscribers: Redis[] = []
   return {
     client,
     isUp() {
@@ -44,20 +44,20 @@ export function openRedis(url: string, log: Logger): SharedRedis {
       isDown = false
       return true
     },
-    failed,
+    onFailure,
     listen(channel, onMessage, onGap) {
-      const ear = connect(url, MAX_BACKOFF_MS)
+      const subscriber = connect(url, MAX_BACKOFF_MS)
       // Every reconnect may follow lost messages.
-      ear.on('ready', () => ear.subscribe(channel).then(onGap, failed))
-      ear.on('message', (_, message) => onMessage(message))
-      ear.on('error', failed)
-      ears.push(ear)
+      subscriber.on('ready', () => subscriber.subscribe(channel).then(onGap, onFailure))
+      subscriber.on('message', (_, message) => onMessage(message))
+      subscriber.on('error', onFailure)
+      subscribers.push(subscriber)
     },
-    say(channel, message) {
-      if (client.status === 'ready') client.publish(channel, message).catch(failed)
+    publish(channel, message) {
+      if (client.status === 'ready') client.publish(channel, message).catch(onFailure)
     },
     close() {
-      for (const connection of [client, ...ears]) connection.disconnect()
+      for (const connection of [client, ...subscribers]) connection.disconnect()
     },
   }
 }

@@ -36,7 +36,7 @@ async function refusedFields(declared: Partial<RouteDeclaration<z.ZodObject, z.Z
     section: 'Videos',
     access: 'user',
     summary: 'List videos',
-    answer: z.unknown(),
+    response: z.unknown(),
     handle: () => Promise.reject(refusal),
     ...declared,
   })

@@ -6,10 +6,10 @@ export const PAGE_NAMES: PublicNames = { page_token: 'cursor', skip: 'start', pa
 /** Public names by proto name, such as `{ source_url: 'url' }`. All other fields have one name. */
 export type PublicNames = Readonly<Record<string, string>>
 
-/** Awaits the answer of a handler and renames the fields of validation errors to their public names. */
-export async function withPublicNames<Answer>(names: PublicNames, answer: Promise<Answer>): Promise<Answer> {
+/** Awaits the result of a handler and renames the fields of validation errors to their public names. */
+export async function withPublicNames<Result>(names: PublicNames, result: Promise<Result>): Promise<Result> {
   try {
-    return await answer
+    return await result
   } catch (error) {
     if (!isDomainError(error) || error.kind !== 'invalid') throw error
     const fields = error.fields.map(({ field, message }) => ({ field: publicName(field, names), message }))

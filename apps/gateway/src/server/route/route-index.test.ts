@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { route } from './route.ts'
-import { beginnings, indexRoutes } from './route-index.ts'
+import { incompletePaths, indexRoutes } from './route-index.ts'
 
-const common = { section: 'S', access: 'public', answer: z.unknown(), handle: async () => ({}) } as const
+const common = { section: 'S', access: 'public', response: z.unknown(), handle: async () => ({}) } as const
 const patterns = (...paths: string[]) =>
   indexRoutes(paths.map((path) => route({ get: [path], summary: path, ...common }))).map(({ pattern }) => pattern)
 
@@ -37,7 +37,7 @@ test('rejects a method and path that are declared twice', () => {
 })
 
 test('knows the prefixes of longer paths, unless they are paths themselves', () => {
-  const of = (...paths: string[]) => [...beginnings(paths.map((path) => route({ post: [path], summary: path, ...common })))]
+  const of = (...paths: string[]) => [...incompletePaths(paths.map((path) => route({ post: [path], summary: path, ...common })))]
   expect(of('/playlist/create/:org', '/playlist/:id')).toEqual([['/playlist/create', '/playlist/create/:org']])
   expect(of('/video/upload', '/video/upload/:id', '/video/:id')).toEqual([])
 })

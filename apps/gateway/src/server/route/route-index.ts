@@ -43,7 +43,7 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
  * Returns the incomplete paths, each with a path that it begins: `/playlist/create` of
  * `/playlist/create/:organisationId`.
  */
-export function beginnings(routes: readonly Route[]): ReadonlyMap<string, string> {
+export function incompletePaths(routes: readonly Route[]): ReadonlyMap<string, string> {
   const whole = routes.flatMap(targetsOf).map(({ path }) => path)
   const found = whole.flatMap((path) => {
     const parts = path.split('/')

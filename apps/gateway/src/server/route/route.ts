@@ -39,12 +39,12 @@ export interface Context {
    * Counts a password attempt of the caller's address for a video. Throws `RateLimited` (429) above
    * the limit.
    */
-  takePasswordTry: (videoId: string) => Promise<void>
+  countPasswordAttempt: (videoId: string) => Promise<void>
   /**
    * Counts a contact form submission of the caller's address. Throws `RateLimited` (429) above the
    * limit.
    */
-  takeSubmission: (contactFormId: string) => Promise<void>
+  countSubmission: (contactFormId: string) => Promise<void>
   /**
    * Consumes the cost of a request's events from the caller's budgets. Throws `RateLimited` (429)
    * when they are exhausted.
@@ -59,7 +59,7 @@ export interface Route<
   Params extends Shape = Shape,
   Query extends Shape = Shape,
   Payload extends PayloadShape = PayloadShape,
-  Answer extends z.ZodType = z.ZodType,
+  ResponseSchema extends z.ZodType = z.ZodType,
 > {
   verb: Verb
   /** The documented path first, then alternative spellings. */
@@ -107,8 +107,9 @@ export interface Route<
   bypassExpress: boolean
   /** Status of a successful response. */
   status: number
-  answer: Answer
-  /** Content types of a successful response. All except JSON are texts, whatever `answer` is. */
+  /** Schema of the body of a successful response. */
+  response: ResponseSchema
+  /** Content types of a successful response. All except JSON are texts, whatever `response` is. */
   contentTypes: readonly string[]
   /**
    * Stable error codes that only this route has, for the docs: `{ only_publish: 'The video is the
@@ -153,7 +154,7 @@ export interface Route<
   handle(
     input: { params: z.output<Params>; query: z.output<Query>; payload: z.output<Payload> },
     context: Context,
-  ): Promise<z.input<Answer> | Reply | Streamed>
+  ): Promise<z.input<ResponseSchema> | Reply | Streamed>
 }
 
 /**
@@ -187,11 +188,11 @@ export class Reply {
  * A route declaration: one of the methods with its paths, and everything that differs from the
  * defaults.
  */
-export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, Answer extends z.ZodType> = {
+export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload extends PayloadShape, ResponseSchema extends z.ZodType> = {
   [V in Verb]?: readonly string[]
 } & Pick<
-  Route<Params, Query, Payload, Answer>,
-  'section' | 'access' | 'summary' | 'answer' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'handle'
+  Route<Params, Query, Payload, ResponseSchema>,
+  'section' | 'access' | 'summary' | 'response' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'handle'
 > &
   Partial<
     Pick<
@@ -230,7 +231,7 @@ const NOTHING = z.object({})
  *
  *     export const getMedia = route({
  *       get: ['/media/:mediaId'], section: 'Media', access: 'user', summary: 'Read a media',
- *       params: z.object({ mediaId: id('media') }), answer: MediaAnswer,
+ *       params: z.object({ mediaId: id('media') }), response: MediaResponse,
  *       async handle({ params }, { services, call }) { return mediaResponse((await services.media.getMedia(params, call)).media) },
  *     })
  */
@@ -238,14 +239,14 @@ export function route<
   Params extends Shape = typeof NOTHING,
   Query extends Shape = typeof NOTHING,
   Payload extends PayloadShape = typeof NOTHING,
-  Answer extends z.ZodType = z.ZodType,
->(declared: RouteDeclaration<Params, Query, Payload, Answer>): Route {
+  ResponseSchema extends z.ZodType = z.ZodType,
+>(declared: RouteDeclaration<Params, Query, Payload, ResponseSchema>): Route {
   const verb = VERBS.find((v) => declared[v] !== undefined)
   const paths = verb && declared[verb]
   const first = paths?.[0]
   if (!verb || !paths || !first) throw new Error(`a route without verb and path: ${declared.summary}`)
   const publicNames = { ...(declared.query?.shape['cursor'] && PAGE_NAMES), ...declared.publicNames }
-  const complete: Route<Params, Query, Payload, Answer> = {
+  const complete: Route<Params, Query, Payload, ResponseSchema> = {
     verb,
     paths,
     aliases: declared.aliases ?? [],
@@ -266,7 +267,7 @@ export function route<
     plainJson: declared.plainJson ?? false,
     bypassExpress: declared.bypassExpress ?? false,
     status: declared.status ?? 200,
-    answer: declared.answer,
+    response: declared.response,
     contentTypes: declared.contentTypes ?? ['application/json'],
     refusals: declared.refusals ?? {},
     publicNames,

@@ -4,8 +4,8 @@ import { answerOptions } from '../http/cors.ts'
 import { refusal } from '../http/problem.ts'
 import { requestContext } from '../http/request-context.ts'
 import type { Route, Verb } from '../route/route.ts'
-import { beginnings, indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
-import { type ApiParts, nameExchange, serveTarget } from './serve-target.ts'
+import { incompletePaths, indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
+import { type ApiParts, bindPathParams, serveTarget } from './serve-target.ts'
 
 /**
  * Serves every path of the route table, below `/v2`. All other paths are 404. A path without
@@ -13,28 +13,28 @@ import { type ApiParts, nameExchange, serveTarget } from './serve-target.ts'
  * segment. Express tries patterns one after another, and there are about two hundred.
  */
 export function apiRouter(routes: readonly Route[], parts: ApiParts): RequestHandler {
-  const longerPaths = beginnings(routes)
-  const whole = new Map<string, RequestHandler>()
-  const areas = new Map<string, Router>()
+  const longerPaths = incompletePaths(routes)
+  const fixedPaths = new Map<string, RequestHandler>()
+  const routers = new Map<string, Router>()
   for (const entry of indexRoutes(routes)) {
     const serve = dispatcher(entry, longerPaths, parts)
     if (!entry.pattern.includes(':')) {
-      whole.set(entry.pattern, serve)
+      fixedPaths.set(entry.pattern, serve)
       continue
     }
-    const area = areas.get(areaOf(entry.pattern)) ?? Router({ caseSensitive: true, strict: false })
-    areas.set(areaOf(entry.pattern), area)
-    area.all(entry.pattern, serve)
+    const router = routers.get(firstSegment(entry.pattern)) ?? Router({ caseSensitive: true, strict: false })
+    routers.set(firstSegment(entry.pattern), router)
+    router.all(entry.pattern, serve)
   }
   return (request, response, next) => {
     const { path } = request
-    const serve = whole.get(path.endsWith('/') ? path.slice(0, -1) : path) ?? areas.get(areaOf(path))
+    const serve = fixedPaths.get(path.endsWith('/') ? path.slice(0, -1) : path) ?? routers.get(firstSegment(path))
     return serve ? serve(request, response, next) : next()
   }
 }
 
 /** Returns the first segment of a path: `video` of `/video/:p0`. */
-function areaOf(path: string): string {
+function firstSegment(path: string): string {
   const [, first = ''] = path.split('/', 2)
   return first
 }
@@ -52,14 +52,14 @@ function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, 
     const method = request.method.toLowerCase()
     const found = targets.get(method as Verb) ?? (method === 'head' && get?.route.readOnly ? targets.get('get') : undefined)
     if (found) return found.serve(request, response, valuesOf(request, found.target))
-    nameExchange(requestContext(response), anyTarget(entry), valuesOf(request, anyTarget(entry)))
+    bindPathParams(requestContext(response), anyTarget(entry), valuesOf(request, anyTarget(entry)))
     if (method === 'options') return answerOptions(request, response, verbs, options)
     const longerPath = longerPaths.get(request.path.replace(/\/$/, ''))
     if (longerPath !== undefined)
       throw refusal(
         'not_found',
         'NOT_FOUND',
-        `this path is incomplete: /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
+        `this path is incomplete; a longer path is /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
       )
     response.setHeader('Allow', verbs)
     throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
@@ -73,7 +73,7 @@ function allowedVerbs({ targets }: PathEntry): string {
 
 function anyTarget({ targets }: PathEntry): Target {
   const [target] = targets.values()
-  if (!target) throw new Error('a path without a route')
+  if (!target) throw new Error('a path entry has no route')
   return target
 }
 

@@ -19,9 +19,9 @@ export function directRoutes(
     others,
   }: { parts: ApiParts; steps: readonly Middleware[]; sendProblem: ProblemSender; others: RequestListener },
 ): RequestListener {
-  const served = new Map(routes.filter(({ bypassExpress }) => bypassExpress).map((route) => directOf(route, parts)))
+  const directByUrl = new Map(routes.filter(({ bypassExpress }) => bypassExpress).map((route) => directOf(route, parts)))
   return (request, response) => {
-    const direct = served.get(request.url ?? '')
+    const direct = directByUrl.get(request.url ?? '')
     if (!direct || direct.method !== request.method) return void others(request, response)
     try {
       for (const step of steps) step(request, response)
@@ -34,6 +34,6 @@ export function directRoutes(
 
 function directOf(route: Route, parts: ApiParts): [url: string, direct: { method: string; serve: Serve }] {
   const [target] = targetsOf(route)
-  if (!target || target.params.length > 0) throw new Error(`a direct route has a path without parameters: "${route.summary}"`)
+  if (!target || target.params.length > 0) throw new Error(`a route with bypassExpress must not have path parameters: "${route.summary}"`)
   return [`/v2${target.path}`, { method: target.verb.toUpperCase(), serve: serveTarget(target, parts) }]
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Idempotency } from '@vitascope/grpc'
-import { badField } from '../payload/refusals.ts'
+import { invalidField } from '../payload/refusals.ts'
 import type { Caller } from '../route/caller.ts'
 import type { Target } from '../route/route-index.ts'
 import type { Input } from './input.ts'
@@ -22,7 +22,8 @@ export function idempotencyOf(
 ): Idempotency | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined || request.method !== 'POST') return undefined
-  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key)) throw badField(HEADER, 'must have 1 to 255 printable ASCII characters')
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key))
+    throw invalidField(HEADER, 'must have 1 to 255 printable ASCII characters')
   const scope = caller.kind === 'user' ? `key ${caller.keyId}` : `address ${address}`
   const hash = (text: string) => createHmac('sha256', hashKey).update(`idempotency\0${text}`).digest('hex')
   return {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { MAX_ERRORS } from '../http/problem.ts'
 import { Validated } from '../payload/canonical-json.ts'
 import { type PayloadSchema, payloadSchema } from '../payload/payload-schema.ts'
-import { fieldPath, noteIssue, Problems } from '../payload/refusals.ts'
+import { addIssue, fieldPath, Problems } from '../payload/refusals.ts'
 import type { Pair } from '../payload/urlencoded.ts'
 import type { Route } from '../route/route.ts'
 import { publicName } from '../route/route-index.ts'
@@ -47,31 +47,35 @@ export function inputSchemas(route: Route): InputSchemas {
 export async function checkInput(
   route: Route,
   schemas: InputSchemas,
-  came: { params: Record<string, string>; query: readonly Pair[]; payload: unknown },
-  judge: (sent: ValidatedInput) => Promise<unknown> = async () => undefined,
+  received: { params: Record<string, string>; query: readonly Pair[]; payload: unknown },
+  validateRemotely: (sent: ValidatedInput) => Promise<unknown> = async () => undefined,
 ): Promise<Input> {
   const problems = new Problems()
-  const check = (schema: z.ZodType, value: unknown, named: Parameters<typeof noteIssue>[2] = {}): Record<string, unknown> => {
+  const check = (schema: z.ZodType, value: unknown, names: Parameters<typeof addIssue>[2] = {}): Record<string, unknown> => {
     const result = schema.safeParse(value)
     // Each schema parses to an object, except that of the payload, whose type the handler knows.
     if (result.success) return result.data as Record<string, unknown>
-    for (const issue of result.error.issues) noteIssue(issue, problems, named)
+    for (const issue of result.error.issues) addIssue(issue, problems, names)
     return {}
   }
-  const params = check(schemas.params, came.params, { show: publicName })
-  const query = check(schemas.query, knownQuery(schemas, came.query, problems))
-  const missing = came.payload === undefined && route.payload !== undefined && !route.payloadOptional
+  const params = check(schemas.params, received.params, { show: publicName })
+  const query = check(schemas.query, knownQuery(schemas, received.query, problems))
+  const missing = received.payload === undefined && route.payload !== undefined && !route.payloadOptional
   const payload =
-    came.payload instanceof Validated
-      ? (came.payload.value as Input['payload'])
-      : check(schemas.payload, fewUnknown(route.payload, came.payload === undefined ? schemas.form.nothing : came.payload), {
-          known: fieldNames(route.payload),
-        })
+    received.payload instanceof Validated
+      ? (received.payload.value as Input['payload'])
+      : check(
+          schemas.payload,
+          limitUnknownFields(route.payload, received.payload === undefined ? schemas.form.emptyPayload : received.payload),
+          {
+            known: fieldNames(route.payload),
+          },
+        )
   if (problems.found.length > 0) {
-    const good = missing ? undefined : goodFields(route.payload, came.payload)
-    const bad = new Set(problems.found.map(({ field }) => topField(field)))
-    const more = good ? await judged(judge({ params, payload: good, bad })) : []
-    throw invalid([...problems.found, ...more.filter(({ field }) => !bad.has(topField(field)))])
+    const valid = missing ? undefined : validFields(route.payload, received.payload)
+    const bad = new Set(problems.found.map(({ field }) => topLevelField(field)))
+    const remoteErrors = valid ? await fieldErrorsOf(validateRemotely({ params, payload: valid, bad })) : []
+    throw invalid([...problems.found, ...remoteErrors.filter(({ field }) => !bad.has(topLevelField(field)))])
   }
   if (missing) throw invalid([{ field: 'payload', message: 'is required' }])
   return { params, query, payload }
@@ -85,20 +89,20 @@ function fieldNames(payload: Route['payload']): string[] {
  * Drops unknown fields beyond the maximum that a problem document lists. One unknown field is
  * enough to reject the request.
  */
-function fewUnknown(payload: Route['payload'], came: unknown): unknown {
-  if (payload !== undefined && !(payload instanceof z.ZodObject)) return came
-  if (typeof came !== 'object' || came === null || Array.isArray(came)) return came
+function limitUnknownFields(payload: Route['payload'], received: unknown): unknown {
+  if (payload !== undefined && !(payload instanceof z.ZodObject)) return received
+  if (typeof received !== 'object' || received === null || Array.isArray(received)) return received
   const shape = payload?.shape ?? {}
-  const unknown = Object.keys(came).filter((name) => !Object.hasOwn(shape, name))
-  if (unknown.length <= MAX_ERRORS) return came
+  const unknown = Object.keys(received).filter((name) => !Object.hasOwn(shape, name))
+  if (unknown.length <= MAX_ERRORS) return received
   const dropped = new Set(unknown.slice(MAX_ERRORS))
-  return Object.fromEntries(Object.entries(came).filter(([name]) => !dropped.has(name)))
+  return Object.fromEntries(Object.entries(received).filter(([name]) => !dropped.has(name)))
 }
 
 /** Returns the fields of a payload that are valid on their own. */
-function goodFields(payload: Route['payload'], came: unknown): Record<string, unknown> | undefined {
-  if (!(payload instanceof z.ZodObject) || typeof came !== 'object' || came === null || Array.isArray(came)) return undefined
-  const sent = Object.entries(came).filter(([name]) => Object.hasOwn(payload.shape, name))
+function validFields(payload: Route['payload'], received: unknown): Record<string, unknown> | undefined {
+  if (!(payload instanceof z.ZodObject) || typeof received !== 'object' || received === null || Array.isArray(received)) return undefined
+  const sent = Object.entries(received).filter(([name]) => Object.hasOwn(payload.shape, name))
   return Object.fromEntries(
     sent.flatMap(([name, value]) => {
       const { success, data } = z.safeParse(payload.shape[name] ?? z.never(), value)
@@ -111,9 +115,9 @@ function goodFields(payload: Route['payload'], came: unknown): Record<string, un
  * Returns the field errors of a service. Its other domain errors are ignored until the input is
  * valid.
  */
-async function judged(answer: Promise<unknown>): Promise<readonly FieldError[]> {
+async function fieldErrorsOf(validation: Promise<unknown>): Promise<readonly FieldError[]> {
   try {
-    await answer
+    await validation
     return []
   } catch (error) {
     if (isDomainError(error)) return error.fields
@@ -121,7 +125,7 @@ async function judged(answer: Promise<unknown>): Promise<readonly FieldError[]> 
   }
 }
 
-function topField(field: string): string {
+function topLevelField(field: string): string {
   return field.split(/[.[]/, 1)[0] ?? field
 }
 
@@ -133,11 +137,11 @@ function topField(field: string): string {
 function knownQuery({ query, misplaced }: InputSchemas, pairs: readonly Pair[], problems: Problems): Record<string, string> {
   const known = pairs.filter(([name]) => Object.hasOwn(query.shape, name))
   const names = known.map(([name]) => name)
-  const twice = new Set(names.filter((name, index) => names.indexOf(name) !== index))
-  for (const name of twice) problems.note(name, 'must not be repeated')
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  for (const name of repeated) problems.add(name, 'must not be repeated')
   for (const name of new Set(pairs.map(([name]) => name))) {
     const message = misplaced.get(name)
-    if (message !== undefined) problems.note(fieldPath([name]), message)
+    if (message !== undefined) problems.add(fieldPath([name]), message)
   }
   return Object.fromEntries(known)
 }
@@ -151,7 +155,7 @@ function misplacedFields(query: z.ZodObject): ReadonlyMap<string, string> {
   const found = Object.entries(properties).flatMap(([parameter, schema]) => {
     if (typeof schema !== 'object' || schema.type !== 'object') return []
     const example = JSON.stringify(schema['example'] ?? {})
-    const message = `is a field of ${parameter}, which is JSON: ${parameter}=${example}, percent-encoded`
+    const message = `is a field of ${parameter}, which is JSON; send ${parameter}=${example}, percent-encoded`
     const spellings = (field: string) => [
       field,
       `${field}[]`,

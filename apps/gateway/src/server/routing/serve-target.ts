@@ -5,24 +5,24 @@ import type { Services } from '../../clients/services.ts'
 import { admitCaller, principalOf } from '../access/access-check.ts'
 import type { ApiKeyCache } from '../access/key-cache.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
-import { audited } from '../audit/audited.ts'
+import { runAudited } from '../audit/audited.ts'
 import { refusal } from '../http/problem.ts'
 import { ClientDisconnect, type RequestContext, requestContext } from '../http/request-context.ts'
 import type { ConcurrencyLimit } from '../limits/adaptive-concurrency-limit.ts'
 import type { EventBudgets } from '../limits/event-budgets.ts'
 import { type Limiter, type Payer, payerName } from '../limits/limiter.ts'
-import type { PasswordTries } from '../limits/password-tries.ts'
+import type { PasswordAttempts } from '../limits/password-attempts.ts'
 import type { UnknownIds } from '../limits/viewer-paths.ts'
 import type { BodyLimiter } from '../payload/body-limiter.ts'
 import { readPayload } from '../payload/payload.ts'
-import { badField } from '../payload/refusals.ts'
+import { invalidField } from '../payload/refusals.ts'
 import { type Pair, parseUrlencoded } from '../payload/urlencoded.ts'
 import type { UploadProxy } from '../proxy/upload-proxy.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
 import { publicName, type Target } from '../route/route-index.ts'
-import { checkAnswer, sendAnswer, sendStream } from './answer.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas } from './input.ts'
+import { sendResponse, sendStream, validateResponse } from './send-response.ts'
 
 export interface ApiParts {
   services: Services
@@ -32,20 +32,20 @@ export interface ApiParts {
   audit: AuditLog
   limiter: Limiter
   eventBudgets: EventBudgets
-  passwordTries: PasswordTries
+  passwordAttempts: PasswordAttempts
   bodies: BodyLimiter
-  shed: ConcurrencyLimit
+  concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
-  passUpload: UploadProxy
+  proxyUpload: UploadProxy
   publicUrl: () => string
   /** Returns the problems of a source URL that are visible in the URL itself. */
   checkSource: (url: string) => readonly string[]
   /** True to validate responses against their schema, in tests. A mismatch is an internal error. */
-  checkAnswers: boolean
+  validateResponses: boolean
 }
 
-const READ_MS = 2_000
-const WRITE_MS = 10_000
+const READ_TIMEOUT_MS = 2_000
+const WRITE_TIMEOUT_MS = 10_000
 
 /** Serves a request for a target, with the values of the path parameters in order. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, values: readonly string[]) => Promise<void>
@@ -59,68 +59,76 @@ export function serveTarget(target: Target, parts: ApiParts): Serve {
   const { route } = target
   const schemas = inputSchemas(route)
   return async (request, response, values) => {
-    const exchange = requestContext(response)
-    const params = nameExchange(exchange, target, values)
+    const context = requestContext(response)
+    const params = bindPathParams(context, target, values)
     const query = parseUrlencoded(rawQuery(request))
-    for (const [name, value] of query) if (SECRET_NAMES.has(name)) exchange.secrets.push(value)
-    const { caller, holder } = await admitCaller(route, request, queriedKey(route, query), exchange, parts)
-    const payer = holder ? ({ policy: 'key', keyId: holder.keyId } as const) : ({ policy: 'address', address: exchange.address } as const)
-    for (const [name, value] of Object.entries(await parts.limiter.take(payer, route.cost))) response.setHeader(name, value)
-    const hangUp = new ClientDisconnect(response)
+    for (const [name, value] of query) if (SECRET_NAMES.has(name)) context.secrets.push(value)
+    const { caller, holder } = await admitCaller(route, request, queriedKey(route, query), context, parts)
+    const payer = holder ? ({ policy: 'key', keyId: holder.keyId } as const) : ({ policy: 'address', address: context.address } as const)
+    for (const [name, value] of Object.entries(await parts.limiter.consume(payer, route.cost))) response.setHeader(name, value)
+    const disconnect = new ClientDisconnect(response)
 
     if (route.proxyTo) {
       const input = await checkInput(route, schemas, { params, query, payload: undefined }, async () => undefined)
       const path = `${route.proxyTo(input.params)}${query.length > 0 ? `?${rawQuery(request)}` : ''}`
       const to = { path, principal: principalOf(caller) }
-      const asked = { route, params: input.params }
-      await audited(asked, { holder, exchange, signal: hangUp }, parts.audit, async () => {
-        await parts.passUpload(request, response, to)
+      const operation = { route, params: input.params }
+      await runAudited(operation, { holder, context, signal: disconnect }, parts.audit, async () => {
+        await parts.proxyUpload(request, response, to)
         return new Reply('', { status: response.statusCode })
       })
       return
     }
     // The slot is taken after the body has arrived, so that a slow sender does not occupy one.
-    const bytes = await bodyOf(request, response, target, payer, parts)
+    const bytes = await readRequestBody(request, response, target, payer, parts)
     if (response.destroyed) return
-    const running = parts.shed.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
+    const running = parts.concurrencyLimit.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
     response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
     const call: Call = {
       principal: principalOf(caller),
-      requestId: exchange.requestId,
+      requestId: context.requestId,
       get signal() {
-        return hangUp.signal
+        return disconnect.signal
       },
-      deadline: new Date(Date.now() + (route.cost === 'read' ? READ_MS : WRITE_MS)),
+      deadline: new Date(Date.now() + (route.cost === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS)),
     }
-    const context: Context = {
+    const handlerContext: Context = {
       caller,
       call,
       services: parts.services,
       publicUrl: parts.publicUrl(),
       checkSource: parts.checkSource,
-      takePasswordTry: (videoId) => parts.passwordTries.take(exchange.address, videoId),
+      countPasswordAttempt: (videoId) => parts.passwordAttempts.count(context.address, videoId),
       admitEvents: async (events, sent, send) => {
-        const { result, headers } = await parts.eventBudgets.admit(events, { payer, address: exchange.address, ...sent }, send)
+        const { result, headers } = await parts.eventBudgets.admit(events, { payer, address: context.address, ...sent }, send)
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
         return result
       },
-      takeSubmission: (contactFormId) => parts.limiter.takeSubmission(exchange.address, contactFormId),
-      from: { address: exchange.address, userAgent: request.headers['user-agent'] ?? '' },
+      countSubmission: (contactFormId) => parts.limiter.countSubmission(context.address, contactFormId),
+      from: { address: context.address, userAgent: request.headers['user-agent'] ?? '' },
     }
-    const came = { params, query, payload: await payloadOf(request, bytes, target, schemas, query) }
-    const input = await checkInput(route, schemas, came, async (sent) => route.validateRemotely?.(sent, context))
-    call.idempotency = idempotencyOf(request, target, input, { caller, address: exchange.address, hashKey: parts.idempotencyHashKey })
-    const asked = { route, params: input.params }
-    const answer = await audited(asked, { holder, exchange, signal: hangUp }, parts.audit, () => route.handle(input, context))
-    if (hangUp.aborted) return
-    if (answer instanceof Streamed) return await sendStream(request, response, answer, hangUp.signal)
-    if (parts.checkAnswers) checkAnswer(route, answer)
-    sendAnswer(request, response, route, answer, caller.kind === 'guest')
+    const received = { params, query, payload: await readRequestPayload(request, bytes, target, schemas, query) }
+    const input = await checkInput(route, schemas, received, async (sent) => route.validateRemotely?.(sent, handlerContext))
+    call.idempotency = idempotencyOf(request, target, input, { caller, address: context.address, hashKey: parts.idempotencyHashKey })
+    const operation = { route, params: input.params }
+    const result = await runAudited(operation, { holder, context, signal: disconnect }, parts.audit, () =>
+      route.handle(input, handlerContext),
+    )
+    if (disconnect.aborted) return
+    if (result instanceof Streamed) return await sendStream(request, response, result, disconnect.signal)
+    if (parts.validateResponses) validateResponse(route, result)
+    sendResponse(request, response, route, result, caller.kind === 'guest')
   }
 }
 
 /** Reads the body of a write. The body of a GET is ignored. */
-async function bodyOf(request: IncomingMessage, response: ServerResponse, { verb, route }: Target, payer: Payer, { bodies }: ApiParts) {
+async function readRequestBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { verb, route }: Target,
+  payer: Payer,
+  { bodies }: ApiParts,
+) {
   if (verb === 'get') return undefined
   try {
     return await bodies.read(request, payerName(payer), () => response.setHeader('Connection', 'close'))
@@ -131,7 +139,7 @@ async function bodyOf(request: IncomingMessage, response: ServerResponse, { verb
   }
 }
 
-async function payloadOf(
+async function readRequestPayload(
   request: IncomingMessage,
   bytes: Buffer | undefined,
   { verb }: Target,
@@ -143,18 +151,22 @@ async function payloadOf(
 
 function queriedKey(route: Route, query: readonly Pair[]): string | undefined {
   const keys = query.filter(([name]) => name === route.apiKeyParam)
-  if (keys.length > 1) throw badField(`${route.apiKeyParam}`, 'must not be repeated')
+  if (keys.length > 1) throw invalidField(`${route.apiKeyParam}`, 'must not be repeated')
   return keys[0]?.[1]
 }
 
 /**
  * Returns the path parameters by name, and sets the path template for logs and problem documents.
  */
-export function nameExchange(exchange: RequestContext, { path, params: names }: Target, values: readonly string[]): Record<string, string> {
-  exchange.template = `/v2${path}`
+export function bindPathParams(
+  context: RequestContext,
+  { path, params: names }: Target,
+  values: readonly string[],
+): Record<string, string> {
+  context.template = `/v2${path}`
   const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
-  exchange.instance = () => `/v2${path.replaceAll(/:(\w+)/g, (_, name: string) => shownParam(name, params[name] ?? ''))}`
-  for (const name of names) if (SECRET_PARAMS.has(name)) exchange.secrets.push(params[name] ?? '')
+  context.instance = () => `/v2${path.replaceAll(/:(\w+)/g, (_, name: string) => shownParam(name, params[name] ?? ''))}`
+  for (const name of names) if (SECRET_PARAMS.has(name)) context.secrets.push(params[name] ?? '')
   return params
 }
 

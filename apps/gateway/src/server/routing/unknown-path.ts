@@ -44,7 +44,7 @@ export function unknownPaths(routes: readonly Route[]): UnknownPaths {
     const some = segments.slice(0, MAX_SEGMENTS).map((segment, index) => show(segment, segments[index - 1]))
     return `/${[...some, ...(segments.length > MAX_SEGMENTS ? [HIDDEN] : [])].join('/')}`
   }
-  const meant = (url: string) => {
+  const suggestedArea = (url: string) => {
     const [, version, area = ''] = shown(url).split('/')
     if (version !== 'v2' || area === '' || area === HIDDEN || areas.has(area)) return undefined
     const [nearest] = [...areas]
@@ -56,7 +56,7 @@ export function unknownPaths(routes: readonly Route[]): UnknownPaths {
   return {
     shown,
     detail(url) {
-      const area = meant(url)
+      const area = suggestedArea(url)
       return `there is no path ${shown(url)}${area === undefined ? '' : `; did you mean /v2/${area}?`}`
     },
   }

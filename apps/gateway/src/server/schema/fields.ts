@@ -13,9 +13,9 @@ export interface Shown {
   [more: string]: unknown
 }
 
-const unstorable = 'must be well-formed Unicode without NUL'
+const NOT_STORABLE = 'must be well-formed Unicode without NUL'
 /** Longer than any key, address or id, so that cutting a path part cannot produce a valid one. */
-const maxPathPartLength = 300
+const MAX_PATH_PART_LENGTH = 300
 
 /**
  * An id in a path. A malformed one matches no record: it is passed on, cut to a length that no id
@@ -28,7 +28,7 @@ export function id(noun: string, shown: Shown = {}) {
 /** Any other text in a path that identifies something. */
 export function pathPart(shown: Shown) {
   return field(
-    (value) => (typeof value !== 'string' || !isStorable(value) ? refuse(unstorable) : value.slice(0, maxPathPartLength)),
+    (value) => (typeof value !== 'string' || !isStorable(value) ? refuse(NOT_STORABLE) : value.slice(0, MAX_PATH_PART_LENGTH)),
     z.string().meta(shown),
   )
 }
@@ -55,7 +55,7 @@ export function idOrNone(noun: string, shown: Shown = {}) {
 export function organisationIdField(shown: Shown = {}) {
   return field(
     (value) => {
-      if (typeof value === 'string') return isStorable(value) ? value.slice(0, maxPathPartLength) : refuse(unstorable)
+      if (typeof value === 'string') return isStorable(value) ? value.slice(0, MAX_PATH_PART_LENGTH) : refuse(NOT_STORABLE)
       return readId(value)
     },
     z.string().meta({
@@ -120,7 +120,7 @@ export function text(
   return field(
     (value) => {
       if (typeof value !== 'string') return refuse('must be a text')
-      if (!isStorable(value)) return refuse(unstorable)
+      if (!isStorable(value)) return refuse(NOT_STORABLE)
       if (lengthUpTo(value, max) > max) return refuse(`must have at most ${max} characters`)
       if (min > 0 && value.trim() === '') return refuse('must not be blank')
       if (lengthUpTo(value, max) < min) return refuse(`must have at least ${min} characters`)
@@ -199,7 +199,7 @@ export function map<Value extends z.ZodType>(
       const found = asObject(sent)
       if (found instanceof Refusal) return found
       // A zod record drops this name silently.
-      if (Object.hasOwn(found, '__proto__')) return refuse(`has a name that is none: ${keyMessage}`)
+      if (Object.hasOwn(found, '__proto__')) return refuse(`has an invalid name: ${keyMessage}`)
       return Object.keys(found).length > max ? refuse(`must have at most ${max} entries`) : found
     },
     z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(shown),
@@ -270,7 +270,7 @@ function parseJson(text: string): unknown {
   try {
     return parseJsonText(text, 'value')
   } catch (error) {
-    if (isDomainError(error)) return refuse(error.fields[0]?.message ?? `must be readable JSON: ${error.message}`)
+    if (isDomainError(error)) return refuse(error.fields[0]?.message ?? `must be valid JSON: ${error.message}`)
     throw error
   }
 }

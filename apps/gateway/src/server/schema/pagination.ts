@@ -2,14 +2,14 @@ import { invalid } from '@vitascope/errors'
 import { int, text } from './fields.ts'
 
 /** Far more rows than any list has, and a valid int32. */
-const greatestStart = 1_000_000_000
+const MAX_START = 1_000_000_000
 /** Without a cursor the database counts the skipped rows, so `start` is bounded. */
-const greatestStartWithoutCursor = 10_000
+const MAX_START_WITHOUT_CURSOR = 10_000
 
 /** Query parameters for the start of a page. */
-export const placeQuery = {
+export const positionQuery = {
   start: int(
-    { min: 1, max: greatestStart },
+    { min: 1, max: MAX_START },
     { description: 'Number of the first row, from 1. Beyond 10,000, follow the `Link` header.' },
   ).default(1),
   cursor: text(8_000, { min: 1 }, { description: 'Position of `start`, from the `Link` header. It makes large lists fast.' }).optional(),
@@ -17,7 +17,7 @@ export const placeQuery = {
 
 /** Query parameters of lists that the API specification does not paginate. */
 export const pageQuery = {
-  ...placeQuery,
+  ...positionQuery,
   limit: int({ min: 1, max: 1_000 }, { description: 'Maximum number of rows.' }).default(1_000),
 }
 
@@ -25,10 +25,10 @@ export const pageQuery = {
  * Returns the position for an rpc: that of the cursor, or the number of rows to skip. Throws if
  * `start` is too large without a cursor.
  */
-export function placeOf({ start, cursor }: { start: number; cursor?: string | undefined }): Pick<PageRequest, 'pageToken' | 'skip'> {
+export function positionOf({ start, cursor }: { start: number; cursor?: string | undefined }): Pick<PageRequest, 'pageToken' | 'skip'> {
   if (cursor !== undefined) return { pageToken: cursor, skip: 0 }
-  if (start <= greatestStartWithoutCursor) return { pageToken: '', skip: start - 1 }
-  const message = `must be at most ${greatestStartWithoutCursor}: the Link header of a page leads on from there`
+  if (start <= MAX_START_WITHOUT_CURSOR) return { pageToken: '', skip: start - 1 }
+  const message = `must be at most ${MAX_START_WITHOUT_CURSOR}; follow the Link header of a page beyond that`
   throw invalid([{ field: 'start', message }])
 }
 
@@ -45,16 +45,16 @@ export interface PageRequest {
  */
 export async function collectRows<Row>(
   { start, cursor, limit, part }: { start: number; cursor?: string | undefined; limit: number; part: number },
-  ask: (page: PageRequest) => Promise<{ rows: readonly Row[]; nextPageToken: string }>,
+  fetchPage: (page: PageRequest) => Promise<{ rows: readonly Row[]; nextPageToken: string }>,
 ): Promise<{ rows: Row[]; more: string }> {
   const rows: Row[] = []
-  let place = placeOf({ start, cursor })
+  let position = positionOf({ start, cursor })
   do {
-    const page = await ask({ pageSize: Math.min(part, limit - rows.length), ...place })
+    const page = await fetchPage({ pageSize: Math.min(part, limit - rows.length), ...position })
     rows.push(...page.rows)
-    place = { pageToken: page.nextPageToken, skip: 0 }
-  } while (place.pageToken !== '' && rows.length < limit)
-  return { rows, more: place.pageToken }
+    position = { pageToken: page.nextPageToken, skip: 0 }
+  } while (position.pageToken !== '' && rows.length < limit)
+  return { rows, more: position.pageToken }
 }
 
 /**
@@ -67,8 +67,8 @@ export function nextLink(
   { start, limit, more, query = {} }: { start: number; limit: number; more: string; query?: Readonly<Record<string, string | undefined>> },
 ): Readonly<Record<string, string>> {
   if (more === '') return {}
-  const narrowed = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const place = Object.entries({ start: String(start + limit), limit: String(limit), cursor: more })
-  const search = new URLSearchParams([...narrowed, ...place])
+  const filters = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const position = Object.entries({ start: String(start + limit), limit: String(limit), cursor: more })
+  const search = new URLSearchParams([...filters, ...position])
   return { Link: `<${publicUrl}/v2${path}?${search}>; rel="next"` }
 }

@@ -26,15 +26,15 @@ export function formatSeconds(seconds: number): string {
  * cannot express that.
  */
 export function required<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw new Error(`a service answered without ${name}`)
+  if (value === undefined) throw new Error(`a service response has no ${name}`)
   return value
 }
 
 /** Returns the named fields of a response, for `data` of an update response. */
 export function changedFields<Body extends object>(body: Body, names: readonly string[]): Partial<Body> {
-  const named = new Set(names)
+  const included = new Set(names)
   // Filtering entries preserves the type of each field.
-  return Object.fromEntries(Object.entries(body).filter(([name]) => named.has(name))) as Partial<Body>
+  return Object.fromEntries(Object.entries(body).filter(([name]) => included.has(name))) as Partial<Body>
 }
 
 /** Schemas for the fields of responses, as shown in the API document. */

@@ -5,7 +5,7 @@ import { type Shown, text } from './fields.ts'
  * Browsers remove or normalise these before they parse the scheme, so that `java<TAB>script:` would
  * run.
  */
-const BENT = /[\p{C}\p{Z}\\]/u
+const NORMALISED_BY_BROWSERS = /[\p{C}\p{Z}\\]/u
 
 /**
  * A URL that players put into a page: http or https, and with `paths` also a URL without a scheme.
@@ -20,9 +20,9 @@ export function webAddress(max: number, { paths }: { paths: boolean }, shown: Sh
 
 function problemOf(address: string, paths: boolean): string | undefined {
   if (address === '') return undefined
-  if (BENT.test(address)) return 'must not contain white space, control characters or backslashes'
+  if (NORMALISED_BY_BROWSERS.test(address)) return 'must not contain white space, control characters or backslashes'
   if (paths && !/^[^/?#]*:/.test(address)) return undefined
   return /^https?:\/\/[^/?#]/i.test(address) && URL.canParse(address)
     ? undefined
-    : `must be an http or https address${paths ? ', or a path' : ''}`
+    : `must be an http or https URL${paths ? ', or a path' : ''}`
 }

@@ -10,8 +10,8 @@ import { Reply, type Route, type Streamed } from '../route/route.ts'
 const SECRET_AREAS = new Set(['apikey', 'oauth', 'webhook'])
 
 /** Sends the response of a handler. Successful reads get an ETag and 304. */
-export function sendAnswer(request: IncomingMessage, response: ServerResponse, route: Route, answered: unknown, guest: boolean): void {
-  const reply = answered instanceof Reply ? answered : new Reply(answered as object, { status: route.status })
+export function sendResponse(request: IncomingMessage, response: ServerResponse, route: Route, result: unknown, guest: boolean): void {
+  const reply = result instanceof Reply ? result : new Reply(result as object, { status: route.status })
   const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
   const readOnly = (request.method === 'GET' || request.method === 'HEAD') && route.readOnly
   response.statusCode = reply.status
@@ -61,11 +61,12 @@ export async function sendStream(
 }
 
 /** Throws if a response does not match the schema of its route, which the API document shows. */
-export function checkAnswer(route: Route, answered: unknown): void {
-  const body = answered instanceof Reply ? answered.body : answered
+export function validateResponse(route: Route, result: unknown): void {
+  const body = result instanceof Reply ? result.body : result
   if (typeof body === 'string') return
-  const result = route.answer.safeParse(body)
-  if (!result.success) throw new Error(`${route.verb} ${route.paths[0]} answers something else than it says: ${result.error.message}`)
+  const parsed = route.response.safeParse(body)
+  if (!parsed.success)
+    throw new Error(`${route.verb} ${route.paths[0]} returned a response that does not match its schema: ${parsed.error.message}`)
 }
 
 /**
