@@ -133,7 +133,7 @@ inBrowser('in a browser', () => {
     const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
     await key.fill('key-of-no-user-at-all')
     await send()
-    await page.getByRole('alert').getByText('does not know this key').waitFor()
+    await page.getByRole('alert').getByText('The API key is not valid').waitFor()
     await key.fill(SYSTEM_KEY)
     await send()
     await page.getByRole('alert').getByText('organisation_id with a system key').waitFor()

@@ -185,7 +185,7 @@ inBrowser('embed codes on a page of another origin', () => {
     const frame = page.frameLocator('iframe')
     await frame.getByLabel('Password').fill('wrong')
     await frame.getByLabel('Password').press('Enter')
-    await frame.getByText('not its password').waitFor({ timeout: 20_000 })
+    await frame.getByText('Wrong password').waitFor({ timeout: 20_000 })
     await screenshot(page, 'embed-password')
     await frame.getByLabel('Password').fill('open sesame')
     await frame.getByRole('button', { name: 'Open' }).click()

@@ -9,8 +9,8 @@ import type { GatewayConfig } from './config.ts'
 import { subscribeToRevocations } from './server/access/auth-subscription.ts'
 import { createApiKeyCache } from './server/access/key-cache.ts'
 import { createAuditLog } from './server/audit/audit-log.ts'
-import { type Dependency, missingOf } from './server/health/health-pages.ts'
-import { isAnswering, isServing } from './server/health/service-health.ts'
+import { type Dependency, findUnavailable } from './server/health/health-pages.ts'
+import { isHealthy, isServing } from './server/health/service-health.ts'
 import { createHttpServer } from './server/http/http-server.ts'
 import { listenOnManySockets } from './server/http/listen.ts'
 import { createConcurrencyLimit } from './server/limits/adaptive-concurrency-limit.ts'
@@ -68,7 +68,7 @@ export async function startGateway(
       name,
       check: async () => ((await isServing(channel)) ? undefined : 'is not serving'),
     })),
-    { name: 'delivery', check: async () => ((await isAnswering(delivery)) ? undefined : 'does not respond') },
+    { name: 'delivery', check: async () => ((await isHealthy(delivery)) ? undefined : 'does not respond') },
     { name: 'resources', check: async () => (revocations.isRegistered() ? undefined : 'are not registered with auth yet') },
   ]
 
@@ -116,7 +116,7 @@ export async function startGateway(
   bound = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
   const required = dependencies.filter(({ name }) => REQUIRED_DEPENDENCIES.has(name))
-  const metricsServer = await serveMetrics(metrics, metricsListen, log, async () => (await missingOf(required)).length === 0)
+  const metricsServer = await serveMetrics(metrics, metricsListen, log, async () => (await findUnavailable(required)).length === 0)
 
   return {
     address: bound,

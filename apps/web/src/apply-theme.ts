@@ -41,9 +41,9 @@ function shareButton(shell: PlayerShell, link: string): HTMLElement {
   button.title = 'Copy the link'
   button.append(icon(arrowOut))
   button.addEventListener('click', () => {
-    const said = navigator.clipboard?.writeText(link) ?? Promise.reject(new Error('no clipboard'))
+    const copied = navigator.clipboard?.writeText(link) ?? Promise.reject(new Error('no clipboard'))
     // Without access to the clipboard, the link is shown for manual copying.
-    said.then(() => shell.badge('Link copied')).catch(() => shell.badge(link))
+    copied.then(() => shell.badge('Link copied')).catch(() => shell.badge(link))
     window.setTimeout(() => shell.badge(''), 4_000)
   })
   return button

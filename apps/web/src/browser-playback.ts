@@ -1,4 +1,4 @@
-import { captionsByBrowser } from './captions-tracks.ts'
+import { nativeCaptions } from './captions-tracks.ts'
 import { type Playback, type PlaybackFailure, type PlaybackOptions, type ResumePoint, resumePoint } from './playback.ts'
 import { type Admission, isOutageStatus } from './recovery/connection-recovery.ts'
 import { pause } from './recovery/pause.ts'
@@ -23,7 +23,7 @@ const CHECK_TIMEOUT_MS = 10_000
  * Plays an MP4, or HLS in browsers that support it natively. The browser reports no HTTP status and
  * stops loading after a lost connection. In that case the source is reloaded.
  */
-export function playByBrowser(address: string, options: PlaybackOptions): Playback {
+export function playNatively(address: string, options: PlaybackOptions): Playback {
   const { video, source, events, recovery } = options
   const ended = new AbortController()
   const { signal } = ended
@@ -34,13 +34,13 @@ export function playByBrowser(address: string, options: PlaybackOptions): Playba
   /** The viewer's intent. The browser also pauses by itself when it stops loading. */
   let wantsToPlay = options.resume?.isPlaying ?? false
 
-  const point = () => ({ ...resumePoint(video, undefined), isPlaying: wantsToPlay })
+  const currentPoint = () => ({ ...resumePoint(video, undefined), isPlaying: wantsToPlay })
   const load = async (resume?: ResumePoint) => {
     admission = await recovery.admit(signal)
     // The browser repeats requests by itself. The repeated request may have succeeded meanwhile.
     if (isLoaded && video.error === null && video.readyState >= video.HAVE_FUTURE_DATA) return admission.succeeded()
     // The viewer may have sought, paused or changed the speed during the wait.
-    const from = isLoaded ? point() : resume
+    const from = isLoaded ? currentPoint() : resume
     isLoaded = true
     video.src = address
     if (from) restore(video, from)
@@ -70,13 +70,13 @@ export function playByBrowser(address: string, options: PlaybackOptions): Playba
         admission?.failed()
       }
       reloadedAt = performance.now()
-      source.captionWish.chosen ??= shownTrack(video)
+      source.captionPreference.chosen ??= shownTrack(video)
       await load()
     } finally {
       isReloading = false
     }
   }
-  const fail = (failure: PlaybackFailure) => events.failed(failure, point())
+  const fail = (failure: PlaybackFailure) => events.failed(failure, currentPoint())
   const unlessEnded = (work: Promise<void>) => {
     work.catch((error: unknown) => {
       if (!signal.aborted) throw error
@@ -100,14 +100,14 @@ export function playByBrowser(address: string, options: PlaybackOptions): Playba
   video.addEventListener('error', () => unlessEnded(repair('error')), { signal })
   for (const event of ['loadedmetadata', 'playing']) video.addEventListener(event, () => admission?.succeeded(), { signal })
   onStall(video, (seconds) => unlessEnded(repair(seconds < STALL_SECONDS ? 'early stall' : 'stall')), signal)
-  const captions = captionsByBrowser(video, source.captionWish, events.changed, signal)
+  const captions = nativeCaptions(video, source.captionPreference, events.changed, signal)
   unlessEnded(load(options.resume))
   return {
     qualities: () => [],
     chooseQuality: () => {},
     chosenQuality: () => -1,
     captions,
-    heard: () => '',
+    audioLanguage: () => '',
     choices: () => ({}),
     end: () => {
       admission?.aborted()

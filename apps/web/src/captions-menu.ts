@@ -47,10 +47,10 @@ export function captionsMenu(
   place.addEventListener(
     'keydown',
     (event) => {
-      const used = isOpen() ? onMenuKey(event, items(), pick, close) : onButtonKey(event, open)
+      const isHandled = isOpen() ? onMenuKey(event, items(), pick, close) : onButtonKey(event, open)
       // Arrow keys in the menu must not control the video.
-      if (used || isOpen()) event.stopPropagation()
-      if (used) event.preventDefault()
+      if (isHandled || isOpen()) event.stopPropagation()
+      if (isHandled) event.preventDefault()
     },
     { signal },
   )
@@ -66,9 +66,9 @@ export function captionsMenu(
   return (choices, chosen) => {
     place.hidden = choices.length === 0
     const all = items()
-    const same = all.length === choices.length && all.every((item, at) => item.textContent === choices[at]?.label)
+    const isUnchanged = all.length === choices.length && all.every((item, at) => item.textContent === choices[at]?.label)
     // An open menu keeps its items unless the choices have changed.
-    if (!same) {
+    if (!isUnchanged) {
       close(isOpen())
       list.replaceChildren(...choices.map(itemOf))
     }
@@ -123,12 +123,12 @@ function onMenuKey(
   close: (back: boolean) => void,
 ): boolean {
   const at = target instanceof HTMLElement ? items.indexOf(target) : -1
-  const to = (place: number) => items[(place + items.length) % items.length]?.focus()
+  const focusItem = (place: number) => items[(place + items.length) % items.length]?.focus()
   const keys: Record<string, (() => void) | undefined> = {
-    ArrowDown: () => to(at + 1),
-    ArrowUp: () => to(at === -1 ? items.length - 1 : at - 1),
-    Home: () => to(0),
-    End: () => to(items.length - 1),
+    ArrowDown: () => focusItem(at + 1),
+    ArrowUp: () => focusItem(at === -1 ? items.length - 1 : at - 1),
+    Home: () => focusItem(0),
+    End: () => focusItem(items.length - 1),
     Escape: () => close(true),
     Enter: items[at] && (() => items[at] && pick(items[at])),
     ' ': items[at] && (() => items[at] && pick(items[at])),

@@ -1,5 +1,5 @@
 import type Hls from 'hls.js'
-import { type CaptionWish, wishedTrack } from './show-on-load.ts'
+import { type CaptionPreference, preferredTrack } from './show-on-load.ts'
 
 /** Caption tracks of a playback: list, current choice and selection. */
 export interface CaptionTracks {
@@ -14,10 +14,10 @@ export interface CaptionTracks {
 export type CaptionsOnLoad = (tracks: readonly { name: string; language: string }[]) => number
 
 /** Caption tracks of hls.js. The viewer's choice survives a new list of tracks. */
-export function captionsByLibrary(
+export function hlsCaptions(
   hls: Hls,
   Library: typeof Hls,
-  { onLoad, wish }: { onLoad: CaptionsOnLoad; wish: CaptionWish },
+  { onLoad, preference }: { onLoad: CaptionsOnLoad; preference: CaptionPreference },
   changed: () => void,
 ): CaptionTracks {
   const tracks = () => hls.subtitleTracks.map(({ name, lang }) => ({ name, language: lang ?? '' }))
@@ -25,18 +25,18 @@ export function captionsByLibrary(
     hls.subtitleTrack = value
     hls.subtitleDisplay = value >= 0
   }
-  const begin = () => {
-    show(wishedTrack(tracks(), wish, () => onLoad(tracks())))
+  const showPreferred = () => {
+    show(preferredTrack(tracks(), preference, () => onLoad(tracks())))
     changed()
   }
   // After this event, hls.js selects the default track itself. The viewer's choice is applied after
   // that.
-  hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => queueMicrotask(begin))
+  hls.on(Library.Events.SUBTITLE_TRACKS_UPDATED, () => queueMicrotask(showPreferred))
   return {
     choices: () => captionChoices(tracks().map(({ name, language }) => name || language)),
     chosen: () => hls.subtitleTrack,
     choose: (value) => {
-      wish.chosen = tracks()[value] ?? 'off'
+      preference.chosen = tracks()[value] ?? 'off'
       show(value)
     },
   }
@@ -46,21 +46,26 @@ export function captionsByLibrary(
  * Caption tracks that the browser found. The browser shows the default one by itself, and its
  * native controls may change the choice.
  */
-export function captionsByBrowser(video: HTMLVideoElement, wish: CaptionWish, changed: () => void, signal: AbortSignal): CaptionTracks {
+export function nativeCaptions(
+  video: HTMLVideoElement,
+  preference: CaptionPreference,
+  changed: () => void,
+  signal: AbortSignal,
+): CaptionTracks {
   const tracks = () => [...video.textTracks].filter(({ kind }) => kind === 'subtitles' || kind === 'captions')
   const named = () => tracks().map(({ label, language }) => ({ name: label, language }))
   const chosen = () => tracks().findIndex(({ mode }) => mode === 'showing')
   const show = (value: number) => {
     for (const [at, track] of tracks().entries()) track.mode = at === value ? 'showing' : 'disabled'
   }
-  const again = () => wish.chosen !== undefined && show(wishedTrack(named(), wish, chosen))
-  video.textTracks.addEventListener('addtrack', again, { signal })
+  const reapply = () => preference.chosen !== undefined && show(preferredTrack(named(), preference, chosen))
+  video.textTracks.addEventListener('addtrack', reapply, { signal })
   for (const event of ['addtrack', 'removetrack', 'change']) video.textTracks.addEventListener(event, changed, { signal })
   return {
     choices: () => captionChoices(tracks().map(({ label, language }) => label || language)),
     chosen,
     choose: (value) => {
-      wish.chosen = named()[value] ?? 'off'
+      preference.chosen = named()[value] ?? 'off'
       show(value)
     },
   }

@@ -1,14 +1,14 @@
 import { captionsMenu } from './captions-menu.ts'
 import { clockText, lengthText } from './clock-text.ts'
+import { fullDuration, playableDuration } from './duration.ts'
 import { focusInPlayer } from './focus-in-player.ts'
 import type { Choice, Playback } from './playback.ts'
 import { onPlayerKey, seekTo, setVolume } from './player-keys.ts'
 import { wirePointers } from './player-pointers.ts'
 import { part } from './player-shell.ts'
-import { playableLength, wholeLength } from './whole-length.ts'
 
 /** Milliseconds without pointer movement after which the controls of a playing video are hidden. */
-const idleAfter = 2_500
+const IDLE_MS = 2_500
 
 /**
  * Wires the control bar: buttons, sliders, menus and keys. `refresh` updates the choices of the
@@ -45,12 +45,12 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   volume.addEventListener('input', () => setVolume(video, Number(volume.value)), { signal })
 
   const show = () => {
-    const length = wholeLength(frame, video)
+    const length = fullDuration(frame, video)
     const share = (seconds: number) => `${length > 0 ? (100 * seconds) / length : 0}%`
     seek.max = String(length)
     seek.value = String(video.currentTime)
     seek.style.setProperty('--done', share(video.currentTime))
-    seek.style.setProperty('--made', share(playableLength(video)))
+    seek.style.setProperty('--playable', share(playableDuration(video)))
     const position = video.ended ? lengthText(length) : clockText(video.currentTime)
     seek.setAttribute('aria-valuetext', `${position} of ${lengthText(length)}`)
     now.textContent = position
@@ -72,10 +72,10 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   }
   frame.addEventListener('lengthchange', show, { signal })
   // If a playlist continues with its next video, these listeners have already been removed.
-  const offerStart = () => {
+  const showStart = () => {
     frame.dataset['started'] = 'false'
   }
-  video.addEventListener('ended', offerStart, { signal })
+  video.addEventListener('ended', showStart, { signal })
   window.addEventListener('keydown', (event) => onPlayerKey(event, frame, video, actions), { signal })
   hideWhenIdle(frame, video, signal)
   show()
@@ -135,7 +135,7 @@ function hideWhenIdle(frame: HTMLElement, video: HTMLVideoElement, signal: Abort
     clearTimeout(timer)
     timer = window.setTimeout(() => {
       frame.dataset['idle'] = String(!video.paused)
-    }, idleAfter)
+    }, IDLE_MS)
   }
   for (const event of ['pointermove', 'pointerdown', 'focusin']) frame.addEventListener(event, wake, { signal })
   window.addEventListener('keydown', wake, { signal })

@@ -1,6 +1,6 @@
 import Hls from 'hls.js'
-import { playByBrowser } from './browser-playback.ts'
-import { captionsByLibrary } from './captions-tracks.ts'
+import { playNatively } from './browser-playback.ts'
+import { hlsCaptions } from './captions-tracks.ts'
 import { type Playback, type PlaybackOptions, qualityChoices, resumePoint, type SourceChoices } from './playback.ts'
 import { playedLevels, type QualityRule } from './quality-rule.ts'
 import { recoveringLoader } from './recovery/recovering-loader.ts'
@@ -13,15 +13,15 @@ const REPAIR_INTERVAL_MS = 10_000
  * Plays HLS by hls.js. Returns undefined in browsers without Media Source Extensions.
  * `recoveringLoader` hides outages from hls.js.
  */
-export function playByLibrary(options: PlaybackOptions): Playback | undefined {
+export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   if (!Hls.isSupported()) return undefined
   const { video, source, events, recovery, resume } = options
   const loader = recoveringLoader(Hls, { recovery, onRejected: events.rejected })
   const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader })
-  let instead: Playback | undefined
+  let fallback: Playback | undefined
   let repairedAt = Number.NEGATIVE_INFINITY
-  const wanted = { onLoad: source.captionsOnLoad, wish: source.captionWish }
-  const captions = captionsByLibrary(hls, Hls, wanted, events.changed)
+  const captionOptions = { onLoad: source.captionsOnLoad, preference: source.captionPreference }
+  const captions = hlsCaptions(hls, Hls, captionOptions, events.changed)
 
   hls.on(Hls.Events.MANIFEST_PARSED, () => {
     keepLevels(hls, source.quality)
@@ -51,7 +51,7 @@ export function playByLibrary(options: PlaybackOptions): Playback | undefined {
     const from = resumePoint(video, playback)
     hls.destroy()
     if (source.mp4 !== '') {
-      instead = playByBrowser(source.mp4, { ...options, resume: from })
+      fallback = playNatively(source.mp4, { ...options, resume: from })
       events.changed()
     } else events.failed(address === undefined ? { kind: 'media' } : { kind: 'missing', address }, from)
   })
@@ -59,17 +59,17 @@ export function playByLibrary(options: PlaybackOptions): Playback | undefined {
   hls.attachMedia(video)
 
   const playback: Playback = {
-    qualities: () => (instead ? [] : qualityChoices(hls.levels)),
+    qualities: () => (fallback ? [] : qualityChoices(hls.levels)),
     chooseQuality: (value) => {
       hls.currentLevel = value
     },
-    chosenQuality: () => (instead || hls.autoLevelEnabled ? -1 : hls.loadLevel),
+    chosenQuality: () => (fallback || hls.autoLevelEnabled ? -1 : hls.loadLevel),
     get captions() {
-      return instead ? instead.captions : captions
+      return fallback ? fallback.captions : captions
     },
-    heard: () => (instead ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
-    choices: () => (instead ? instead.choices() : choicesOf(hls)),
-    end: () => (instead ? instead.end() : hls.destroy()),
+    audioLanguage: () => (fallback ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
+    choices: () => (fallback ? fallback.choices() : choicesOf(hls)),
+    end: () => (fallback ? fallback.end() : hls.destroy()),
   }
   return playback
 }
@@ -78,7 +78,7 @@ export function playByLibrary(options: PlaybackOptions): Playback | undefined {
 function keepLevels(hls: Hls, rule: QualityRule): void {
   const levels = hls.levels.map(({ width, height, bitrate, uri }) => ({ width, height, bitrate, address: uri }))
   const kept = playedLevels(levels, rule)
-  for (const place of [...levels.keys()].reverse()) if (!kept.includes(place)) hls.removeLevel(place)
+  for (const index of [...levels.keys()].reverse()) if (!kept.includes(index)) hls.removeLevel(index)
   // hls.js sorts the levels by bit rate.
   if (rule.bestFirst) hls.startLevel = hls.levels.length - 1
 }
@@ -96,8 +96,8 @@ function restoreQuality(hls: Hls, resume: SourceChoices | undefined): void {
   const chosen = resume?.quality
   if (!chosen) return
   const same = hls.levels.findIndex(({ height, bitrate }) => height === chosen.height && bitrate === chosen.bitrate)
-  const alike = same >= 0 ? same : hls.levels.findIndex(({ height }) => height === chosen.height)
-  if (alike >= 0) hls.loadLevel = alike
+  const similar = same >= 0 ? same : hls.levels.findIndex(({ height }) => height === chosen.height)
+  if (similar >= 0) hls.loadLevel = similar
 }
 
 function restoreSound(hls: Hls, resume: SourceChoices | undefined): void {

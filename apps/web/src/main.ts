@@ -12,16 +12,17 @@ player.token = token
 player.autoplay = autoplay
 player.muted = muted
 player.presentation = presentation
-player.known = missing
+player.knownResult = missing
 // The playlist script is loaded for playlists only.
-const showPlaylist = async (place: Element) => (await import('./playlist-page.ts')).showPlaylist(videoId, place, { token, autoplay, muted })
+const showPlaylist = async (element: Element) =>
+  (await import('./playlist-page.ts')).showPlaylist(videoId, element, { token, autoplay, muted })
 
 if (shows === 'playlist') {
-  const place = document.body.appendChild(document.createElement('div'))
-  if (!(await showPlaylist(place))) place.replaceWith(player)
+  const element = document.body.appendChild(document.createElement('div'))
+  if (!(await showPlaylist(element))) element.replaceWith(player)
 } else {
   // Videos and playlists share this address. If the server did not say which one it is, the page
   // requests both.
-  if (shows === '') player.whenMissing = () => showPlaylist(player)
+  if (shows === '') player.onMissing = () => showPlaylist(player)
   document.body.append(player)
 }

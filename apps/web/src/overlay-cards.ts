@@ -14,10 +14,10 @@ export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overla
   const cards = new Map(overlays.map((overlay) => [overlay, card(overlay)]))
   const show = () => {
     const shown = shownOverlays(overlays, { seconds: video.currentTime, ended: video.ended }, navigator.languages)
-    const wanted = shown.flatMap((overlay) => cards.get(overlay) ?? [])
+    const shownCards = shown.flatMap((overlay) => cards.get(overlay) ?? [])
     // A visible card keeps its element, so that it keeps focus and hover.
-    if (wanted.length !== layer.children.length || wanted.some((one, place) => layer.children[place] !== one))
-      layer.replaceChildren(...wanted)
+    if (shownCards.length !== layer.children.length || shownCards.some((one, index) => layer.children[index] !== one))
+      layer.replaceChildren(...shownCards)
   }
   for (const event of ['timeupdate', 'seeking', 'seeked', 'ended', 'play']) video.addEventListener(event, show, { signal })
   signal.addEventListener('abort', () => layer.remove(), { once: true })

@@ -13,11 +13,11 @@ export interface PageAddress {
 export function readPageAddress(href: string): PageAddress {
   const { pathname, searchParams } = new URL(href)
   return {
-    videoId: decoded(/^\/player\/([^/]+)\/?$/.exec(pathname)?.[1] ?? ''),
+    videoId: decode(/^\/player\/([^/]+)\/?$/.exec(pathname)?.[1] ?? ''),
     token: searchParams.get('token') || undefined,
-    autoplay: isOn(searchParams.get('autoplay')),
-    muted: isOn(searchParams.get('muted')),
-    presentation: isOn(searchParams.get('presentation')),
+    autoplay: isEnabled(searchParams.get('autoplay')),
+    muted: isEnabled(searchParams.get('muted')),
+    presentation: isEnabled(searchParams.get('presentation')),
   }
 }
 
@@ -32,11 +32,11 @@ export function withToken(address: string, token: string | undefined, page: stri
   return url.href
 }
 
-function isOn(value: string | null): boolean {
+function isEnabled(value: string | null): boolean {
   return value === '' || value === '1' || value === 'true'
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,7 +1,7 @@
 import type { VideoRecord } from './video-record.ts'
 
 /** Result of a request for the video. */
-export type VideoAnswer = { record: VideoRecord } | { status: number; code: string; detail: string } | { unreachable: true }
+export type VideoResult = { record: VideoRecord } | { status: number; code: string; detail: string } | { unreachable: true }
 
 interface Message {
   kind: 'message'
@@ -16,44 +16,40 @@ export type PageState =
   | { kind: 'encoding'; record: VideoRecord; text: string }
   | Message
 
-export function pageState(answer: VideoAnswer, hasToken: boolean): PageState {
-  if ('unreachable' in answer) return message('No connection', 'The server cannot be reached. Trying again …', true)
-  if ('status' in answer) return refused(answer)
+export function pageState(result: VideoResult, hasToken: boolean): PageState {
+  if ('unreachable' in result) return message('No connection', 'The server cannot be reached. Trying again …', true)
+  if ('status' in result) return rejectionState(result)
 
-  const { record } = answer
+  const { record } = result
   if (record.tokenRequired && !hasToken) return needsPersonalLink
   const encoding = record.state === 'encoding' || record.state === 'waiting for encoding'
   if (record.hls !== '' || record.mp4 !== '') return { kind: 'playable', record, encoding }
   if (encoding) return { kind: 'encoding', record, text: encodingText(record) }
-  return message('This video cannot be shown', failure(record.code), false)
+  return message('This video cannot be shown', failureText(record.code), false)
 }
 
 /**
  * Returns the message for a viewer whose media files are rejected. `code` is the code of the
  * problem document of the delivery service.
  */
-export function refusedMedia(code: string): Message {
-  if (code === 'address_refused') return wrongAddress
+export function rejectedMedia(code: string): Message {
+  if (code === 'address_refused') return foreignNetwork
   return needsPersonalLink
 }
 
-const wrongAddress: Message = message(
-  'This video is not available here',
-  'Its owner allows it on certain networks only, and yours is not one of them.',
-  false,
-)
+const foreignNetwork: Message = message('This video is not available here', 'Its owner allows it only on certain networks.', false)
 
 /** Message for a viewer without a valid token. */
 export const needsPersonalLink: Message = message(
   'This video is protected',
-  'It opens with a personal link. Ask its sender for a valid one.',
+  'It requires a personal link. Ask its sender for a valid one.',
   false,
 )
 
-function refused({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
+function rejectionState({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
   if (status === 429 || status >= 500) return message('One moment', 'The server is busy. Trying again …', true)
   if (status === 401 || status === 403) return needsPersonalLink
-  if (code === 'video_expired') return message(expired, isTheSame(detail, expired) ? '' : detail, false)
+  if (code === 'video_expired') return message(expired, isSameText(detail, expired) ? '' : detail, false)
   return message('This video is not available', 'It may have been removed, or its address is wrong.', false)
 }
 
@@ -63,7 +59,7 @@ const expired = 'This video is no longer available'
  * If the owner wrote no message, the response has the default text of the server, which repeats the
  * heading.
  */
-function isTheSame(detail: string, heading: string): boolean {
+function isSameText(detail: string, heading: string): boolean {
   return detail.toLowerCase().replace(/\.$/, '') === heading.toLowerCase()
 }
 
@@ -71,7 +67,7 @@ function encodingText(record: VideoRecord): string {
   return record.state === 'encoding' ? `Preparing the video: ${Math.floor(record.progress)} %` : 'Waiting to be prepared …'
 }
 
-function failure(code: number): string {
+function failureText(code: number): string {
   const reasons: Record<number, string> = {
     4001: 'Its source could not be reached.',
     4002: 'Its source is not a video that can be read.',

@@ -3,38 +3,39 @@ import { focusInPlayer } from './focus-in-player.ts'
 import styles from './password-gate.css?inline'
 import type { PlayerShell } from './player-shell.ts'
 
-type Answer = 'right' | 'wrong' | 'too often' | 'no answer'
+type Verdict = 'correct' | 'wrong' | 'too many attempts' | 'unreachable'
 
 /**
  * Shows a password form until the password of the video is correct. Resolves with `open` if the last correct
  * password fits this video, too, and with undefined if the signal aborts first.
  */
-export async function askPassword(
+export async function requestPassword(
   shell: PlayerShell,
   videoId: string,
   title: string,
   signal: AbortSignal,
-): Promise<'open' | 'asked' | undefined> {
+): Promise<'open' | 'entered' | undefined> {
   // The videos of a playlist often have the same password.
-  if (lastRight !== undefined && (await checkPassword(videoId, lastRight, signal)) === 'right') return signal.aborted ? undefined : 'open'
+  if (lastCorrectPassword !== undefined && (await checkPassword(videoId, lastCorrectPassword, signal)) === 'correct')
+    return signal.aborted ? undefined : 'open'
   addStyles(shell.frame, 'password', styles)
   shell.notice(title || 'Video', texts.first)
   const { field, button, row } = passwordField()
   shell.frame.querySelector('.notice')?.append(row)
   focusInPlayer(field)
-  const gone = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
+  const aborted = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
   try {
     while (!signal.aborted) {
-      const password = await Promise.race([entered(field, button, signal), gone])
+      const password = await Promise.race([waitForPassword(field, button, signal), aborted])
       if (password === undefined) return undefined
       button.disabled = true
-      const answer = await checkPassword(videoId, password, signal)
+      const verdict = await checkPassword(videoId, password, signal)
       button.disabled = false
-      if (answer === 'right') {
-        lastRight = password
-        return signal.aborted ? undefined : 'asked'
+      if (verdict === 'correct') {
+        lastCorrectPassword = password
+        return signal.aborted ? undefined : 'entered'
       }
-      shell.notice(title || 'Video', texts[answer])
+      shell.notice(title || 'Video', texts[verdict])
       field.select()
       focusInPlayer(field)
     }
@@ -45,13 +46,13 @@ export async function askPassword(
 }
 
 /** Last correct password. It is kept in memory while the page is open. */
-let lastRight: string | undefined
+let lastCorrectPassword: string | undefined
 
 const texts = {
-  first: 'This video opens with a password.',
-  wrong: 'That is not its password. Try again.',
-  'too often': 'That was tried too often. Wait a minute, then try again.',
-  'no answer': 'The server cannot be reached. Try again.',
+  first: 'This video requires a password.',
+  wrong: 'Wrong password. Try again.',
+  'too many attempts': 'Too many attempts. Wait a minute, then try again.',
+  unreachable: 'The server cannot be reached. Try again.',
 } as const
 
 /** This is not a `<form>`: a sandboxed frame without `allow-forms` must still be able to submit. */
@@ -69,32 +70,32 @@ function passwordField() {
   return { row, field, button }
 }
 
-function entered(field: HTMLInputElement, button: HTMLButtonElement, signal: AbortSignal): Promise<string> {
+function waitForPassword(field: HTMLInputElement, button: HTMLButtonElement, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const once = new AbortController()
-    const take = () => {
+    const submit = () => {
       if (field.value === '') return
       once.abort()
       resolve(field.value)
     }
-    const either = { signal: AbortSignal.any([signal, once.signal]) }
-    button.addEventListener('click', take, either)
-    field.addEventListener('keydown', (event) => event.key === 'Enter' && take(), either)
+    const options = { signal: AbortSignal.any([signal, once.signal]) }
+    button.addEventListener('click', submit, options)
+    field.addEventListener('keydown', (event) => event.key === 'Enter' && submit(), options)
   })
 }
 
-async function checkPassword(videoId: string, password: string, signal: AbortSignal): Promise<Answer> {
+async function checkPassword(videoId: string, password: string, signal: AbortSignal): Promise<Verdict> {
   try {
-    const answer = await fetch(`/v2/video/${encodeURIComponent(videoId)}/password/${encodeURIComponent(password)}`, {
+    const response = await fetch(`/v2/video/${encodeURIComponent(videoId)}/password/${encodeURIComponent(password)}`, {
       headers: { accept: 'application/json' },
       cache: 'no-store',
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     })
-    if (answer.status === 429) return 'too often'
-    if (answer.status >= 500) return 'no answer'
-    const json: unknown = await answer.json()
-    return answer.ok && Array.isArray(json) && json[0] === true ? 'right' : 'wrong'
+    if (response.status === 429) return 'too many attempts'
+    if (response.status >= 500) return 'unreachable'
+    const json: unknown = await response.json()
+    return response.ok && Array.isArray(json) && json[0] === true ? 'correct' : 'wrong'
   } catch {
-    return 'no answer'
+    return 'unreachable'
   }
 }

@@ -1,4 +1,4 @@
-import { playByBrowser } from './browser-playback.ts'
+import { playNatively } from './browser-playback.ts'
 import type { Playback, PlaybackOptions } from './playback.ts'
 import { importScript } from './recovery/import-script.ts'
 
@@ -9,11 +9,11 @@ import { importScript } from './recovery/import-script.ts'
 export async function play(options: PlaybackOptions, signal: AbortSignal): Promise<Playback> {
   const { video, source, recovery } = options
   if (source.hls !== '') {
-    const { playByLibrary } = await importScript(() => import('./hls-playback.ts'), recovery, signal)
+    const { playWithHlsJs } = await importScript(() => import('./hls-playback.ts'), recovery, signal)
     signal.throwIfAborted()
-    const playback = playByLibrary(options)
+    const playback = playWithHlsJs(options)
     if (playback) return playback
-    if (video.canPlayType('application/vnd.apple.mpegurl') !== '') return playByBrowser(source.hls, options)
+    if (video.canPlayType('application/vnd.apple.mpegurl') !== '') return playNatively(source.hls, options)
   }
-  return playByBrowser(source.mp4, options)
+  return playNatively(source.mp4, options)
 }

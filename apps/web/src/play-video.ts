@@ -7,7 +7,7 @@ import { fetchVideo } from './fetch-video.ts'
 import { readOverlays } from './overlay.ts'
 import { showOverlays } from './overlay-cards.ts'
 import { withToken } from './page-address.ts'
-import { type PageState, pageState, refusedMedia } from './page-state.ts'
+import { type PageState, pageState, rejectedMedia } from './page-state.ts'
 import { play } from './play-source.ts'
 import { type Playback, type PlaybackFailure, type ResumePoint, resumePoint, type Source } from './playback.ts'
 import type { PlayerShell } from './player-shell.ts'
@@ -17,7 +17,7 @@ import { OutdatedPage } from './recovery/import-script.ts'
 import type { RejectionVerdict } from './recovery/recovering-loader.ts'
 import { watchFile } from './recovery/watch-file.ts'
 import { wireSeekPreview } from './seek-preview.ts'
-import { type CaptionWish, trackOnLoad } from './show-on-load.ts'
+import { type CaptionPreference, trackOnLoad } from './show-on-load.ts'
 import { showSlides } from './slide-panel.ts'
 import type { VideoRecord } from './video-record.ts'
 
@@ -28,7 +28,7 @@ export interface PlayOptions {
   token: string | undefined
   shouldAutoplay: boolean
   showsSlides: boolean
-  captionWish: CaptionWish
+  captionPreference: CaptionPreference
   /** Called when the video cannot be played any more, so that the page requests its state again. */
   onUnplayable: () => void
   /** Shows a message in place of the video. */
@@ -43,7 +43,7 @@ const VERDICT_TTL_MS = 5_000
  * set the URL of the storyboard.
  */
 export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () => void; setStoryboard: (storyboard: string) => void } {
-  const { shell, videoId, shouldAutoplay, captionWish, onUnplayable, onMessage } = options
+  const { shell, videoId, shouldAutoplay, captionPreference, onUnplayable, onMessage } = options
   const { video } = shell
   const address = (media: string) => withToken(media, options.token, location.href)
   let record = options.record
@@ -65,7 +65,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   video.poster = address(record.poster)
   if (shouldAutoplay) video.addEventListener('canplay', () => void autoplay(video), { once: true, signal })
   const setStoryboard = wireSeekPreview(shell, recovery, signal)
-  const view = trackView({ video, videoId, language: () => playback?.heard() || record.language, shouldAutoplay }, signal)
+  const view = trackView({ video, videoId, language: () => playback?.audioLanguage() || record.language, shouldAutoplay }, signal)
   const controls = wireControls(shell.frame, video, () => playback, signal)
 
   signal.addEventListener('abort', () => {
@@ -76,7 +76,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   const start = (resume?: ResumePoint) => {
     const open = async () => {
       if (signal.aborted) return
-      const source = sourceOf(record, address, captionWish)
+      const source = sourceOf(record, address, captionPreference)
       playback = await play({ video, source, events, recovery, resume }, signal)
       if (signal.aborted) playback.end()
       controls.refresh()
@@ -90,16 +90,16 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   const failed = (failure: PlaybackFailure, resume: ResumePoint) => {
     playback?.end()
     view.failed('media')
-    const watch = new AbortController()
+    const watching = new AbortController()
     const retry = () => {
-      watch.abort()
+      watching.abort()
       if (failure.kind === 'script') return location.reload()
       shell.showVideo()
       start(resume)
     }
-    signal.addEventListener('abort', () => watch.abort(), { once: true })
+    signal.addEventListener('abort', () => watching.abort(), { once: true })
     onMessage({ kind: 'message', heading: 'This video cannot be played', detail: 'Its files could not be read.', canRetry: false }, retry)
-    if (failure.kind === 'missing') void watchFile(failure.address, watch.signal).then((isBack) => isBack && retry())
+    if (failure.kind === 'missing') void watchFile(failure.address, watching.signal).then((isBack) => isBack && retry())
   }
   /**
    * Finds out why the server rejects a file. The record says whether the files have moved, or
@@ -126,7 +126,7 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
     if (code === '' || signal.aborted) return 'final'
     view.failed('refused')
     playback?.end()
-    onMessage(refusedMedia(code))
+    onMessage(rejectedMedia(code))
     return 'final'
   }
   const events = { changed: () => controls.refresh(), failed, rejected: shareResult(VERDICT_TTL_MS, checkRejection) }
@@ -135,12 +135,12 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   return { end: () => playback?.end(), setStoryboard }
 }
 
-function sourceOf(record: VideoRecord, address: (media: string) => string, captionWish: CaptionWish): Source {
+function sourceOf(record: VideoRecord, address: (media: string) => string, captionPreference: CaptionPreference): Source {
   return {
     hls: address(record.hls),
     mp4: address(record.mp4),
     captionsOnLoad: (tracks) => trackOnLoad(tracks, record.captionsOnLoad, record.settings.captionsOn),
-    captionWish,
+    captionPreference,
     quality: qualityRule(record),
   }
 }

@@ -2,7 +2,7 @@ import type { CaptionsOnLoad, CaptionTracks } from './captions-tracks.ts'
 import type { QualityRule } from './quality-rule.ts'
 import type { ConnectionRecovery } from './recovery/connection-recovery.ts'
 import type { RejectionVerdict } from './recovery/recovering-loader.ts'
-import type { CaptionWish } from './show-on-load.ts'
+import type { CaptionPreference } from './show-on-load.ts'
 
 /** URLs of the media to play, with a token if one is required. */
 export interface Source {
@@ -10,7 +10,7 @@ export interface Source {
   mp4: string
   /** Returns the index of the track that shows at the start; -1 for none. */
   captionsOnLoad: CaptionsOnLoad
-  captionWish: CaptionWish
+  captionPreference: CaptionPreference
   quality: QualityRule
 }
 
@@ -28,7 +28,7 @@ export interface Playback {
   chosenQuality(): number
   captions: CaptionTracks
   /** Returns the language of the current audio track; empty if unknown. */
-  heard(): string
+  audioLanguage(): string
   /** Returns the viewer's choices, for another source of the same video. */
   choices(): SourceChoices
   end(): void

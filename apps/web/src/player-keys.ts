@@ -6,7 +6,7 @@ export interface PlayerActions {
 }
 
 /** Seconds that an arrow key seeks. */
-const step = 5
+const SEEK_SECONDS = 5
 
 /**
  * Handles a key press anywhere in the page, which has only one player. Keys that the focused
@@ -15,18 +15,18 @@ const step = 5
 export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions): void {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
   const [target] = event.composedPath()
-  const own = target instanceof Element ? usedBy(target) : ''
-  if (own === 'all' || (own === 'space' && event.key === ' ') || (own === 'arrows' && event.key.startsWith('Arrow'))) return
+  const handled = target instanceof Element ? handledKeys(target) : ''
+  if (handled === 'all' || (handled === 'space' && event.key === ' ') || (handled === 'arrows' && event.key.startsWith('Arrow'))) return
   const onSeek = target instanceof Element && target.matches('.seek')
-  const [back, on] = [() => seekTo(video, video.currentTime - step), () => seekTo(video, video.currentTime + step)]
+  const [back, forward] = [() => seekTo(video, video.currentTime - SEEK_SECONDS), () => seekTo(video, video.currentTime + SEEK_SECONDS)]
   const keys: Record<string, (() => void) | undefined> = {
     ' ': actions.play,
     k: actions.play,
     m: actions.mute,
     f: actions.fullscreen,
     ArrowLeft: back,
-    ArrowRight: on,
-    ArrowUp: onSeek ? on : () => setVolume(video, video.volume + 0.1),
+    ArrowRight: forward,
+    ArrowUp: onSeek ? forward : () => setVolume(video, video.volume + 0.1),
     ArrowDown: onSeek ? back : () => setVolume(video, video.volume - 0.1),
   }
   const action = keys[event.key]
@@ -36,7 +36,7 @@ export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTM
 }
 
 /** Returns the keys that an element handles itself. */
-function usedBy(target: Element): 'all' | 'space' | 'arrows' | '' {
+function handledKeys(target: Element): 'all' | 'space' | 'arrows' | '' {
   if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return 'all'
   if (target.matches('a, button')) return 'space'
   // Arrow keys scroll cards with long texts.

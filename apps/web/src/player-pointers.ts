@@ -1,7 +1,7 @@
 import type { PlayerActions } from './player-keys.ts'
 
 /** Milliseconds that a click on the picture waits for a second click. */
-const doubleClickWithin = 250
+const DOUBLE_CLICK_MS = 250
 
 /**
  * Handles clicks on the picture. One click plays or pauses. A double click toggles full screen and
@@ -9,31 +9,31 @@ const doubleClickWithin = 250
  * a finger has no hover.
  */
 export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions, signal: AbortSignal): void {
-  let byTouch = false
-  let onlyWakes = false
+  let isTouch = false
+  let onlyShowsControls = false
   let timer: number | undefined
   const begin = ({ pointerType }: PointerEvent) => {
-    byTouch = pointerType === 'touch'
-    onlyWakes = byTouch && controlsAreAway(frame)
+    isTouch = pointerType === 'touch'
+    onlyShowsControls = isTouch && areControlsHidden(frame)
   }
   // Registered in the capture phase: a button may have appeared under the finger.
   const swallow = (event: MouseEvent) => {
     const [target] = event.composedPath()
     const isCard = target instanceof Element && target.closest('.overlay') !== null
-    if (!onlyWakes || isCard || event.detail === 0) return
+    if (!onlyShowsControls || isCard || event.detail === 0) return
     event.preventDefault()
     event.stopPropagation()
   }
   const click = ({ detail }: MouseEvent) => {
-    if (byTouch) return actions.play()
+    if (isTouch) return actions.play()
     if (detail > 1) return
     timer = window.setTimeout(() => {
       timer = undefined
       actions.play()
-    }, doubleClickWithin)
+    }, DOUBLE_CLICK_MS)
   }
   const doubleClick = () => {
-    if (byTouch) return
+    if (isTouch) return
     // If the second click is slow, the first one has played or paused already.
     if (timer === undefined) actions.play()
     clearTimeout(timer)
@@ -47,7 +47,7 @@ export function wirePointers(frame: HTMLElement, video: HTMLVideoElement, action
   signal.addEventListener('abort', () => clearTimeout(timer))
 }
 
-function controlsAreAway({ dataset }: HTMLElement): boolean {
-  const mayGo = dataset['controls'] !== 'false' && dataset['autohide'] !== 'false'
-  return mayGo && dataset['idle'] === 'true' && dataset['playing'] === 'true'
+function areControlsHidden({ dataset }: HTMLElement): boolean {
+  const canHide = dataset['controls'] !== 'false' && dataset['autohide'] !== 'false'
+  return canHide && dataset['idle'] === 'true' && dataset['playing'] === 'true'
 }

@@ -18,7 +18,7 @@ export interface PlayerShell {
    * Sets the duration of the whole video in seconds while only a part of it can be played. 0 means
    * that the duration of the media is complete.
    */
-  length(seconds: number): void
+  setDuration(seconds: number): void
 }
 
 const markup = `
@@ -88,7 +88,7 @@ export function buildShell(root: ShadowRoot): PlayerShell {
       badge.hidden = text === ''
       setText(badge, text)
     },
-    length(seconds) {
+    setDuration(seconds) {
       frame.dataset['length'] = String(seconds)
       frame.dispatchEvent(new Event('lengthchange'))
     },

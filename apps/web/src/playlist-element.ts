@@ -1,12 +1,12 @@
 import { buildShell, part } from './player-shell.ts'
 import styles from './playlist-element.css?inline'
 import { buildList } from './playlist-list.ts'
-import { placeAfter, playOrder } from './playlist-order.ts'
+import { nextPlayableIndex, playOrder } from './playlist-order.ts'
 import type { PlaylistEntry, PlaylistRecord } from './playlist-record.ts'
 import { VitascopePlayer } from './vitascope-player.ts'
 
 /** Playback parameters in the address of the page. */
-export interface PlayWishes {
+export interface PlayParameters {
   token: string | undefined
   autoplay: boolean
   muted: boolean
@@ -33,15 +33,15 @@ const markup = `
  */
 export class VitascopePlaylist extends HTMLElement {
   readonly #record: PlaylistRecord
-  readonly #wishes: PlayWishes
+  readonly #parameters: PlayParameters
   readonly #entries: PlaylistEntry[]
   readonly #player = new VitascopePlayer()
   #stop = new AbortController()
 
-  constructor(record: PlaylistRecord, wishes: PlayWishes) {
+  constructor(record: PlaylistRecord, parameters: PlayParameters) {
     super()
     this.#record = record
-    this.#wishes = wishes
+    this.#parameters = parameters
     this.#entries = playOrder(record)
   }
 
@@ -65,10 +65,10 @@ export class VitascopePlaylist extends HTMLElement {
 
   #begin(root: ShadowRoot, signal: AbortSignal): void {
     const entries = this.#entries
-    const { token, autoplay, muted } = this.#wishes
+    const { token, autoplay, muted } = this.#parameters
     const status = part(root, '[role=status]', HTMLElement)
     const [previous, next] = [part(root, '[data-does=previous]', HTMLButtonElement), part(root, '[data-does=next]', HTMLButtonElement)]
-    const list = buildList(part(root, '.list', HTMLElement), entries, token, (place) => go(place))
+    const list = buildList(part(root, '.list', HTMLElement), entries, token, (index) => go(index))
     let current = 0
 
     const show = () => {
@@ -78,10 +78,10 @@ export class VitascopePlaylist extends HTMLElement {
       previous.setAttribute('aria-disabled', String(current === 0))
       next.setAttribute('aria-disabled', String(current === entries.length - 1))
     }
-    const go = (place: number | undefined) => {
-      const entry = place === undefined ? undefined : entries[place]
-      if (place === undefined || !entry) return
-      current = place
+    const go = (index: number | undefined) => {
+      const entry = index === undefined ? undefined : entries[index]
+      if (index === undefined || !entry) return
+      current = index
       show()
       document.title = entry.title
       this.#player.open(entry.videoId, true)
@@ -92,10 +92,10 @@ export class VitascopePlaylist extends HTMLElement {
     this.#player.muted = muted
     this.#player.autoplay = autoplay
     this.#player.videoId = entries[0]?.videoId ?? ''
-    this.#player.addEventListener('ended', () => go(placeAfter(entries, current, token !== undefined)), { signal })
+    this.#player.addEventListener('ended', () => go(nextPlayableIndex(entries, current, token !== undefined)), { signal })
     previous.addEventListener('click', moves.previous, { signal })
     next.addEventListener('click', moves.next, { signal })
-    window.addEventListener('keydown', (event) => onKey(event, moves), { signal })
+    window.addEventListener('keydown', (event) => onShortcut(event, moves), { signal })
     wireMediaKeys(moves)
     part(root, '.screen', HTMLElement).append(this.#player)
     show()
@@ -115,13 +115,13 @@ function wireListButton(root: ShadowRoot, isOpen: boolean): void {
 }
 
 function showEmpty(root: ShadowRoot): void {
-  const place = document.createElement('div')
-  part(root, '.screen', HTMLElement).append(place)
-  buildShell(place.attachShadow({ mode: 'open' })).notice('Nothing to play', 'This playlist has no videos.')
+  const element = document.createElement('div')
+  part(root, '.screen', HTMLElement).append(element)
+  buildShell(element.attachShadow({ mode: 'open' })).notice('Nothing to play', 'This playlist has no videos.')
   for (const button of root.querySelectorAll('.bar button')) button.remove()
 }
 
-function onKey(event: KeyboardEvent, moves: { previous: () => void; next: () => void }): void {
+function onShortcut(event: KeyboardEvent, moves: { previous: () => void; next: () => void }): void {
   if (!event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return
   const [target] = event.composedPath()
   if (target instanceof HTMLInputElement && target.type !== 'range') return

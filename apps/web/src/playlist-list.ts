@@ -10,11 +10,11 @@ export function buildList(
   list: HTMLElement,
   entries: readonly PlaylistEntry[],
   token: string | undefined,
-  choose: (place: number) => void,
-): { mark(place: number): void } {
-  const buttons = entries.map((entry, place) => {
-    const button = entryButton(entry, place, token)
-    button.addEventListener('click', () => choose(place))
+  choose: (index: number) => void,
+): { mark(index: number): void } {
+  const buttons = entries.map((entry, index) => {
+    const button = entryButton(entry, index, token)
+    button.addEventListener('click', () => choose(index))
     return button
   })
   list.replaceChildren(
@@ -26,12 +26,12 @@ export function buildList(
   )
   list.addEventListener('keydown', (event) => moveFocus(event, buttons))
   return {
-    mark(place) {
+    mark(chosenIndex) {
       for (const [index, button] of buttons.entries()) {
-        if (index === place) button.setAttribute('aria-current', 'true')
+        if (index === chosenIndex) button.setAttribute('aria-current', 'true')
         else button.removeAttribute('aria-current')
       }
-      const chosen = buttons[place]
+      const chosen = buttons[chosenIndex]
       if (chosen) scrollWithin(list, chosen)
     },
   }
@@ -42,27 +42,27 @@ export function buildList(
  * that embeds the player in a frame.
  */
 function scrollWithin(list: HTMLElement, entry: HTMLElement): void {
-  const [box, row] = [list.getBoundingClientRect(), entry.getBoundingClientRect()]
-  if (row.top < box.top) list.scrollTop -= box.top - row.top
-  else if (row.bottom > box.bottom) list.scrollTop += row.bottom - box.bottom
+  const [listBox, entryBox] = [list.getBoundingClientRect(), entry.getBoundingClientRect()]
+  if (entryBox.top < listBox.top) list.scrollTop -= listBox.top - entryBox.top
+  else if (entryBox.bottom > listBox.bottom) list.scrollTop += entryBox.bottom - listBox.bottom
 }
 
-function entryButton(entry: PlaylistEntry, place: number, token: string | undefined): HTMLButtonElement {
+function entryButton(entry: PlaylistEntry, index: number, token: string | undefined): HTMLButtonElement {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'entry'
   const note = noteOf(entry, token !== undefined)
   button.append(
-    labelled('number', String(place + 1)),
+    span('number', String(index + 1)),
     picture(entry, token),
-    labelled('name', entry.title),
-    ...(note === '' ? [] : [labelled('note', note)]),
+    span('name', entry.title),
+    ...(note === '' ? [] : [span('note', note)]),
   )
   return button
 }
 
 function picture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
-  const frame = labelled('picture', '')
+  const frame = span('picture', '')
   // A thumbnail that the server would reject is not requested.
   if (entry.thumbnail !== '' && (token !== undefined || !entry.tokenRequired)) {
     const image = new Image()
@@ -72,17 +72,17 @@ function picture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
     image.src = withToken(entry.thumbnail, entry.tokenRequired ? token : undefined, location.href)
     frame.append(image)
   }
-  if (entry.duration > 0) frame.append(labelled('length', lengthText(entry.duration)))
+  if (entry.duration > 0) frame.append(span('length', lengthText(entry.duration)))
   return frame
 }
 
-function noteOf({ plays, failed, tokenRequired }: PlaylistEntry, hasToken: boolean): string {
+function noteOf({ isPlayable, failed, tokenRequired }: PlaylistEntry, hasToken: boolean): string {
   if (tokenRequired && !hasToken) return 'Protected'
-  if (failed && !plays) return 'Cannot be shown'
-  return plays ? '' : 'Being prepared'
+  if (failed && !isPlayable) return 'Cannot be shown'
+  return isPlayable ? '' : 'Being prepared'
 }
 
-function labelled(name: string, text: string): HTMLElement {
+function span(name: string, text: string): HTMLElement {
   const element = document.createElement('span')
   element.className = name
   element.textContent = text
@@ -91,10 +91,10 @@ function labelled(name: string, text: string): HTMLElement {
 
 /** The up and down keys move from entry to entry, in addition to Tab. */
 function moveFocus(event: KeyboardEvent, buttons: readonly HTMLButtonElement[]): void {
-  const place = event.target instanceof HTMLButtonElement ? buttons.indexOf(event.target) : -1
-  const places: Record<string, number> = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: buttons.length - 1 }
+  const index = event.target instanceof HTMLButtonElement ? buttons.indexOf(event.target) : -1
+  const places: Record<string, number> = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: buttons.length - 1 }
   const to = places[event.key]
-  if (place === -1 || to === undefined) return
+  if (index === -1 || to === undefined) return
   // Also at the ends of the list: arrow keys in the list must not control the video.
   event.preventDefault()
   buttons[to]?.focus()

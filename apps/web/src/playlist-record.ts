@@ -19,7 +19,7 @@ export interface PlaylistEntry {
   /** Seconds; 0 if unknown. */
   duration: number
   /** True if at least a part of the video can be played. */
-  plays: boolean
+  isPlayable: boolean
   failed: boolean
   tokenRequired: boolean
 }
@@ -45,7 +45,7 @@ function readEntry(json: unknown): PlaylistEntry {
     title: asText(video['video_title']) || 'Video',
     thumbnail: asText(uri['thumbnail']),
     duration: asNumber(video['duration']),
-    plays: asText(uri['hls']) !== '' || Object.keys(asObject(uri['http'])).length > 0,
+    isPlayable: asText(uri['hls']) !== '' || Object.keys(asObject(uri['http'])).length > 0,
     failed: asText(asObject(video['status'])['status']) === 'failed',
     tokenRequired: asObject(video['security'])['token_required_platform'] === true,
   }

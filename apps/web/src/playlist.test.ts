@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { placeAfter, playOrder } from './playlist-order.ts'
+import { nextPlayableIndex, playOrder } from './playlist-order.ts'
 import { type PlaylistEntry, type PlaylistRecord, readPlaylistRecord } from './playlist-record.ts'
 
 function playlistEntry(more: Partial<PlaylistEntry> = {}): PlaylistEntry {
-  return { videoId: '1', title: 'Launch', thumbnail: '', duration: 6, plays: true, failed: false, tokenRequired: false, ...more }
+  return { videoId: '1', title: 'Launch', thumbnail: '', duration: 6, isPlayable: true, failed: false, tokenRequired: false, ...more }
 }
 
 function playlistRecord(count: number, more: Partial<PlaylistRecord> = {}): PlaylistRecord {
@@ -37,7 +37,7 @@ test('a playlist record is parsed, and a malformed one has default values', () =
     openInPlaylistView: true,
     entries: [
       playlistEntry({ videoId: '5', thumbnail: 't.jpg', duration: 12.48, tokenRequired: true }),
-      playlistEntry({ videoId: '6', title: 'Video', duration: 0, plays: false, failed: true }),
+      playlistEntry({ videoId: '6', title: 'Video', duration: 0, isPlayable: false, failed: true }),
     ],
   })
   const defaults = playlistRecord(0, { title: '' })
@@ -68,11 +68,11 @@ test('a random order has every entry once, and any entry can be the first', () =
 test('the automatic next video is the next playable one', () => {
   const entries = [
     playlistEntry(),
-    playlistEntry({ plays: false }),
+    playlistEntry({ isPlayable: false }),
     playlistEntry({ tokenRequired: true }),
     playlistEntry(),
-    playlistEntry({ plays: false }),
+    playlistEntry({ isPlayable: false }),
   ]
-  expect([0, 1, 2, 3, 4].map((place) => placeAfter(entries, place, false))).toEqual([3, 3, 3, undefined, undefined])
-  expect(placeAfter(entries, 0, true)).toBe(2)
+  expect([0, 1, 2, 3, 4].map((place) => nextPlayableIndex(entries, place, false))).toEqual([3, 3, 3, undefined, undefined])
+  expect(nextPlayableIndex(entries, 0, true)).toBe(2)
 })

@@ -21,7 +21,7 @@ export interface Level {
 }
 
 /** Pixels of the shorter side from which a rendition is high definition. */
-const highDefinition = 720
+const HD_MIN_PIXELS = 720
 
 export function qualityRule({ hd, settings }: VideoRecord): QualityRule {
   return { lowest: settings.lowestQuality, highest: settings.highestQuality, hdAllowed: hd.allow, bestFirst: hd.allow && hd.auto }
@@ -32,11 +32,11 @@ export function qualityRule({ hd, settings }: VideoRecord): QualityRule {
  * level with the highest bit rate up to the maximum, else the smallest one.
  */
 export function playedLevels(levels: readonly Level[], rule: QualityRule): number[] {
-  const places = levels.map((level, place) => ({ place, kbits: kbitsOf(level), hd: Math.min(level.width, level.height) >= highDefinition }))
-  const small = places.filter(({ hd }) => rule.hdAllowed || !hd)
+  const indexes = levels.map((level, place) => ({ place, kbits: kbitsOf(level), hd: Math.min(level.width, level.height) >= HD_MIN_PIXELS }))
+  const small = indexes.filter(({ hd }) => rule.hdAllowed || !hd)
   const kept = small.filter(({ kbits }) => kbits >= rule.lowest && kbits <= rule.highest)
   if (kept.length > 0) return kept.map(({ place }) => place)
-  const rising = (small.length > 0 ? small : places).toSorted((a, b) => a.kbits - b.kbits)
+  const rising = (small.length > 0 ? small : indexes).toSorted((a, b) => a.kbits - b.kbits)
   const closest = rising.findLast(({ kbits }) => kbits <= rule.highest) ?? rising[0]
   return closest ? [closest.place] : []
 }

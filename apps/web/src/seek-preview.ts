@@ -1,16 +1,16 @@
 import { addStyles } from './add-styles.ts'
 import { clockText } from './clock-text.ts'
+import { fullDuration } from './duration.ts'
 import { type PlayerShell, part } from './player-shell.ts'
 import { type ConnectionRecovery, isOutageStatus } from './recovery/connection-recovery.ts'
 import { loadAfterOutage } from './recovery/load-after-outage.ts'
 import styles from './seek-preview.css?inline'
 import { readStoryboard, type StoryboardTile, tileAt } from './storyboard.ts'
-import { wholeLength } from './whole-length.ts'
 
 /** Milliseconds that the preview stays visible after a key press. */
-const staysFor = 1_200
+const PREVIEW_MS = 1_200
 /** Pixels above and below the thin bar that react to the pointer. */
-const reach = 12
+const REACH_PX = 12
 
 /**
  * Shows a preview picture above the seek bar: under the pointer, under a dragging finger, and at
@@ -37,21 +37,21 @@ export function wireSeekPreview(
 
   let address = ''
   let tiles: Promise<StoryboardTile[]> | undefined
-  let asked = 0
+  let lastRequest = 0
   const hide = () => {
-    asked++
+    lastRequest++
     peek.hidden = true
   }
   const show = async (seconds: number) => {
-    const turn = ++asked
-    const length = wholeLength(frame, video)
+    const request = ++lastRequest
+    const length = fullDuration(frame, video)
     if (length === 0) return
     time.textContent = clockText(seconds)
     peek.hidden = false
     place(peek, seek, seconds / length)
     tiles ??= address === '' ? undefined : loadStoryboard(address, recovery, signal)
     const tile = tileAt((await tiles) ?? [], seconds)
-    if (turn !== asked) return
+    if (request !== lastRequest) return
     picture.hidden = tile === undefined
     if (tile) paint(picture, tile)
     place(peek, seek, seconds / length)
@@ -61,10 +61,10 @@ export function wireSeekPreview(
     'pointermove',
     (event) => {
       const bar = seek.getBoundingClientRect()
-      const isOn = event.clientY > bar.top - reach && event.clientY < bar.bottom + reach
+      const isOverBar = event.clientY > bar.top - REACH_PX && event.clientY < bar.bottom + REACH_PX
       const share = (event.clientX - bar.left) / bar.width
-      if (!isOn || share < 0 || share > 1) hide()
-      else void show(share * wholeLength(frame, video))
+      if (!isOverBar || share < 0 || share > 1) hide()
+      else void show(share * fullDuration(frame, video))
     },
     { signal },
   )
@@ -81,20 +81,20 @@ export function wireSeekPreview(
 }
 
 /**
- * Calls `moved` when an arrow key seeks, wherever the focus is, and `away` some time after the last
+ * Calls `onSeek` when an arrow key seeks, wherever the focus is, and `onIdle` some time after the last
  * key.
  */
-function onKeySeek(video: HTMLVideoElement, moved: (seconds: number) => void, away: () => void, signal: AbortSignal): void {
+function onKeySeek(video: HTMLVideoElement, onSeek: (seconds: number) => void, onIdle: () => void, signal: AbortSignal): void {
   let pressed = Number.NEGATIVE_INFINITY
   let timer = 0
   const press = ({ key, timeStamp }: KeyboardEvent) => {
     if (key.startsWith('Arrow')) pressed = timeStamp
   }
   const seeking = ({ timeStamp }: Event) => {
-    if (timeStamp - pressed > staysFor) return
-    moved(video.currentTime)
+    if (timeStamp - pressed > PREVIEW_MS) return
+    onSeek(video.currentTime)
     clearTimeout(timer)
-    timer = window.setTimeout(away, staysFor)
+    timer = window.setTimeout(onIdle, PREVIEW_MS)
   }
   window.addEventListener('keydown', press, { signal, capture: true })
   video.addEventListener('seeking', seeking, { signal })
@@ -103,9 +103,9 @@ function onKeySeek(video: HTMLVideoElement, moved: (seconds: number) => void, aw
 
 /** Places the preview above the position, but not beyond the ends of the bar. */
 function place(peek: HTMLElement, seek: HTMLElement, share: number): void {
-  const half = peek.offsetWidth / 2
+  const halfWidth = peek.offsetWidth / 2
   const at = Math.min(1, Math.max(0, share)) * seek.offsetWidth
-  const left = seek.offsetLeft + Math.max(half, Math.min(seek.offsetWidth - half, at))
+  const left = seek.offsetLeft + Math.max(halfWidth, Math.min(seek.offsetWidth - halfWidth, at))
   peek.style.setProperty('--at', `${left}px`)
 }
 
@@ -123,7 +123,7 @@ function paint(element: HTMLElement, { picture, x, y, width, height }: Storyboar
 async function loadStoryboard(address: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<StoryboardTile[]> {
   const load = async () => {
     const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) })
-    if (isOutageStatus(response.status)) throw new Error(`the storyboard was answered ${response.status}`)
+    if (isOutageStatus(response.status)) throw new Error(`the storyboard request failed with status ${response.status}`)
     if (!response.ok) return []
     // Preloads the pictures of all tiles, because the viewer will probably look at more of them.
     const tiles = readStoryboard(await response.text(), response.url)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { trackOnLoad, wishedTrack } from './show-on-load.ts'
+import { preferredTrack, trackOnLoad } from './show-on-load.ts'
 
 const tracks = [
   { name: 'English', language: 'en' },
@@ -34,5 +34,5 @@ test.each([
   ['a track that this video does not have', { name: 'Nederlands', language: 'nl' }, 7],
   ['a track without a language', { name: 'Notes', language: '' }, 7],
 ] as const)('captions after an earlier choice of the viewer: %s', (_, chosen, track) => {
-  expect(wishedTrack(tracks, { chosen }, () => 7)).toBe(track)
+  expect(preferredTrack(tracks, { chosen }, () => 7)).toBe(track)
 })

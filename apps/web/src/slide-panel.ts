@@ -61,7 +61,7 @@ async function loadSlides(presentationId: string, recovery: ConnectionRecovery, 
       headers: { accept: 'application/json' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     })
-    if (isOutageStatus(response.status)) throw new Error(`the slides were answered ${response.status}`)
+    if (isOutageStatus(response.status)) throw new Error(`the request for the slides failed with status ${response.status}`)
     return response.ok ? readSlides(await response.json()) : []
   }
   return loadAfterOutage(load, recovery, signal).catch(() => [])

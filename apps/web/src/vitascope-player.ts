@@ -1,16 +1,16 @@
 import { focusPlay } from './controls.ts'
 import { fetchVideo } from './fetch-video.ts'
 import { withToken } from './page-address.ts'
-import { needsPersonalLink, type PageState, pageState, type VideoAnswer } from './page-state.ts'
-import { askPassword } from './password-gate.ts'
+import { needsPersonalLink, type PageState, pageState, type VideoResult } from './page-state.ts'
+import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
 import { pause } from './recovery/pause.ts'
-import type { CaptionWish } from './show-on-load.ts'
+import type { CaptionPreference } from './show-on-load.ts'
 import type { VideoRecord } from './video-record.ts'
 
 /** Milliseconds between two requests for the record while the video is encoded. */
-const pollEvery = 2_000
+const POLL_INTERVAL_MS = 2_000
 /** Milliseconds between two requests after a failure, during playback. */
 const POLL_AFTER_FAILURE_MS = 5_000
 
@@ -22,18 +22,18 @@ export class VitascopePlayer extends HTMLElement {
   muted = false
   /** Shows the slides of the video's presentation next to the video. */
   presentation = false
-  /** Answer that is known without a request. */
-  known: VideoAnswer | undefined
+  /** Result that is known without a request. */
+  knownResult: VideoResult | undefined
   /**
    * Called before the player reports that the video does not exist. Returns true if another element
    * was shown instead.
    */
-  whenMissing: () => Promise<boolean> = async () => false
+  onMissing: () => Promise<boolean> = async () => false
   /** Called with the page state after each request for the video. */
   onState: (state: PageState) => void = () => {}
   #stop = new AbortController()
   #shell: PlayerShell | undefined
-  readonly #captionWish: CaptionWish = { chosen: undefined }
+  readonly #captionPreference: CaptionPreference = { chosen: undefined }
   #endPlayback = () => {}
   /** Sets the URL of the storyboard for the seek bar. */
   #setStoryboard: (storyboard: string) => void = () => {}
@@ -68,35 +68,38 @@ export class VitascopePlayer extends HTMLElement {
    * Polls the video until its state is final: playable and complete, or permanently unavailable.
    */
   async #follow(shell: PlayerShell, signal: AbortSignal): Promise<void> {
-    let plays = false
-    let askNow = new AbortController()
+    let isPlaying = false
+    let pollNow = new AbortController()
     while (!signal.aborted) {
-      const answer = this.known ?? (await fetchVideo(this.videoId, signal))
-      if ('status' in answer && answer.status === 404 && (await this.whenMissing())) return
+      const result = this.knownResult ?? (await fetchVideo(this.videoId, signal))
+      if ('status' in result && result.status === 404 && (await this.onMissing())) return
       if (signal.aborted) return
-      const state = pageState(answer, this.token !== undefined)
-      const title = 'record' in answer ? answer.record.title : ''
-      if ('record' in answer) name(shell, title)
+      const state = pageState(result, this.token !== undefined)
+      const title = 'record' in result ? result.record.title : ''
+      if ('record' in result) setTitle(shell, title)
       this.onState(state)
       if (state.kind === 'playable') {
-        const opened = plays ? 'open' : await passGate(shell, this.videoId, state.record, signal)
-        if (opened === undefined) return
-        if (!plays) this.#play(shell, state.record, this.autoplay || hasAutoplaySetting(state.record), signal)
+        const gate = isPlaying ? 'open' : await passPasswordGate(shell, this.videoId, state.record, signal)
+        if (gate === undefined) return
+        if (!isPlaying) this.#play(shell, state.record, this.autoplay || hasAutoplaySetting(state.record), signal)
         // The focused password field has been removed.
-        if (opened === 'asked') focusPlay(shell.frame)
-        plays = true
+        if (gate === 'entered') focusPlay(shell.frame)
+        isPlaying = true
         this.#setStoryboard(withToken(state.record.storyboard, this.token, location.href))
-        shell.length(state.encoding ? state.record.duration : 0)
+        shell.setDuration(state.encoding ? state.record.duration : 0)
         shell.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
         if (!state.encoding) return
-      } else if (!plays || isTheEnd(state)) {
+      } else if (!isPlaying || isFinal(state)) {
         // If encoding fails, the part that could be played during encoding is no longer available.
         this.#endPlayback()
-        show(shell, state, title, isTheEnd(state) ? undefined : () => askNow.abort())
-        if (isTheEnd(state)) return
+        show(shell, state, title, isFinal(state) ? undefined : () => pollNow.abort())
+        if (isFinal(state)) return
       }
-      await pause(plays && state.kind === 'message' ? POLL_AFTER_FAILURE_MS : pollEvery, AbortSignal.any([signal, askNow.signal]))
-      if (askNow.signal.aborted) askNow = new AbortController()
+      await pause(
+        isPlaying && state.kind === 'message' ? POLL_AFTER_FAILURE_MS : POLL_INTERVAL_MS,
+        AbortSignal.any([signal, pollNow.signal]),
+      )
+      if (pollNow.signal.aborted) pollNow = new AbortController()
     }
   }
 
@@ -109,7 +112,7 @@ export class VitascopePlayer extends HTMLElement {
         token: this.token,
         shouldAutoplay,
         showsSlides: this.presentation,
-        captionWish: this.#captionWish,
+        captionPreference: this.#captionPreference,
         onUnplayable: () => this.open(this.videoId, this.autoplay),
         onMessage: (state, retry) => show(shell, state, record.title, retry),
       },
@@ -121,7 +124,7 @@ export class VitascopePlayer extends HTMLElement {
 }
 
 /** Returns whether another request cannot change the state. */
-function isTheEnd(state: PageState): boolean {
+function isFinal(state: PageState): boolean {
   return state.kind === 'message' && !state.canRetry
 }
 
@@ -133,16 +136,16 @@ function hasAutoplaySetting({ settings }: VideoRecord): boolean {
 }
 
 /**
- * Returns `open` if no password has to be entered, `asked` if the viewer entered it, and undefined
+ * Returns `open` if no password has to be entered, `entered` if the viewer entered it, and undefined
  * if the signal aborts first.
  */
-async function passGate(
+async function passPasswordGate(
   shell: PlayerShell,
   videoId: string,
   record: VideoRecord,
   signal: AbortSignal,
-): Promise<'open' | 'asked' | undefined> {
-  return record.settings.passwordProtected ? askPassword(shell, videoId, record.title, signal) : 'open'
+): Promise<'open' | 'entered' | undefined> {
+  return record.settings.passwordProtected ? requestPassword(shell, videoId, record.title, signal) : 'open'
 }
 
 /** Shows a card. It has the title of the video if the title is known. */
@@ -155,7 +158,7 @@ function show(shell: PlayerShell, state: Exclude<PageState, { kind: 'playable' }
   }
 }
 
-function name(shell: PlayerShell, title: string): void {
+function setTitle(shell: PlayerShell, title: string): void {
   shell.title(title)
   document.title = title || 'Video'
 }

@@ -121,7 +121,7 @@ inBrowser('a page that embeds the player', () => {
     await inside.getByLabel('Password').click()
     await page.keyboard.type('wrong')
     await page.keyboard.press('Enter')
-    await inside.getByText('not its password').waitFor({ timeout: 20_000 })
+    await inside.getByText('Wrong password').waitFor({ timeout: 20_000 })
     await page.keyboard.type('open')
     await page.keyboard.press('Enter')
     await waitFor(() => inside.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime > 0.1), {

@@ -109,7 +109,7 @@ inBrowser('the player page', () => {
     // Six seconds of its ten minutes can be played.
     expect(await page.locator('.total').textContent()).toBe(' / 10:00')
     const bar = page.locator('.seek')
-    expect([await bar.getAttribute('max'), await bar.evaluate((input) => input.style.getPropertyValue('--made'))]).toEqual([
+    expect([await bar.getAttribute('max'), await bar.evaluate((input) => input.style.getPropertyValue('--playable'))]).toEqual([
       '600',
       expect.stringMatching(/^1(\.0\d*)?%$/),
     ])

@@ -257,7 +257,7 @@ inBrowser('viewing', () => {
       await waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { describe: words })
       return [await page.title(), await page.locator('.notice h1').textContent()]
     }
-    expect(await shown('closed', 'This video is protected. It opens with a personal link.')).toEqual(['Launch', 'Launch'])
+    expect(await shown('closed', 'This video is protected. It requires a personal link.')).toEqual(['Launch', 'Launch'])
     expect(await shown('broken', 'This video cannot be shown. Its source could not be reached.')).toEqual(['Launch', 'Launch'])
     expect(await shown('missing', 'It may have been removed')).toEqual(['Not available', 'This video is not available'])
     expect(await page.locator('.notice').textContent()).not.toContain('6009')
@@ -296,7 +296,7 @@ inBrowser('viewing', () => {
     await waitFor(async () => (await page.title()) === 'Second', { describe: 'the second video' })
     await waitFor(async () => (await showing()).join() === 'de', { timeout: 20_000, describe: 'the German captions of the second video' })
     await page.keyboard.press('Shift+N')
-    await page.getByText('It opens with a personal link').waitFor()
+    await page.getByText('It requires a personal link').waitFor()
     expect([await page.title(), await page.locator('.notice h1').textContent()]).toEqual(['Third', 'Third'])
     expect(consoleErrors).toEqual([])
   }, 60_000)

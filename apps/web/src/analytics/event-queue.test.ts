@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { maxQueued, queueEvents } from './event-queue.ts'
+import { createEventQueue, MAX_QUEUED } from './event-queue.ts'
 import { mergeEvents, normalise, type ViewEvent } from './view-event.ts'
 
 const event = (at: number, more: Partial<ViewEvent> = {}): ViewEvent => ({ video_id: '1', view_id: 'a', type: 'progress', at, ...more })
@@ -15,7 +15,7 @@ function memoryStore() {
 
 test('events stay in memory and in the store until they are dropped', () => {
   const store = memoryStore()
-  const queue = queueEvents(store, 'q')
+  const queue = createEventQueue(store, 'q')
   for (let at = 0; at < 30; at++) queue.push(event(at))
   const batch = queue.batch()
   expect(batch.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, at) => at))
@@ -28,15 +28,15 @@ test('events stay in memory and in the store until they are dropped', () => {
 })
 
 test('a full queue merges progress events, so that no watched second and no first event of a view is lost', () => {
-  const queue = queueEvents(undefined, 'q')
+  const queue = createEventQueue(undefined, 'q')
   queue.push(event(0, { type: 'load' }))
   queue.push(event(1, { type: 'play' }))
-  const max = maxQueued * 2
+  const max = MAX_QUEUED * 2
   for (let n = 0; n < max; n++) queue.push(event(n + 2, { position: n + 1, watched: [[n, n + 1]] }))
-  expect(queue.length).toBe(maxQueued)
+  expect(queue.length).toBe(MAX_QUEUED)
   const [load, play, first] = queue.batch()
   expect([load?.type, play?.type]).toEqual(['load', 'play'])
-  expect(first).toMatchObject({ type: 'progress', watched: [[0, max - maxQueued + 3]], position: max - maxQueued + 3 })
+  expect(first).toMatchObject({ type: 'progress', watched: [[0, max - MAX_QUEUED + 3]], position: max - MAX_QUEUED + 3 })
 })
 
 test('each text for the server is smaller than a beacon, also if the store is full', () => {
@@ -46,7 +46,7 @@ test('each text for the server is smaller than a beacon, also if the store is fu
       throw new Error('full')
     },
   }
-  const queue = queueEvents(store, 'q')
+  const queue = createEventQueue(store, 'q')
   const watched = Array.from({ length: 100 }, (_, n) => [n * 1_000 + 0.123, n * 1_000 + 0.456] as const)
   for (let at = 0; at < 60; at++) queue.push(event(at, { watched, rewatched: watched }))
   const texts = queue.texts()

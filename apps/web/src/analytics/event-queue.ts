@@ -13,10 +13,10 @@ export interface EventQueue {
 }
 
 /** When the queue is longer, its oldest events are merged, two of one view into one. */
-export const maxQueued = 200
-const maxBatch = 25
+export const MAX_QUEUED = 200
+const MAX_BATCH = 25
 /** Bytes. Browsers limit beacons to 64 KiB. */
-const maxBytes = 60_000
+const MAX_BYTES = 60_000
 
 /** Storage that survives a page change within one tab; undefined if the browser provides none. */
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefined
@@ -25,9 +25,9 @@ export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefi
  * Returns a queue that is also written to the store under `name`. If a page is closed during an
  * outage, the next page sends its events.
  */
-export function queueEvents(store: Store, name: string): EventQueue {
+export function createEventQueue(store: Store, name: string): EventQueue {
   let waiting: ViewEvent[] = []
-  const keep = () => {
+  const save = () => {
     try {
       if (waiting.length === 0) store?.removeItem(name)
       else store?.setItem(name, JSON.stringify(waiting))
@@ -38,9 +38,9 @@ export function queueEvents(store: Store, name: string): EventQueue {
   const firstOf = (events: readonly ViewEvent[]) => {
     const batch: ViewEvent[] = []
     let bytes = 2
-    for (const event of events.slice(0, maxBatch)) {
+    for (const event of events.slice(0, MAX_BATCH)) {
       bytes += new TextEncoder().encode(JSON.stringify(event)).length + 1
-      if (bytes > maxBytes && batch.length > 0) break
+      if (bytes > MAX_BYTES && batch.length > 0) break
       batch.push(event)
     }
     return batch
@@ -51,14 +51,14 @@ export function queueEvents(store: Store, name: string): EventQueue {
     },
     push(event) {
       waiting.push(event)
-      if (waiting.length > maxQueued) waiting = shortened(waiting)
-      keep()
+      if (waiting.length > MAX_QUEUED) waiting = shorten(waiting)
+      save()
     },
     batch: () => firstOf(waiting),
     drop(events) {
       const dropped = new Set(events)
       waiting = waiting.filter((event) => !dropped.has(event))
-      keep()
+      save()
     },
     texts() {
       const found: string[] = []
@@ -76,16 +76,18 @@ export function queueEvents(store: Store, name: string): EventQueue {
  * Returns one event less: merges the two oldest adjacent `progress` events of one view. If there
  * are none, it removes the oldest event.
  */
-function shortened(waiting: readonly ViewEvent[]): ViewEvent[] {
-  const isOn = (event: ViewEvent | undefined) => event?.type === 'progress'
-  const place = waiting.findIndex((event, n) => isOn(event) && isOn(waiting[n + 1]) && event.view_id === waiting[n + 1]?.view_id)
-  const [earlier, later] = [waiting[place], waiting[place + 1]]
+function shorten(waiting: readonly ViewEvent[]): ViewEvent[] {
+  const isProgress = (event: ViewEvent | undefined) => event?.type === 'progress'
+  const index = waiting.findIndex(
+    (event, n) => isProgress(event) && isProgress(waiting[n + 1]) && event.view_id === waiting[n + 1]?.view_id,
+  )
+  const [earlier, later] = [waiting[index], waiting[index + 1]]
   if (!earlier || !later) return waiting.slice(1)
-  return waiting.toSpliced(place, 2, mergeEvents(earlier, later))
+  return waiting.toSpliced(index, 2, mergeEvents(earlier, later))
 }
 
 /** Returns the events that earlier pages left in the store. */
-export function leftBehind(store: Storage | undefined, prefix: string): { name: string; events: ViewEvent[] }[] {
+export function findStoredQueues(store: Storage | undefined, prefix: string): { name: string; events: ViewEvent[] }[] {
   if (!store) return []
   const names = Array.from({ length: store.length }, (_, n) => store.key(n) ?? '').filter((name) => name.startsWith(prefix))
   return names.map((name) => ({ name, events: readEvents(store.getItem(name)) }))

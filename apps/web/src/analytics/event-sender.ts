@@ -1,14 +1,14 @@
-import { leftBehind, queueEvents } from './event-queue.ts'
+import { createEventQueue, findStoredQueues } from './event-queue.ts'
 import type { ViewEvent } from './view-event.ts'
 
-const address = '/v2/analytics/events'
-const prefix = 'vitascope:events:'
+const EVENTS_URL = '/v2/analytics/events'
+const STORE_PREFIX = 'vitascope:events:'
 /**
  * First delay between two attempts during an outage, in milliseconds. Each delay is twice the
  * previous one.
  */
-const firstPause = 2_000
-const maxPause = 60_000
+const MIN_RETRY_DELAY_MS = 2_000
+const MAX_RETRY_DELAY_MS = 60_000
 const TIMEOUT_MS = 15_000
 
 /** Sends events, and retries until the server has stored or finally rejected them. */
@@ -18,47 +18,47 @@ export interface EventSender {
    * Sends all queued events at once by beacon, because the page may be closed. They stay queued
    * until the server confirms them.
    */
-  flushSoon(): void
+  sendBeacons(): void
   /** Stops the automatic retries. */
   stop(): void
 }
 
-export function sendEvents(viewId: string): EventSender {
+export function createEventSender(viewId: string): EventSender {
   const store = sessionStore()
-  const queue = queueEvents(store, prefix + viewId)
-  adopt(store, (event) => queue.push(event))
+  const queue = createEventQueue(store, STORE_PREFIX + viewId)
+  queueStoredEvents(store, (event) => queue.push(event))
   let timer: number | undefined
-  let pause = firstPause
-  let underWay = false
-  let stopped = false
+  let retryDelayMs = MIN_RETRY_DELAY_MS
+  let isSending = false
+  let isStopped = false
 
   const flush = async () => {
-    if (underWay || queue.length === 0) return
+    if (isSending || queue.length === 0) return
     window.clearTimeout(timer)
-    underWay = true
+    isSending = true
     const batch = queue.batch()
     const waitMs = await post(batch)
-    underWay = false
+    isSending = false
     if (waitMs === undefined) {
       queue.drop(batch)
-      pause = firstPause
+      retryDelayMs = MIN_RETRY_DELAY_MS
       return void flush()
     }
-    if (stopped) return
-    timer = window.setTimeout(() => void flush(), Math.max(waitMs, pause * (0.5 + Math.random() / 2)))
-    pause = Math.min(2 * pause, maxPause)
+    if (isStopped) return
+    timer = window.setTimeout(() => void flush(), Math.max(waitMs, retryDelayMs * (0.5 + Math.random() / 2)))
+    retryDelayMs = Math.min(2 * retryDelayMs, MAX_RETRY_DELAY_MS)
   }
   return {
     send(event) {
       queue.push(event)
       // During an outage, only the timer starts a new attempt.
-      if (pause === firstPause) void flush()
+      if (retryDelayMs === MIN_RETRY_DELAY_MS) void flush()
     },
-    flushSoon() {
-      for (const text of queue.texts()) navigator.sendBeacon(address, text)
+    sendBeacons() {
+      for (const text of queue.texts()) navigator.sendBeacon(EVENTS_URL, text)
     },
     stop() {
-      stopped = true
+      isStopped = true
       window.clearTimeout(timer)
     },
   }
@@ -70,7 +70,7 @@ export function sendEvents(viewId: string): EventSender {
  */
 async function post(events: readonly ViewEvent[]): Promise<number | undefined> {
   try {
-    const answer = await fetch(address, {
+    const response = await fetch(EVENTS_URL, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(events),
@@ -78,8 +78,8 @@ async function post(events: readonly ViewEvent[]): Promise<number | undefined> {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     // The server rejects these events themselves. A retry would be rejected, too.
-    if (answer.status < 500 && answer.status !== 429 && answer.status !== 408) return undefined
-    return 1_000 * Math.min(600, Number(answer.headers.get('retry-after')) || 0)
+    if (response.status < 500 && response.status !== 429 && response.status !== 408) return undefined
+    return 1_000 * Math.min(600, Number(response.headers.get('retry-after')) || 0)
   } catch {
     // The network failed or the request timed out. Both may be temporary.
     return 0
@@ -89,9 +89,9 @@ async function post(events: readonly ViewEvent[]): Promise<number | undefined> {
 /**
  * Queues the events that closed pages of this tab left in the store. The server ignores duplicates.
  */
-function adopt(store: Storage | undefined, take: (event: ViewEvent) => void): void {
-  for (const { name, events } of leftBehind(store, prefix)) {
-    for (const event of events) take(event)
+function queueStoredEvents(store: Storage | undefined, push: (event: ViewEvent) => void): void {
+  for (const { name, events } of findStoredQueues(store, STORE_PREFIX)) {
+    for (const event of events) push(event)
     store?.removeItem(name)
   }
 }

@@ -14,6 +14,6 @@ export function union(parts: readonly Interval[]): Interval[] {
 }
 
 /** Returns the parts of a range that lie in `others`, which are sorted and disjoint. */
-export function within([from, to]: Interval, others: readonly Interval[]): Interval[] {
+export function intersect([from, to]: Interval, others: readonly Interval[]): Interval[] {
   return others.map(([start, end]): Interval => [Math.max(from, start), Math.min(to, end)]).filter(([start, end]) => start < end)
 }

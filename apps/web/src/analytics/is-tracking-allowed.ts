@@ -4,6 +4,6 @@
  * name="vitascope:events" content="all" />`.
  */
 export function isTrackingAllowed(page: ParentNode, browser: { doNotTrack?: string | null; globalPrivacyControl?: unknown }): boolean {
-  const decided = page.querySelector('meta[name="vitascope:events"]')?.getAttribute('content')
-  return decided === 'all' || (browser.doNotTrack !== '1' && browser.globalPrivacyControl !== true)
+  const override = page.querySelector('meta[name="vitascope:events"]')?.getAttribute('content')
+  return override === 'all' || (browser.doNotTrack !== '1' && browser.globalPrivacyControl !== true)
 }

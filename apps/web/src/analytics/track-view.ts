@@ -1,17 +1,17 @@
-import { sendEvents } from './event-sender.ts'
+import { createEventSender } from './event-sender.ts'
 import { isTrackingAllowed } from './is-tracking-allowed.ts'
 import { measureQuality } from './playback-quality.ts'
 import { normalise, type ViewEvent } from './view-event.ts'
-import { viewId } from './view-id.ts'
+import { createViewId } from './view-id.ts'
 import { recordWatchedParts } from './watched-parts.ts'
 
 /** Milliseconds between two `progress` events during playback. */
 const HEARTBEAT_MS = 10_000
 /** Tolerance in seconds: the position advances unevenly, and it is read with a delay. */
-const slack = 0.5
+const TOLERANCE_SECONDS = 0.5
 
 /** The video and player that a view belongs to. */
-export interface Viewed {
+export interface TrackedView {
   video: HTMLVideoElement
   videoId: string
   /** Returns the language of the current audio track; empty if unknown. */
@@ -24,22 +24,25 @@ export interface Viewed {
  * Sends the events of one view until the signal aborts: the ranges that were played, and the
  * playback quality.
  */
-export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, signal: AbortSignal): { failed: (error: string) => void } {
+export function trackView(
+  { video, videoId, language, shouldAutoplay }: TrackedView,
+  signal: AbortSignal,
+): { failed: (error: string) => void } {
   if (!isTrackingAllowed(document, navigator)) return { failed: () => {} }
-  const id = viewId()
-  const sender = sendEvents(id)
+  const id = createViewId()
+  const sender = createEventSender(id)
   const parts = recordWatchedParts()
   const quality = measureQuality()
   let played = false
   let readAt = 0
   /** Position in seconds before the picture began to move. */
-  let restedAt = 0
+  let stoppedAt = 0
   let timer: number | undefined
 
   const now = () => performance.now()
   const on = (name: string, act: () => void, target: EventTarget = video) => target.addEventListener(name, act, { signal })
   const send = (type: ViewEvent['type']) => {
-    const where = played ? { position: video.currentTime, ...parts.take() } : {}
+    const progress = played ? { position: video.currentTime, ...parts.take() } : {}
     const subtitle = [...video.textTracks].find(({ mode }) => mode === 'showing')?.language ?? ''
     sender.send(
       normalise({
@@ -47,7 +50,7 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
         view_id: id,
         type,
         at: Date.now(),
-        ...where,
+        ...progress,
         language: language(),
         subtitle,
         qoe: quality.current(now()),
@@ -57,17 +60,17 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
   const read = () => {
     const elapsed = (now() - readAt) / 1_000
     readAt = now()
-    if (parts.moves) parts.advance(video.currentTime, elapsed * video.playbackRate + slack)
+    if (parts.isPlaying) parts.advance(video.currentTime, elapsed * video.playbackRate + TOLERANCE_SECONDS)
     else if (!video.paused && !video.seeking && played) parts.begin(video.currentTime)
   }
   const begin = () => {
     quality.playing(now())
     readAt = now()
-    if (!parts.moves) {
+    if (!parts.isPlaying) {
       // The `playing` event is late: the position has already advanced.
-      const moved = video.currentTime - restedAt
-      parts.begin(moved >= 0 && moved <= slack ? restedAt : video.currentTime)
-      parts.advance(video.currentTime, slack)
+      const moved = video.currentTime - stoppedAt
+      parts.begin(moved >= 0 && moved <= TOLERANCE_SECONDS ? stoppedAt : video.currentTime)
+      parts.advance(video.currentTime, TOLERANCE_SECONDS)
     }
     if (!played) {
       played = true
@@ -75,18 +78,18 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
     }
     timer ??= window.setInterval(() => send('progress'), HEARTBEAT_MS)
   }
-  const rest = () => {
+  const stopCounting = () => {
     parts.stop()
-    restedAt = video.currentTime
+    stoppedAt = video.currentTime
     quality.stopped(now())
     window.clearInterval(timer)
     timer = undefined
   }
   /** Sends all events when the page is hidden or closed, or another video is opened. */
-  const leave = () => {
-    if (parts.moves) read()
+  const sendAll = () => {
+    if (parts.isPlaying) read()
     if (played) send('progress')
-    sender.flushSoon()
+    sender.sendBeacons()
   }
 
   on('play', () => quality.requested(now()))
@@ -97,24 +100,24 @@ export function trackView({ video, videoId, language, shouldAutoplay }: Viewed, 
   // `timeupdate`, at most a quarter of a second, is not counted.
   on('seeking', () => {
     parts.stop()
-    restedAt = video.currentTime
+    stoppedAt = video.currentTime
     if (played) quality.stopped(now())
   })
   on('pause', () => {
     read()
-    rest()
+    stopCounting()
     if (!video.ended && played) send('progress')
   })
   on('ended', () => {
-    if (parts.moves) read()
-    rest()
+    if (parts.isPlaying) read()
+    stopCounting()
     send('ended')
   })
-  on('pagehide', leave, window)
-  on('visibilitychange', () => document.visibilityState === 'hidden' && leave(), document)
+  on('pagehide', sendAll, window)
+  on('visibilitychange', () => document.visibilityState === 'hidden' && sendAll(), document)
   signal.addEventListener('abort', () => {
-    leave()
-    rest()
+    sendAll()
+    stopCounting()
     sender.stop()
   })
 

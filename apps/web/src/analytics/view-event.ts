@@ -20,7 +20,7 @@ export interface ViewEvent {
  * Maximum number of ranges in one event. It keeps a request with many events within the body limit
  * of the server.
  */
-const maxRanges = 100
+const MAX_RANGES = 100
 
 /** Rounds times to milliseconds and removes empty fields. */
 export function normalise(event: ViewEvent): ViewEvent {
@@ -51,7 +51,7 @@ export function mergeEvents(earlier: ViewEvent, later: ViewEvent): ViewEvent {
 }
 
 function rangesOf(parts: readonly Interval[]): Interval[] {
-  return parts.slice(0, maxRanges).map(([from, to]) => [toMilliseconds(from), toMilliseconds(to)])
+  return parts.slice(0, MAX_RANGES).map(([from, to]) => [toMilliseconds(from), toMilliseconds(to)])
 }
 
 function toMilliseconds(seconds: number): number {

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { isTrackingAllowed } from './is-tracking-allowed.ts'
-import { viewId } from './view-id.ts'
+import { createViewId } from './view-id.ts'
 
 test('view ids are unique UUIDs', () => {
-  const ids = Array.from({ length: 200 }, viewId)
+  const ids = Array.from({ length: 200 }, createViewId)
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(new Set(ids).size).toBe(200)
 })

@@ -2,7 +2,7 @@
  * Returns a random UUID (version 4). It also works on pages without TLS, where `crypto.randomUUID`
  * is missing.
  */
-export function viewId(): string {
+export function createViewId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80

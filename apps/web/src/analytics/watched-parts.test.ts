@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { union, within } from './intervals.ts'
+import { intersect, union } from './intervals.ts'
 import { recordWatchedParts, type WatchedParts } from './watched-parts.ts'
 
 /**
@@ -74,11 +74,11 @@ test('a paused video is not counted as playback', () => {
   const parts = recordWatchedParts()
   parts.advance(5, 10)
   parts.begin(1)
-  expect(parts.moves).toBe(true)
+  expect(parts.isPlaying).toBe(true)
   parts.advance(1, 1)
   parts.stop()
   parts.advance(1.5, 1)
-  expect([parts.moves, parts.take()]).toEqual([false, { watched: [], rewatched: [] }])
+  expect([parts.isPlaying, parts.take()]).toEqual([false, { watched: [], rewatched: [] }])
 })
 
 test('random playback reports exactly the quarters of a second that were played, and those played again', () => {
@@ -126,7 +126,7 @@ test('adjacent parts are merged, and empty parts are dropped', () => {
     [4, 5],
   ])
   expect(
-    within(
+    intersect(
       [2, 8],
       [
         [0, 3],

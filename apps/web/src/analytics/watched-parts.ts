@@ -1,4 +1,4 @@
-import { type Interval, union, within } from './intervals.ts'
+import { type Interval, intersect, union } from './intervals.ts'
 
 /** Ranges that were played since the last call of `take`. */
 export interface PlayedParts {
@@ -18,7 +18,7 @@ export interface WatchedParts {
   advance(position: number, max: number): void
   /** Playback stops or seeks. Nothing counts until the next `begin`. */
   stop(): void
-  readonly moves: boolean
+  readonly isPlaying: boolean
   take(): PlayedParts
 }
 
@@ -35,7 +35,7 @@ export function recordWatchedParts(): WatchedParts {
       if (at === undefined) return
       if (position > at && position - at <= max) {
         const played: Interval = [at, position]
-        rewatched = union([...rewatched, ...within(played, all)])
+        rewatched = union([...rewatched, ...intersect(played, all)])
         watched = union([...watched, played])
         all = union([...all, played])
       }
@@ -44,7 +44,7 @@ export function recordWatchedParts(): WatchedParts {
     stop() {
       at = undefined
     },
-    get moves() {
+    get isPlaying() {
       return at !== undefined
     },
     take() {

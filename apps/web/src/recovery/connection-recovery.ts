@@ -26,7 +26,7 @@ export interface ConnectionRecovery {
 
 /** Permission to send one request. The holder reports the end of the request by one of the methods. */
 export interface Admission {
-  /** The server answered; a rejection counts as an answer. */
+  /** The server responded; a rejection counts as a response. */
   succeeded(): void
   /** The request got no response, or a response of a failing server (`isOutageStatus`). */
   failed(): void
@@ -54,7 +54,7 @@ const DELAY_FACTOR = 1.5
 const MAX_RETRY_AFTER_MS = 60_000
 const PROBE_TIMEOUT_MS = 10_000
 /** If an outage begins within this time after the previous one, the delays continue from there. */
-const CALM_AFTER_MS = 10_000
+const DELAY_RESET_MS = 10_000
 
 /**
  * Returns whether a status means a failing or overloaded server. 0 means no response. Other
@@ -70,8 +70,8 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
   let endedRecoveries = 0
   const ended = new AbortController()
   let isRecovering = false
-  /** The single trial request is running. */
-  let onTrial = false
+  /** A trial request is running; there is at most one. */
+  let isTrialActive = false
   let delays = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastProbeAt = Number.NEGATIVE_INFINITY
@@ -111,32 +111,32 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
   const sendFirstWaiting = () => {
     stopProbes()
     const next = waiting.shift()
-    if (!next) return recovered()
-    onTrial = true
+    if (!next) return onRecovered()
+    isTrialActive = true
     next()
   }
-  const recovered = () => {
+  const onRecovered = () => {
     stopProbes()
-    onTrial = false
+    isTrialActive = false
     recoveredAt = now()
     setRecovering(false)
     for (const send of waiting.splice(0)) send()
     endedRecoveries++
     recoveryEnds.dispatchEvent(new Event('end'))
   }
-  const lost = () => {
-    if (!isRecovering && now() - recoveredAt > CALM_AFTER_MS) delays = 0
+  const onOutage = () => {
+    if (!isRecovering && now() - recoveredAt > DELAY_RESET_MS) delays = 0
     setRecovering(true)
     scheduleProbe(nextDelay())
   }
   const admission = (isTrial: boolean): Admission => ({
     succeeded() {
-      if (isTrial) recovered()
+      if (isTrial) onRecovered()
     },
     failed() {
       if (ended.signal.aborted || (isRecovering && !isTrial)) return
-      onTrial = false
-      lost()
+      isTrialActive = false
+      onOutage()
     },
     aborted() {
       if (isTrial) sendFirstWaiting()
@@ -170,7 +170,7 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
       })
     },
     retry() {
-      if (isRecovering && !onTrial) scheduleProbe(Math.max(0, lastProbeAt + MIN_DELAY_MS - now()))
+      if (isRecovering && !isTrialActive) scheduleProbe(Math.max(0, lastProbeAt + MIN_DELAY_MS - now()))
     },
     waitForEnd(count, signal) {
       if (signal.aborted || ended.signal.aborted) return Promise.reject(abortError())

@@ -44,7 +44,7 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
     stats: LoaderStats
     readonly #hlsConfig: HlsConfig
     readonly #stop = new AbortController()
-    #isAnswered = false
+    #isDelivered = false
     #inner: Loader<LoaderContext>
     #callbacks: LoaderCallbacks<LoaderContext> | undefined
 
@@ -60,23 +60,23 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
       // The recovery repeats requests. The policy is copied because hls.js passes the same object
       // to other loaders.
       const loadPolicy = { ...config.loadPolicy, errorRetry: null, timeoutRetry: null }
-      this.#loadUntilAnswered(context, { ...config, loadPolicy }).catch((error: unknown) => {
+      this.#loadUntilDelivered(context, { ...config, loadPolicy }).catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
         callbacks.onError({ code: 0, text: String(error) }, context, null, this.stats)
       })
     }
 
-    async #loadUntilAnswered(context: LoaderContext, config: LoaderConfiguration): Promise<void> {
+    async #loadUntilDelivered(context: LoaderContext, config: LoaderConfiguration): Promise<void> {
       const { signal } = this.#stop
       for (let attempt = 0; ; attempt++) {
-        this.#holdClock()
+        this.#suspendTiming()
         const admission = await recovery.admit(signal)
         const outcome = await this.#attempt(context, config, idleSeconds(attempt), admission)
         const verdict = outcome.kind === 'rejected' ? await onRejected() : undefined
         if (signal.aborted) return
         if (verdict === 'outage') (await recovery.admit(signal)).failed()
         if (verdict === 'outage' || outcome.kind === 'outage') continue
-        this.#isAnswered = true
+        this.#isDelivered = true
         return outcome.deliver()
       }
     }
@@ -134,7 +134,7 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
      * hls.js measures the bandwidth by the duration of a request. The wait for the recovery must
      * not count, nor cause an abort as too slow.
      */
-    #holdClock(): void {
+    #suspendTiming(): void {
       this.stats.loading.start = Number.POSITIVE_INFINITY
     }
 
@@ -151,7 +151,7 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
 
     /** Returns whether a request was still active. */
     #end(): boolean {
-      if (this.#isAnswered || this.#stop.signal.aborted) return false
+      if (this.#isDelivered || this.#stop.signal.aborted) return false
       this.stats.aborted = true
       this.#stop.abort()
       return true

@@ -3,17 +3,17 @@
  * resumes, also after a restart of the browser. A path is useless without the API key.
  */
 export const resumableUploads = {
-  find: (file: File): string | undefined => stored(() => localStorage.getItem(nameOf(file))) ?? undefined,
-  keep: (file: File, path: string): void => void stored(() => localStorage.setItem(nameOf(file), path)),
-  forget: (file: File): void => void stored(() => localStorage.removeItem(nameOf(file))),
+  find: (file: File): string | undefined => stored(() => localStorage.getItem(storageNameOf(file))) ?? undefined,
+  keep: (file: File, path: string): void => void stored(() => localStorage.setItem(storageNameOf(file), path)),
+  forget: (file: File): void => void stored(() => localStorage.removeItem(storageNameOf(file))),
 }
 
-function nameOf({ name, size, lastModified }: File): string {
+function storageNameOf({ name, size, lastModified }: File): string {
   return `vitascope-upload:${size}:${lastModified}:${name}`
 }
 
 /** API key, kept in the session storage of this tab. */
-export const storageKey = {
+export const storedApiKey = {
   read: (): string => stored(() => sessionStorage.getItem(keyName)) ?? '',
   keep: (key: string): void => void stored(() => sessionStorage.setItem(keyName, key)),
 }

@@ -11,7 +11,7 @@ export interface TusRequest {
   signal: AbortSignal
 }
 
-export interface TusAnswer {
+export interface TusResponse {
   status: number
   header: (name: string) => string | undefined
   /** Message of the problem document for the user; empty if there is none. */
@@ -27,20 +27,20 @@ export class Unreachable extends Error {
 }
 
 /** Sends one request of the tus protocol. */
-export function askTus(request: TusRequest): Promise<TusAnswer> {
+export function sendTusRequest(request: TusRequest): Promise<TusResponse> {
   request.signal.throwIfAborted()
   const headers = { Authorization: `Bearer ${request.key}`, 'Tus-Resumable': '1.0.0', ...request.headers }
-  return request.body ? sendBody(request, request.body, headers) : askOnly(request, headers)
+  return request.body ? sendBody(request, request.body, headers) : sendWithoutBody(request, headers)
 }
 
 /**
  * Sends no browser credentials. With them, the browser would show a login dialog when the key is
  * rejected.
  */
-async function askOnly({ method, path, signal }: TusRequest, headers: Record<string, string>): Promise<TusAnswer> {
+async function sendWithoutBody({ method, path, signal }: TusRequest, headers: Record<string, string>): Promise<TusResponse> {
   try {
-    const answer = await fetch(path, { method, headers, credentials: 'omit', signal })
-    return { status: answer.status, header: (name) => answer.headers.get(name) ?? undefined, problem: problemOf(await answer.text()) }
+    const response = await fetch(path, { method, headers, credentials: 'omit', signal })
+    return { status: response.status, header: (name) => response.headers.get(name) ?? undefined, problem: problemOf(await response.text()) }
   } catch {
     signal.throwIfAborted()
     throw new Unreachable()
@@ -48,7 +48,7 @@ async function askOnly({ method, path, signal }: TusRequest, headers: Record<str
 }
 
 /** Uses XMLHttpRequest, because fetch reports no upload progress. */
-function sendBody({ method, path, onSent, signal }: TusRequest, body: Blob, headers: Record<string, string>): Promise<TusAnswer> {
+function sendBody({ method, path, onSent, signal }: TusRequest, body: Blob, headers: Record<string, string>): Promise<TusResponse> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open(method, path)

@@ -1,4 +1,4 @@
-import { askTus, type TusAnswer, type TusRequest, Unreachable } from './tus-request.ts'
+import { sendTusRequest, type TusRequest, type TusResponse, Unreachable } from './tus-request.ts'
 
 export interface TusUpload {
   file: Blob
@@ -11,16 +11,16 @@ export interface TusUpload {
   /** Reports bytes that are stored or in flight. */
   onProgress: (bytes: number) => void
   /** Reports that the connection to the server is lost or restored. */
-  onConnection: (isThere: boolean) => void
+  onConnection: (isConnected: boolean) => void
   signal: AbortSignal
 }
 
 /** The server rejects the upload, and a retry cannot succeed. */
-export class UploadRefused extends Error {
+export class UploadRejected extends Error {
   readonly status: number
-  constructor({ status, problem }: TusAnswer) {
-    super(problem || `the server answers ${status}`)
-    this.name = 'UploadRefused'
+  constructor({ status, problem }: TusResponse) {
+    super(problem || `the server returned status ${status}`)
+    this.name = 'UploadRejected'
     this.status = status
   }
 }
@@ -29,10 +29,10 @@ export class UploadRefused extends Error {
  * Bytes per request. Proxies often limit body sizes, and after an interruption less data is sent
  * again.
  */
-const partBytes = 64 * 2 ** 20
-const endpoint = '/v2/upload/tus'
+const PART_BYTES = 64 * 2 ** 20
+const UPLOAD_PATH = '/v2/upload/tus'
 /** Seconds between attempts during an outage. The last value repeats. */
-const pauses = [1, 2, 4, 8, 15]
+const RETRY_DELAYS_SECONDS = [1, 2, 4, 8, 15]
 
 /**
  * Uploads a file, through interruptions and server restarts. Returns the id of the created video.
@@ -41,13 +41,13 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
   let path = upload.resumePath
   for (let failures = 0; ; ) {
     try {
-      path ??= await begin(upload)
-      const now = await headOf(upload, path)
+      path ??= await createUpload(upload)
+      const state = await fetchUploadState(upload, path)
       if (failures > 0) upload.onConnection(true)
       failures = 0
-      if (!now) path = undefined
-      else if (now.videoId !== '') return now.videoId
-      else if (now.offset < upload.file.size) await send(upload, path, now.offset)
+      if (!state) path = undefined
+      else if (state.videoId !== '') return state.videoId
+      else if (state.offset < upload.file.size) await send(upload, path, state.offset)
       else {
         // All bytes are stored, but the video does not exist yet.
         upload.onProgress(upload.file.size)
@@ -56,49 +56,49 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error
       if (failures === 0) upload.onConnection(false)
-      await pause(pauses[Math.min(failures++, pauses.length - 1)] ?? 1, upload.signal)
+      await pause(RETRY_DELAYS_SECONDS[Math.min(failures++, RETRY_DELAYS_SECONDS.length - 1)] ?? 1, upload.signal)
     }
   }
 }
 
 /** Cancels an upload. The server deletes the remains within a day. */
-export async function dropUpload(path: string, key: string): Promise<void> {
-  await askTus({ method: 'DELETE', path, key, signal: AbortSignal.timeout(10_000) }).catch(() => {})
+export async function deleteUpload(path: string, key: string): Promise<void> {
+  await sendTusRequest({ method: 'DELETE', path, key, signal: AbortSignal.timeout(10_000) }).catch(() => {})
 }
 
-async function begin({ file, key, metadata, onCreated, signal }: TusUpload): Promise<string> {
+async function createUpload({ file, key, metadata, onCreated, signal }: TusUpload): Promise<string> {
   const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': metadataHeader(metadata) }
-  const answer = await askTus({ method: 'POST', path: endpoint, key, headers, signal })
-  if (answer.status !== 201) throw faultOf(answer)
+  const response = await sendTusRequest({ method: 'POST', path: UPLOAD_PATH, key, headers, signal })
+  if (response.status !== 201) throw errorOf(response)
   // Only the path is used, because the server may use another host name in `Location`. This page
   // has the same origin as the uploads.
-  const path = new URL(answer.header('Location') ?? '', location.href).pathname
+  const path = new URL(response.header('Location') ?? '', location.href).pathname
   onCreated(path)
   return path
 }
 
 /** Returns undefined if the upload no longer exists. */
-async function headOf(upload: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
+async function fetchUploadState(upload: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
   const { file, key, signal } = upload
-  const answer = await askTus({ method: 'HEAD', path, key, signal })
-  if (answer.status === 404) return undefined
-  if (answer.status !== 200) {
+  const response = await sendTusRequest({ method: 'HEAD', path, key, signal })
+  if (response.status === 404) return undefined
+  if (response.status !== 200) {
     // A HEAD response has no body. An empty PATCH gets the reason.
-    const why = passes(answer) ? answer : await patch(upload, path, file.size)
-    throw faultOf(why.status < 400 ? answer : why)
+    const rejection = isTemporary(response) ? response : await patch(upload, path, file.size)
+    throw errorOf(rejection.status < 400 ? response : rejection)
   }
-  return { offset: Number(answer.header('Upload-Offset')), videoId: answer.header('X-Video-Id') ?? '' }
+  return { offset: Number(response.header('Upload-Offset')), videoId: response.header('X-Video-Id') ?? '' }
 }
 
 async function send(upload: TusUpload, path: string, offset: number): Promise<void> {
   const { file, onProgress } = upload
   onProgress(offset)
-  const answer = await patch(upload, path, offset, {
-    body: file.slice(offset, offset + partBytes),
+  const response = await patch(upload, path, offset, {
+    body: file.slice(offset, offset + PART_BYTES),
     onSent: (bytes) => onProgress(offset + bytes),
   })
   // 409 means that the offset differs. The next HEAD request returns the actual offset.
-  if (answer.status !== 204 && answer.status !== 409) throw faultOf(answer)
+  if (response.status !== 204 && response.status !== 409) throw errorOf(response)
 }
 
 function patch(
@@ -106,17 +106,17 @@ function patch(
   path: string,
   offset: number,
   bytes: Pick<TusRequest, 'body' | 'onSent'> = {},
-): Promise<TusAnswer> {
+): Promise<TusResponse> {
   const headers = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) }
-  return askTus({ method: 'PATCH', path, key, headers, ...bytes, signal })
+  return sendTusRequest({ method: 'PATCH', path, key, headers, ...bytes, signal })
 }
 
 /** Temporary errors are handled like an unreachable server. */
-function faultOf(answer: TusAnswer): Error {
-  return passes(answer) ? new Unreachable() : new UploadRefused(answer)
+function errorOf(response: TusResponse): Error {
+  return isTemporary(response) ? new Unreachable() : new UploadRejected(response)
 }
 
-function passes({ status }: TusAnswer): boolean {
+function isTemporary({ status }: TusResponse): boolean {
   return [408, 423, 425, 429].includes(status) || status >= 500
 }
 
@@ -129,15 +129,15 @@ export function metadataHeader(metadata: Record<string, string>): string {
 }
 
 function pause(seconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((wake, stop) => {
+  return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const abort = () => {
       clearTimeout(timer)
-      stop(signal.reason)
+      reject(signal.reason)
     }
     const timer = window.setTimeout(() => {
       signal.removeEventListener('abort', abort)
-      wake()
+      resolve()
     }, seconds * 1_000)
     signal.addEventListener('abort', abort, { once: true })
   })

@@ -6,8 +6,8 @@ import { VitascopePlayer } from '../vitascope-player.ts'
  * Shows the video of the upload as soon as its first seconds can be played. Resolves when the user
  * wants to upload another file.
  */
-export function showDone(videoId: string, title: string): Promise<void> {
-  const view = part(document, '.made', HTMLElement)
+export function showUploadedVideo(videoId: string, title: string): Promise<void> {
+  const view = part(document, '.finished', HTMLElement)
   const bar = part(view, 'progress', HTMLProgressElement)
   const phase = part(view, '.phase', HTMLElement)
   const another = part(view, '.another', HTMLButtonElement)
@@ -28,7 +28,7 @@ export function showDone(videoId: string, title: string): Promise<void> {
     bar.hidden = percent === undefined
     bar.value = percent ?? 0
   }
-  part(view, '.stage', HTMLElement).replaceChildren(player)
+  part(view, '.player', HTMLElement).replaceChildren(player)
   return new Promise((resolve) => {
     const leave = () => {
       player.remove()
@@ -43,5 +43,7 @@ function progressOf(state: PageState): { text: string; percent?: number } {
   if (state.kind === 'message') return { text: state.canRetry ? state.detail : `${state.heading}. ${state.detail}` }
   const { progress } = state.record
   if (state.kind === 'encoding') return { text: 'Encoding', percent: progress }
-  return state.encoding ? { text: 'Encoding. What is done can be watched already.', percent: progress } : { text: 'Encoded. It is ready.' }
+  return state.encoding
+    ? { text: 'Encoding. The encoded part can be watched already.', percent: progress }
+    : { text: 'Encoded. It is ready.' }
 }

@@ -1,8 +1,8 @@
 import { part } from '../player-shell.ts'
 import { VitascopePlayer } from '../vitascope-player.ts'
-import { storageKey } from './resumable-uploads.ts'
+import { storedApiKey } from './resumable-uploads.ts'
 import { bytesText } from './transfer-text.ts'
-import { showDone } from './upload-done.ts'
+import { showUploadedVideo } from './upload-done.ts'
 import { sendFile } from './upload-progress.ts'
 
 customElements.define('vitascope-player', VitascopePlayer)
@@ -14,23 +14,23 @@ const chosen = part(form, '#chosen', HTMLElement)
 const fault = part(form, '.fault', HTMLElement)
 const field = (name: string) => part(form, `input[name=${name}]`, HTMLInputElement)
 
-const unchosen = chosen.textContent
-const say = (text: string) => {
+const emptyText = chosen.textContent
+const showFault = (text: string) => {
   fault.hidden = text === ''
   fault.textContent = text
 }
 /** Shows one of the three sections of the page. */
-const show = (name: 'choose' | 'sending' | 'made') => {
-  for (const element of document.querySelectorAll<HTMLElement>('.choose, .sending, .made'))
+const show = (name: 'choose' | 'sending' | 'finished') => {
+  for (const element of document.querySelectorAll<HTMLElement>('.choose, .sending, .finished'))
     element.hidden = !element.classList.contains(name)
 }
 const showFile = () => {
   const [file] = files.files ?? []
-  chosen.textContent = file ? `${file.name}, ${bytesText(file.size)}` : unchosen
+  chosen.textContent = file ? `${file.name}, ${bytesText(file.size)}` : emptyText
   drop.dataset['full'] = String(file !== undefined)
 }
 
-field('key').value = storageKey.read()
+field('key').value = storedApiKey.read()
 files.addEventListener('change', showFile)
 // After a back navigation, the browser may have restored the chosen file.
 showFile()
@@ -55,7 +55,7 @@ document.addEventListener('drop', (dropped) => {
   list.items.add(file)
   files.files = list.files
   showFile()
-  say('')
+  showFault('')
   const next = field('key').value === '' ? field('key') : part(form, 'button', HTMLButtonElement)
   next.focus()
 })
@@ -70,18 +70,18 @@ async function upload(file: File): Promise<void> {
   const key = field('key').value.trim()
   const title = field('title').value.trim()
   const organisationId = field('organisation').value.trim()
-  storageKey.keep(key)
-  say('')
+  storedApiKey.keep(key)
+  showFault('')
   show('sending')
   const ended = await sendFile(file, { key, title, organisationId })
   if (ended.kind === 'video') {
-    show('made')
-    await showDone(ended.videoId, title || file.name)
+    show('finished')
+    await showUploadedVideo(ended.videoId, title || file.name)
     form.reset()
     field('key').value = key
     field('organisation').value = organisationId
-  } else if (ended.kind === 'refused') say(ended.text)
+  } else if (ended.kind === 'rejected') showFault(ended.text)
   show('choose')
   showFile()
-  part(form, ended.kind === 'refused' ? 'button' : '#file', HTMLElement).focus()
+  part(form, ended.kind === 'rejected' ? 'button' : '#file', HTMLElement).focus()
 }

@@ -1,7 +1,7 @@
 import { part } from '../player-shell.ts'
 import { resumableUploads } from './resumable-uploads.ts'
 import { createRate, transferText } from './transfer-text.ts'
-import { dropUpload, UploadRefused, uploadByTus } from './tus-upload.ts'
+import { deleteUpload, UploadRejected, uploadByTus } from './tus-upload.ts'
 
 export interface UploadTarget {
   key: string
@@ -11,7 +11,7 @@ export interface UploadTarget {
   organisationId: string
 }
 
-export type UploadEnd = { kind: 'video'; videoId: string } | { kind: 'refused'; text: string } | { kind: 'cancelled' }
+export type UploadEnd = { kind: 'video'; videoId: string } | { kind: 'rejected'; text: string } | { kind: 'cancelled' }
 
 /**
  * Shows the progress of an upload with buttons to pause and cancel. Resolves when the upload ends.
@@ -23,25 +23,25 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
   const phase = part(view, '.phase', HTMLElement)
   const pause = part(view, '.pause', HTMLButtonElement)
   part(view, 'h2', HTMLElement).textContent = title || file.name
-  const over = new AbortController()
-  const stays = (event: Event) => event.preventDefault()
-  window.addEventListener('beforeunload', stays, { signal: over.signal })
+  const ended = new AbortController()
+  const preventUnload = (event: Event) => event.preventDefault()
+  window.addEventListener('beforeunload', preventUnload, { signal: ended.signal })
 
   let resumePath = resumableUploads.find(file)
   let isCancelled = false
-  let isRefused = false
+  let isRejected = false
   let run = new AbortController()
   let resume = () => {}
   const rate = createRate()
   const onProgress = (bytes: number) => {
     bar.value = (100 * bytes) / file.size
     figures.textContent = transferText(bytes, file.size, rate(bytes, performance.now()))
-    if (bytes >= file.size) phase.textContent = 'Uploaded. The video is being made …'
+    if (bytes >= file.size) phase.textContent = 'Uploaded. The video is being created …'
   }
   const toggle = () => {
     if (run.signal.aborted) return resume()
-    pause.textContent = 'Continue'
-    phase.textContent = 'Paused. What is uploaded stays for a day.'
+    pause.textContent = 'Resume'
+    phase.textContent = 'Paused. The uploaded part is kept for one day.'
     run.abort()
   }
   const cancel = () => {
@@ -49,8 +49,8 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
     run.abort()
     resume()
   }
-  pause.addEventListener('click', toggle, { signal: over.signal })
-  part(view, '.cancel', HTMLButtonElement).addEventListener('click', cancel, { signal: over.signal })
+  pause.addEventListener('click', toggle, { signal: ended.signal })
+  part(view, '.cancel', HTMLButtonElement).addEventListener('click', cancel, { signal: ended.signal })
   pause.focus()
 
   try {
@@ -65,8 +65,8 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
             resumePath = path
             resumableUploads.keep(file, path)
           },
-          onConnection: (isThere) => {
-            phase.textContent = isThere ? 'Uploading' : 'The server does not respond. Trying again …'
+          onConnection: (isConnected) => {
+            phase.textContent = isConnected ? 'Uploading' : 'The server does not respond. Trying again …'
           },
         })
         resumableUploads.forget(file)
@@ -84,18 +84,18 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
   } catch (error) {
     // The upload can resume with another key. After any other rejection, choosing the file again
     // starts a new upload.
-    isRefused = error instanceof UploadRefused && error.status !== 401
-    return { kind: 'refused', text: error instanceof UploadRefused ? refusalText(error) : 'The file could not be read.' }
+    isRejected = error instanceof UploadRejected && error.status !== 401
+    return { kind: 'rejected', text: error instanceof UploadRejected ? rejectionText(error) : 'The file could not be read.' }
   } finally {
-    over.abort()
-    if ((isCancelled || isRefused) && resumePath !== undefined) {
+    ended.abort()
+    if ((isCancelled || isRejected) && resumePath !== undefined) {
       resumableUploads.forget(file)
-      void dropUpload(resumePath, key)
+      void deleteUpload(resumePath, key)
     }
   }
 }
 
-function refusalText({ status, message }: UploadRefused): string {
-  if (status === 401) return 'The server does not know this key.'
+function rejectionText({ status, message }: UploadRejected): string {
+  if (status === 401) return 'The API key is not valid.'
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`
 }

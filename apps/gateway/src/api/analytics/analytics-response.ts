@@ -10,7 +10,7 @@ const day = schema.text('`YYYY-MM-DD` in UTC.', '2030-12-31')
 const organisation = { organisation_id: schema.id('organisation') }
 const video = { video_id: schema.id('video'), ...organisation }
 const duration = {
-  video_duration: z.number().meta({ description: 'Duration of the video in seconds. 0 while no file of it plays.', example: 12.48 }),
+  video_duration: z.number().meta({ description: 'Duration of the video in seconds. 0 while it has no playable file.', example: 12.48 }),
 }
 const counters = {
   player_loads: schema.int('Number of views.', 120),

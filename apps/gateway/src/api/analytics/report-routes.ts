@@ -95,7 +95,7 @@ export const getViews = route({
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
-    const { counts } = await inReportQueue(request, context, (call) => context.services.reports.getViews(request, call))
+    const { counts } = await runReport(request, context, (call) => context.services.reports.getViews(request, call))
     return { organisation_id: organisationId, ...countersResponse(counts), ...periodResponse(period) }
   },
 })
@@ -115,14 +115,14 @@ export const listDays = route({
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
-    const { rows, more } = await inReportQueue(request, context, (call) =>
+    const { rows, more } = await runReport(request, context, (call) =>
       collectRows({ ...query, part: 1_000 }, async (page) => {
         const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, call)
         return { rows: days, nextPageToken }
       }),
     )
     const path = `/analytics/views/${organisationId}/per-day`
-    const link = nextLink(context.publicUrl, path, { ...query, more, query: narrowed(query) })
+    const link = nextLink(context.publicUrl, path, { ...query, more, query: repeatedFilters(query) })
     return new Reply(
       rows.map((row) => dayResponse(row, { organisation_id: organisationId })),
       { headers: link },
@@ -159,7 +159,11 @@ export const listVideos = route({
       }),
     )
     const path = `/analytics/views/${organisationId}/per-video`
-    const link = nextLink(context.publicUrl, path, { ...query, more, query: { ...narrowed(query), ...(detailed && { detailed: '1' }) } })
+    const link = nextLink(context.publicUrl, path, {
+      ...query,
+      more,
+      query: { ...repeatedFilters(query), ...(detailed && { detailed: '1' }) },
+    })
     return new Reply(
       rows.map((row) => videoListResponse(row, { organisation_id: organisationId }, { days: period, detailed })),
       { headers: link },
@@ -205,7 +209,7 @@ export const listVideoDays = route({
       return { rows: days, nextPageToken }
     })
     const path = `/analytics/views/${organisationId}/video/${videoId}/per-day`
-    const link = nextLink(context.publicUrl, path, { ...query, more, query: narrowed(query) })
+    const link = nextLink(context.publicUrl, path, { ...query, more, query: repeatedFilters(query) })
     return new Reply(
       rows.map((row) => dayResponse(row, { video_id: videoId, organisation_id: organisationId })),
       { headers: link },
@@ -238,7 +242,7 @@ export const reportRoutes = [listLanguages, listSubtitles, getViews, listDays, l
  * Queues only reports of chosen videos. They read one row per video and day, reports of a whole
  * organisation only one small row per day.
  */
-function inReportQueue<T>(
+function runReport<T>(
   { organisationId, videoIds }: { organisationId: string; videoIds: readonly string[] },
   { services, call }: Pick<Context, 'services' | 'call'>,
   read: (call: Call) => Promise<T>,
@@ -247,7 +251,7 @@ function inReportQueue<T>(
 }
 
 /** Returns the filters that the next page repeats. */
-function narrowed({
+function repeatedFilters({
   date_start,
   date_end,
   filter,

@@ -25,7 +25,7 @@ const FORMATS: Record<CaptionFormat, CaptionFileFormat> = {
   vtt: CaptionFileFormat.CAPTION_FILE_FORMAT_VTT,
 }
 
-const endings = CAPTION_FORMATS.map((format) => `.${format}`)
+const extensions = CAPTION_FORMATS.map((format) => `.${format}`)
 
 /**
  * Adds the checks between the source fields. They are reported together with the errors of single
@@ -44,7 +44,8 @@ export function withSource<Shape extends z.ZodObject>(shape: Shape, { required }
     if (has('content') && !has('format')) addProblem('format', 'is required with content')
     if (!has('content') && has('format')) addProblem('format', 'must be sent with content only')
     if (required && !has('url') && !has('content')) addProblem('url', 'is required, or content with its format')
-    if (!bad.has('url') && sent.url !== undefined && !endsWell(sent.url)) addProblem('url', `must end in ${endings.join(', ')}`)
+    if (!bad.has('url') && sent.url !== undefined && !hasAllowedExtension(sent.url))
+      addProblem('url', `must end in ${extensions.join(', ')}`)
   }
   // The schema is the same, with one more check.
   return (shape as z.ZodType).superRefine(refine, { when: () => true }) as Shape
@@ -54,10 +55,10 @@ export function withSource<Shape extends z.ZodObject>(shape: Shape, { required }
  * Returns true for an allowed file extension. A value that is not a URL is rejected by another
  * check.
  */
-function endsWell(url: string): boolean {
+function hasAllowedExtension(url: string): boolean {
   if (!URL.canParse(url)) return true
   const path = new URL(url).pathname.toLowerCase()
-  return endings.some((ending) => path.endsWith(ending))
+  return extensions.some((extension) => path.endsWith(extension))
 }
 
 /** Throws if the source URL is not allowed. */

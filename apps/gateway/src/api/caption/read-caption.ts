@@ -6,7 +6,7 @@ import type { Context } from '../../server/route/route.ts'
 import { required } from '../../server/schema/response-format.ts'
 
 type Calls = Pick<Context, 'services' | 'call'>
-interface Read {
+interface CaptionContent {
   caption: Caption
   lines: CaptionLine[]
 }
@@ -15,32 +15,32 @@ interface Read {
  * Time limit for reading a caption, in milliseconds. 20,000 lines are 5 MiB, more than other reads.
  * A stream has no deadline of its own.
  */
-const READ_MS = 10_000
-const AGAIN_MS = 200
+const READ_TIMEOUT_MS = 10_000
+const RETRY_DELAY_MS = 200
 
 /** Returns a caption with all its lines. */
-export async function readCaption(captionId: string, { services, call }: Calls): Promise<Read> {
-  return await inTime(call, (signal) => readOnce(captionId, services, { ...call, signal }))
+export async function readCaption(captionId: string, { services, call }: Calls): Promise<CaptionContent> {
+  return await withTimeLimit(call, (signal) => readOnce(captionId, services, { ...call, signal }))
 }
 
 /**
  * Reads a caption after a write. The write has succeeded, so the read has its own time limit and
  * retries while the service is unavailable.
  */
-export async function readStored(captionId: string, { services, call }: Calls): Promise<Read> {
-  return await inTime(call, async (signal) => {
+export async function readStored(captionId: string, { services, call }: Calls): Promise<CaptionContent> {
+  return await withTimeLimit(call, async (signal) => {
     for (;;) {
       try {
         return await readOnce(captionId, services, { ...call, signal })
       } catch (error) {
         if (signal.aborted || !isDomainError(error) || error.kind !== 'unavailable') throw error
-        await delay(AGAIN_MS, undefined, { signal })
+        await delay(RETRY_DELAY_MS, undefined, { signal })
       }
     }
   })
 }
 
-async function readOnce(captionId: string, { captions }: Context['services'], call: Call): Promise<Read> {
+async function readOnce(captionId: string, { captions }: Context['services'], call: Call): Promise<CaptionContent> {
   let caption: Caption | undefined
   const lines: CaptionLine[] = []
   for await (const part of captions.readCaption({ captionId }, call)) {
@@ -50,12 +50,12 @@ async function readOnce(captionId: string, { captions }: Context['services'], ca
   return { caption: required(caption, 'caption'), lines }
 }
 
-async function inTime(call: Call, read: (signal: AbortSignal) => Promise<Read>): Promise<Read> {
-  const late = AbortSignal.timeout(READ_MS)
+async function withTimeLimit(call: Call, read: (signal: AbortSignal) => Promise<CaptionContent>): Promise<CaptionContent> {
+  const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
   try {
-    return await read(AbortSignal.any([call.signal, late]))
+    return await read(AbortSignal.any([call.signal, timeout]))
   } catch (error) {
-    if (call.signal.aborted || !late.aborted) throw error
+    if (call.signal.aborted || !timeout.aborted) throw error
     throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'reading the lines took too long; try again', { retryAfter: 1, cause: error })
   }
 }

@@ -9,7 +9,7 @@ export interface Picture {
   height: number
 }
 
-const usual: Picture = { width: 640, height: 360 }
+const DEFAULT_PICTURE: Picture = { width: 640, height: 360 }
 
 /** Returns the title and size of a video or playlist that the caller may see. */
 export async function findEmbedded(id: string, context: Context): Promise<{ title: string; picture: Picture }> {
@@ -19,7 +19,7 @@ export async function findEmbedded(id: string, context: Context): Promise<{ titl
   } catch (error) {
     if (!isMissing(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
-  return { title: await playlistTitle(id, context), picture: usual }
+  return { title: await playlistTitle(id, context), picture: DEFAULT_PICTURE }
 }
 
 /**
@@ -31,11 +31,13 @@ export function pictureOf({
   publishedHeight,
   renditions,
 }: Pick<Video, 'publishedWidth' | 'publishedHeight' | 'renditions'>): Picture {
-  const source = renditions?.width && renditions.height ? { width: renditions.width, height: renditions.height } : usual
+  const source = renditions?.width && renditions.height ? { width: renditions.width, height: renditions.height } : DEFAULT_PICTURE
   const scaled = (length: number, factor: number) => Math.max(1, Math.round(length * factor))
   if (publishedWidth) return { width: publishedWidth, height: publishedHeight || scaled(publishedWidth, source.height / source.width) }
   if (publishedHeight) return { width: scaled(publishedHeight, source.width / source.height), height: publishedHeight }
-  return source.width >= usual.width ? source : { width: usual.width, height: scaled(usual.width, source.height / source.width) }
+  return source.width >= DEFAULT_PICTURE.width
+    ? source
+    : { width: DEFAULT_PICTURE.width, height: scaled(DEFAULT_PICTURE.width, source.height / source.width) }
 }
 
 /**
@@ -44,11 +46,11 @@ export function pictureOf({
  */
 async function playlistTitle(id: string, { caller, services, call }: Context): Promise<string> {
   const request = { playlistId: id, skip: 0 }
-  const ask = [
+  const attempts = [
     ...(caller.kind === 'guest' ? [] : [() => services.playlists.getPlaylist(request, call)]),
     () => services.playlists.findPublicPlaylist(request, call),
   ]
-  for (const find of ask) {
+  for (const find of attempts) {
     try {
       return required((await find()).playlist, 'playlist').title
     } catch (error) {

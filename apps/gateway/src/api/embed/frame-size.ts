@@ -19,9 +19,9 @@ interface Picture {
  * Returns the requested size. Without a requested height the iframe keeps the aspect ratio of the
  * picture at every width.
  */
-export function frameSize(asked: { width?: string | undefined; height?: string | undefined }, picture: Picture): FrameSize {
+export function frameSize(requested: { width?: string | undefined; height?: string | undefined }, picture: Picture): FrameSize {
   const ratio = `${picture.width}/${picture.height}`
-  const { width, height } = asked
+  const { width, height } = requested
   if (height === undefined) return { width: width ?? String(picture.width), height, ratio }
   if (width !== undefined) return { width, height, ratio }
   return { width: isPercent(height) ? '100%' : scaled(height, picture.width / picture.height), height, ratio }

@@ -22,7 +22,7 @@ export const EncodingFormatResponse = z.object(entry).meta({ id: 'EncodingFormat
 
 export const EncodingProfileResponse = z
   .object({ id: schema.int('Id for `encodingformat` and `encodingformat_id`.', 23), ...entry })
-  .meta({ id: 'EncodingProfile', description: 'A rendition that can be made in addition to the renditions of every video.' })
+  .meta({ id: 'EncodingProfile', description: 'A rendition that can be encoded in addition to the renditions of every video.' })
 
 export const MediaFormatsResponse = z
   .object({ media_id: schema.id('media'), title: schema.text('Title of the media.', 'Launch day') })

@@ -49,13 +49,13 @@ export const addMediaFormat = route({
   description:
     'Queues a job for one additional rendition. The existing files are not changed. When the rendition is complete, it adds a key ' +
     'to `uri.http` and a variant to `uri.hls`. The header `X-Job-Id` contains the id of the job. It is missing if the rendition ' +
-    'already exists, or if nothing plays yet. In the second case the rendition is made when a source plays. The rendition is also ' +
-    'made for every later source of the media.',
+    'already exists, or if no source is playable yet. In the second case the rendition is encoded when a source becomes playable. It is also ' +
+    'encoded for every later source of the media.',
   params: z.object({ mediaId: id('media') }),
   payload: z.strictObject({ encodingformat: profile() }),
   publicNames: { profile_id: 'encodingformat' },
   response: MediaFormatsResponse,
-  refusals: { no_picture: 'The files that play contain audio only.', ...QUOTA_REFUSALS },
+  refusals: { no_picture: 'The playable files contain audio only.', ...QUOTA_REFUSALS },
   async handle({ params, payload }, { services, call }) {
     const request = { mediaId: params.mediaId, profileId: payload.encodingformat }
     const formats = await services.encodingFormats.addMediaFormat(request, call)
@@ -86,7 +86,7 @@ export const addOrganisationFormat = route({
   section: 'Organisations',
   access: 'system',
   summary: 'Apply an encoding format to later uploads',
-  description: 'Each later upload of the organisation receives the rendition when it plays. Existing media are not changed.',
+  description: 'Each later upload of the organisation receives the rendition when it is playable. Existing media are not changed.',
   params: z.object({ organisationId: id('organisation') }),
   payload: z.strictObject({ encodingformat_id: profile() }),
   publicNames: { profile_id: 'encodingformat_id' },

@@ -17,8 +17,8 @@ export const JobResponse = z
     action: z.enum(['new video', 'replace', 'add rendition']),
     state: z.enum(states).meta({ description: 'State of the job.' }),
     progress: schema.int('Progress in percent. It does not decrease.', 57),
-    attempt: schema.int('Number of tries so far: 0 before the first, at most 3.', 1),
-    plan: PlanResponse.nullable().meta({ description: 'Ladder and chunks. null before the plan is made.' }),
+    attempt: schema.int('Number of attempts so far: 0 before the first, at most 3.', 1),
+    plan: PlanResponse.nullable().meta({ description: 'Ladder and chunks. null before the job is planned.' }),
     renditions: z
       .array(
         z.object({
@@ -30,7 +30,7 @@ export const JobResponse = z
           bitrate: schema.int('Average rate in bit/s. 0 until the file is complete.'),
         }),
       )
-      .meta({ description: 'Renditions by increasing rate. Empty before the plan is made.' }),
+      .meta({ description: 'Renditions by increasing rate. Empty before the job is planned.' }),
     error: z
       .object({
         code: schema.int('Error code. 4001 to 4005: error in the source. 5xxx: error of the platform.', 4001),
@@ -80,13 +80,13 @@ const actionWords: Partial<Record<JobAction, 'replace' | 'add rendition'>> = {
   [JobAction.JOB_ACTION_ADD_RENDITION]: 'add rendition',
 }
 
-const finished: Partial<Record<JobState, State>> = {
+const finalStates: Partial<Record<JobState, State>> = {
   [JobState.JOB_STATE_OK]: 'ok',
   [JobState.JOB_STATE_FAILED]: 'failed',
   [JobState.JOB_STATE_CANCELLED]: 'cancelled',
 }
 
-const underWay: Partial<Record<EncodingState, State>> = {
+const activeStates: Partial<Record<EncodingState, State>> = {
   [EncodingState.JOB_STATE_QUEUED]: 'queued',
   [EncodingState.JOB_STATE_FETCHING]: 'fetching',
   [EncodingState.JOB_STATE_PROBING]: 'probing',
@@ -98,7 +98,7 @@ const underWay: Partial<Record<EncodingState, State>> = {
  * being published.
  */
 function stateWord(state: JobState, encoding: EncodingState | undefined): State {
-  return finished[state] ?? (encoding === undefined ? 'queued' : (underWay[encoding] ?? 'publishing'))
+  return finalStates[state] ?? (encoding === undefined ? 'queued' : (activeStates[encoding] ?? 'publishing'))
 }
 
 const renditionWords: Partial<Record<RenditionState, (typeof renditionStates)[number]>> = {
@@ -112,7 +112,7 @@ const renditionWords: Partial<Record<RenditionState, (typeof renditionStates)[nu
  * quota.
  */
 function renditionResponse({ key, state, width, height, bytes, bitrate }: JobRendition, ofJob: JobState) {
-  const isGivenUp = ofJob === JobState.JOB_STATE_FAILED || ofJob === JobState.JOB_STATE_CANCELLED
-  const word = isGivenUp ? 'failed' : (renditionWords[state] ?? 'waiting')
-  return { key, state: word, width, height, bytes: isGivenUp ? 0 : bytes, bitrate: isGivenUp ? 0 : bitrate }
+  const isDiscarded = ofJob === JobState.JOB_STATE_FAILED || ofJob === JobState.JOB_STATE_CANCELLED
+  const word = isDiscarded ? 'failed' : (renditionWords[state] ?? 'waiting')
+  return { key, state: word, width, height, bytes: isDiscarded ? 0 : bytes, bitrate: isDiscarded ? 0 : bitrate }
 }

@@ -18,7 +18,7 @@ export const getJob = route({
   response: JobResponse,
   async handle({ params }, context) {
     const { job } = await context.services.jobs.getJob({ jobId: params.jobId }, context.call)
-    return await withWork(required(job, 'job'), context)
+    return await withEncodingJob(required(job, 'job'), context)
   },
 })
 
@@ -35,7 +35,7 @@ export const cancelJob = route({
   refusals: { job_finished: 'The job has already ended.' },
   async handle({ params }, context) {
     const { job } = await context.services.jobs.cancelJob({ jobId: params.jobId }, context.call)
-    return await withWork(required(job, 'job'), context)
+    return await withEncodingJob(required(job, 'job'), context)
   },
 })
 
@@ -47,7 +47,7 @@ export const retryJob = route({
   summary: 'Retry a failed job',
   description:
     'Creates a new job for the work of the failed or cancelled job, from the same source: a video, its replacement, or one ' +
-    'rendition. The files that play are not changed until it ends.',
+    'rendition. The playable files are not changed until it ends.',
   params: z.object({ jobId: id('job') }),
   status: 202,
   response: RetriedJobResponse,
@@ -63,12 +63,12 @@ export const retryJob = route({
 
 export const jobRoutes = [getJob, cancelJob, retryJob]
 
-async function withWork(job: Job, context: Context) {
-  return jobResponse(job, await findWork(job.jobId, context))
+async function withEncodingJob(job: Job, context: Context) {
+  return jobResponse(job, await findEncodingJob(job.jobId, context))
 }
 
 /** Returns encoding's part of a job, or undefined until the job was sent to encoding. */
-async function findWork(jobId: string, { services, call }: Context): Promise<EncodingJob | undefined> {
+async function findEncodingJob(jobId: string, { services, call }: Context): Promise<EncodingJob | undefined> {
   try {
     return (await services.encodingJobs.getJob({ jobId }, call)).job
   } catch (error) {

@@ -7,12 +7,12 @@ export const PlanResponse = z
   .object({
     duration: schema.text('Duration of the source in seconds.', '12.48'),
     frame_rate: schema.text('Frames per second. Empty if there is no picture.', '30'),
-    ffmpeg: schema.text('Version of FFmpeg that makes all files of the job.', '7.1'),
+    ffmpeg: schema.text('Version of FFmpeg that encodes all files of the job.', '7.1'),
     segment_seconds: schema.int('Length of an HLS segment in seconds.', 4),
     expected_cpu_seconds: schema.int('Estimated time on one processor core.', 40),
     expected_seconds: z.int().nullable().meta({
       description:
-        'Estimated seconds from now until the whole video can play, including the jobs that are ahead of it. null unless the job is encoding now.',
+        'Estimated seconds from now until the complete video is playable, including the jobs ahead of it. null unless the job is encoding now.',
       example: 25,
     }),
     ladder: z

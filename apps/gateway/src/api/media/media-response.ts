@@ -6,7 +6,7 @@ export const MediaResponse = z
   .object({
     media_id: schema.id('media'),
     original_filename: schema.text('File name of the source, from its URL or its uploader.', 'launch.mp4'),
-    encoded_filename: z.array(z.string()).meta({ description: 'Names of the files that play.', example: ['h264_1200.mp4'] }),
+    encoded_filename: z.array(z.string()).meta({ description: 'Names of the playable files.', example: ['h264_1200.mp4'] }),
     token_required_platform: schema.bool('`true`: media files require a token.'),
   })
   .meta({ id: 'Media', description: 'A media: the files of one source and the parent of one or more videos.' })

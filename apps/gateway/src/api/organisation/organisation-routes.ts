@@ -20,7 +20,7 @@ export const getOrganisation = route({
   response: OrganisationResponse,
   async handle({ params }, { services, call }) {
     const { organisation } = await services.organisations.getOrganisation({ organisationId: params.id }, call)
-    return shownOrganisation(required(organisation, 'organisation'), { services, call })
+    return withUsage(required(organisation, 'organisation'), { services, call })
   },
 })
 
@@ -90,7 +90,7 @@ export const updateOrganisation = route({
   async handle({ params, payload }, { services, call }) {
     const updateMask = Object.keys(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
-    await needDefaults(params.id, payload, { services, call })
+    await requireDefaults(params.id, payload, { services, call })
     const { organisation } = await services.organisations.updateOrganisation(
       { organisation: fromPayload(params.id, payload), updateMask },
       call,
@@ -119,7 +119,7 @@ export const createOrganisation = route({
 export const organisationRoutes = [getOrganisation, listOrganisations, updateOrganisation, createOrganisation]
 
 /** Returns an organisation with its usage, which is stored in the catalogue. */
-async function shownOrganisation(organisation: Organisation, { services, call }: Pick<Context, 'services' | 'call'>) {
+async function withUsage(organisation: Organisation, { services, call }: Pick<Context, 'services' | 'call'>) {
   const { usage } = await services.quotas.getUsage({ organisationId: organisation.organisationId }, call)
   return organisationResponse(organisation, required(usage, 'usage'))
 }
@@ -128,7 +128,7 @@ async function shownOrganisation(organisation: Organisation, { services, call }:
  * Throws if a default setting or theme does not belong to the organisation. If it is deleted later,
  * the organisation has no default.
  */
-async function needDefaults(
+async function requireDefaults(
   organisationId: string,
   payload: z.output<typeof changes>,
   { services, call }: Pick<Context, 'services' | 'call'>,

@@ -9,17 +9,17 @@ import { type RequestContext, requestContext } from '../../server/http/request-c
 import type { ConcurrencyLimit } from '../../server/limits/adaptive-concurrency-limit.ts'
 import type { UnknownIds } from '../../server/limits/viewer-paths.ts'
 import { videoUriResponse } from '../video/video-uri-response.ts'
-import type { PageFacts, Shared } from './share-tags.ts'
+import type { PageFacts, ShareData } from './share-tags.ts'
 
 /**
  * Deadline of the lookup, because only other sites need its result and the page should not wait.
  */
-const TIMEOUT_MS = 1_000
+const LOOKUP_TIMEOUT_MS = 1_000
 /** How long an unknown id is cached. A video that becomes public is visible after this time. */
-const UNKNOWN_MS = 2_000
+const UNKNOWN_TTL_MS = 2_000
 const MAX_UNKNOWN = 20_000
 
-export interface SharedParts {
+export interface FactsParts {
   services: Services
   concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
@@ -31,10 +31,10 @@ export interface SharedParts {
  * returns undefined if the catalogue is unavailable, or if the client requested too many unknown
  * ids. An unknown id is cached for 2 s, and concurrent requests for one id share one lookup.
  */
-export function createSharedFinder(parts: SharedParts): (id: string, response: Response) => Promise<PageFacts | undefined> {
+export function createFactsFinder(parts: FactsParts): (id: string, response: Response) => Promise<PageFacts | undefined> {
   const facts = createLoadingCache<PageFacts | undefined>({
     max: MAX_UNKNOWN,
-    ttlMs: (found) => (found?.shows === 'none' ? UNKNOWN_MS : 0),
+    ttlMs: (found) => (found?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
   })
   return async (id, response) => {
     // Anything else is not an id.
@@ -49,21 +49,21 @@ export function createSharedFinder(parts: SharedParts): (id: string, response: R
   }
 }
 
-/** Looks an id up with one or two catalogue reads. */
-async function find(id: string, caller: Pick<RequestContext, 'address' | 'requestId'>, parts: SharedParts): Promise<PageFacts | undefined> {
+/** Looks up an id with one or two catalogue reads. */
+async function find(id: string, caller: Pick<RequestContext, 'address' | 'requestId'>, parts: FactsParts): Promise<PageFacts | undefined> {
   const call = {
     principal: { kind: 'guest' as const },
     requestId: caller.requestId,
     // The call has no abort signal of the client, because other requests may share its result.
     signal: new AbortController().signal,
-    deadline: new Date(Date.now() + TIMEOUT_MS),
+    deadline: new Date(Date.now() + LOOKUP_TIMEOUT_MS),
   }
   try {
-    const place = parts.concurrencyLimit.begin('read', widestGroup(caller.address))
+    const slot = parts.concurrencyLimit.begin('read', widestGroup(caller.address))
     try {
-      return await askShared(id, parts.services, parts.publicUrl(), call)
+      return await fetchFacts(id, parts.services, parts.publicUrl(), call)
     } finally {
-      place.end(false)
+      slot.end(false)
     }
   } catch (error) {
     if (!isDomainError(error)) throw error
@@ -72,30 +72,30 @@ async function find(id: string, caller: Pick<RequestContext, 'address' | 'reques
   }
 }
 
-async function askShared(id: string, services: Services, publicUrl: string, call: Call): Promise<PageFacts | undefined> {
+async function fetchFacts(id: string, services: Services, publicUrl: string, call: Call): Promise<PageFacts | undefined> {
   try {
     const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
-    return video && { shows: 'video', shared: await sharedVideo(video, services, publicUrl, call) }
+    return video && { shows: 'video', shared: await shareDataOf(video, services, publicUrl, call) }
   } catch (error) {
     if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
   const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
   const [first] = videos
-  const picture = first ? await sharedVideo(first, services, publicUrl, call) : nothingYet
+  const picture = first ? await shareDataOf(first, services, publicUrl, call) : WITHOUT_PICTURE
   const { title, description } = playlist ?? { title: '', description: '' }
   return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, playsInPlace: false } }
 }
 
-const nothingYet = { language: '', image: '', width: 1280, height: 720 }
+const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
 
-async function sharedVideo(video: Video, services: Services, publicUrl: string, call: Call): Promise<Shared> {
-  const closed = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
+async function shareDataOf(video: Video, services: Services, publicUrl: string, call: Call): Promise<ShareData> {
+  const isProtected = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
   return {
     id: video.videoId,
     title: video.title,
     description: video.sharing?.text || video.description,
     language: video.language,
-    image: closed ? '' : videoUriResponse(video, publicUrl).poster_frame,
+    image: isProtected ? '' : videoUriResponse(video, publicUrl).poster_frame,
     width: video.publishedWidth ?? (video.renditions?.width || 1280),
     height: video.publishedHeight ?? (video.renditions?.height || 720),
     playsInPlace: video.sharing?.embedWithinSocial ?? false,

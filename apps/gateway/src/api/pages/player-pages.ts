@@ -3,10 +3,10 @@ import express, { type RequestHandler, Router } from 'express'
 import { page, sendHtml } from '../../server/http/page.ts'
 import { refusal } from '../../server/http/problem.ts'
 import { builtPage, webPolicy } from './built-page.ts'
-import { createSharedFinder, type SharedParts } from './page-facts.ts'
+import { createFactsFinder, type FactsParts } from './page-facts.ts'
 import { withFacts } from './share-tags.ts'
 
-interface Parts extends SharedParts {
+interface Parts extends FactsParts {
   webDir: string
   /** Origin that delivery redirects to. */
   redirectOrigin?: string | undefined
@@ -16,9 +16,10 @@ interface Parts extends SharedParts {
 /** Serves `/player/assets/*`, `/player/embed.js` and `/player/{id}` from the built web pages. */
 export function playerPages(parts: Parts): Router {
   const { webDir, publicUrl } = parts
-  const findShared = createSharedFinder(parts)
+  const findFacts = createFactsFinder(parts)
   const router = Router({ caseSensitive: true })
-  const withWishes = (html: string) => (parts.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${FULL_REFERRER}`) : html)
+  const withTrackingTag = (html: string) =>
+    parts.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${TRACK_ALL_TAG}`) : html
   router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
   router.all('/embed.js', page('/player/embed.js', embedScript(webDir)))
   router.all(
@@ -26,8 +27,8 @@ export function playerPages(parts: Parts): Router {
     page('/player/:id', async (request, response) => {
       const built = await builtPage(join(webDir, 'index.html'), response)
       if (built === undefined) return
-      const html = withWishes(built)
-      const facts = await findShared(String(request.params['id']), response)
+      const html = withTrackingTag(built)
+      const facts = await findFacts(String(request.params['id']), response)
       // The body is the same page, which shows its own message.
       if (facts?.shows === 'none') response.status(404)
       sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, webPolicy({ ...parts, framedBy: '*' }))
@@ -37,7 +38,7 @@ export function playerPages(parts: Parts): Router {
 }
 
 /** With this tag, players send events of all viewers, whatever their browsers request. */
-const FULL_REFERRER = '<meta name="vitascope:events" content="all" />'
+const TRACK_ALL_TAG = '<meta name="vitascope:events" content="all" />'
 
 /** File names contain a content hash, so they can be cached permanently. */
 function assets(folder: string): RequestHandler {

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { hostileTexts } from '../../../test/hostile-texts.ts'
-import { type Shared, withFacts, withShareTags } from './share-tags.ts'
+import { type ShareData, withFacts, withShareTags } from './share-tags.ts'
 
 const html = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8" /><title>Video</title></head><body><p>x</p></body></html>'
 
-function aShared(fields: Partial<Shared> = {}): Shared {
+function shareData(fields: Partial<ShareData> = {}): ShareData {
   return {
     id: '42',
     title: 'Launch day',
@@ -19,7 +19,7 @@ function aShared(fields: Partial<Shared> = {}): Shared {
   }
 }
 
-function headOf(shared: Shared) {
+function headOf(shared: ShareData) {
   const page = elementsOf(parse(withShareTags(html, shared, 'https://video.example.org')))
   const metas = page.filter(({ tagName, parentNode }) => tagName === 'meta' && parentNode?.nodeName === 'head')
   const tags = metas.map(({ attrs }) => Object.fromEntries(attrs.map(({ name, value }) => [name, value])))
@@ -36,7 +36,7 @@ function elementsOf(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapte
 }
 
 test('a video that other sites may embed has player tags', () => {
-  expect(headOf(aShared())).toMatchObject({
+  expect(headOf(shareData())).toMatchObject({
     title: 'Launch day',
     tags: {
       'og:type': 'video.other',
@@ -60,7 +60,7 @@ test('a video that other sites may embed has player tags', () => {
 })
 
 test('a video that other sites may not embed has no player tags', () => {
-  const { tags } = headOf(aShared({ playsInPlace: false, image: '', language: '' }))
+  const { tags } = headOf(shareData({ playsInPlace: false, image: '', language: '' }))
   expect(Object.keys(tags)).toEqual([
     'og:type',
     'og:title',
@@ -74,13 +74,13 @@ test('a video that other sites may not embed has no player tags', () => {
 })
 
 test('a long description is truncated between characters', () => {
-  expect([...(headOf(aShared({ description: '🎬'.repeat(301) })).tags['og:description'] ?? '')]).toHaveLength(300)
+  expect([...(headOf(shareData({ description: '🎬'.repeat(301) })).tags['og:description'] ?? '')]).toHaveLength(300)
 })
 
 test('a hostile title or description adds no element to the page', () => {
-  const names = headOf(aShared()).names
+  const names = headOf(shareData()).names
   for (const text of [...hostileTexts, "$& $' $` $1"]) {
-    const head = headOf(aShared({ title: text, description: text }))
+    const head = headOf(shareData({ title: text, description: text }))
     expect(head.names).toEqual(names)
     // HTML parsers normalise every line ending to
     // .
@@ -90,8 +90,8 @@ test('a hostile title or description adds no element to the page', () => {
 })
 
 test.each([
-  ['a video', { shows: 'video', shared: aShared() } as const, 'Launch day', ['vitascope:shows=video', 'og:type=video.other']],
-  ['a playlist', { shows: 'playlist', shared: aShared() } as const, 'Launch day', ['vitascope:shows=playlist', 'og:type=video.other']],
+  ['a video', { shows: 'video', shared: shareData() } as const, 'Launch day', ['vitascope:shows=video', 'og:type=video.other']],
+  ['a playlist', { shows: 'playlist', shared: shareData() } as const, 'Launch day', ['vitascope:shows=playlist', 'og:type=video.other']],
   ['an id that does not exist', { shows: 'none' } as const, 'Not available', ['vitascope:shows=none']],
   [
     'an expired video',

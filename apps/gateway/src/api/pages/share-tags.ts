@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../server/http/page.ts'
 
 /** Public data of a player page for other sites. */
-export interface Shared {
+export interface ShareData {
   id: string
   title: string
   description: string
@@ -16,15 +16,15 @@ export interface Shared {
 }
 
 /** Facts embedded in a player page, so that it does not request what does not exist. */
-export type PageFacts = { shows: 'video' | 'playlist'; shared: Shared } | { shows: 'none'; expired?: string }
+export type PageFacts = { shows: 'video' | 'playlist'; shared: ShareData } | { shows: 'none'; expired?: string }
 
 /** Every site cuts longer descriptions. */
-const maxDescriptionLength = 300
+const MAX_DESCRIPTION_LENGTH = 300
 
 /** Returns the Open Graph and Twitter card tags of a player page. */
-export function shareTags(shared: Shared, publicUrl: string): string {
+export function shareTags(shared: ShareData, publicUrl: string): string {
   const page = `${publicUrl}/player/${shared.id}`
-  const description = [...shared.description].slice(0, maxDescriptionLength).join('')
+  const description = [...shared.description].slice(0, MAX_DESCRIPTION_LENGTH).join('')
   const size = { width: String(shared.width), height: String(shared.height) }
   const common: [string, string][] = [
     ['og:type', 'video.other'],
@@ -75,7 +75,7 @@ const TITLE = /<title>[^<]*<\/title>/
  * Returns the page with the title and tags of its content. The replacement is a function, so that
  * `$&` in a title has no effect.
  */
-export function withShareTags(html: string, shared: Shared, publicUrl: string): string {
+export function withShareTags(html: string, shared: ShareData, publicUrl: string): string {
   const title = `<title>${escapeHtml(shared.title || 'Video')}</title>`
   return html.replace(TITLE, () => `${title}\n    ${shareTags(shared, publicUrl)}`)
 }

@@ -137,7 +137,7 @@ export const removeVideo = route({
   access: 'user',
   summary: 'Remove a video from a playlist',
   description:
-    'Removes every occurrence of the video, or only the one at `position`. If the video is not there, the list stays unchanged. The ' +
+    'Removes every occurrence of the video, or only the one at `position`. If the list does not contain the video, it is not changed. The ' +
     'response contains the list.',
   params: entry,
   query: z.object({
@@ -182,7 +182,7 @@ export const getPlaylistFeed = route({
   async handle({ params }, { services, call, publicUrl }) {
     const { playlistId } = params
     await services.playlists.getPlaylist({ playlistId, skip: 0 }, call)
-    const { playlist, videos } = await readWhole((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
+    const { playlist, videos } = await readAllParts((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
     return new Reply(playlistFeed(playlist, videos, publicUrl), { headers: { 'Content-Type': `${FEED_TYPE}; charset=utf-8` } })
   },
 })
@@ -196,12 +196,12 @@ export const playlistRoutes = [getPlaylist, updatePlaylist, createPlaylist, addV
 async function findPlaylist(playlistId: string, { caller, services, call }: Context) {
   const own = caller.kind === 'guest' ? undefined : await getOwnPlaylist()
   if (own) return { ...own, toResponse: ownVideoResponse }
-  const found = await readWhole((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
+  const found = await readAllParts((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
   return { ...found, toResponse: guestVideoResponse }
 
   async function getOwnPlaylist() {
     try {
-      return await readWhole((skip) => services.playlists.getPlaylist({ playlistId, skip }, call))
+      return await readAllParts((skip) => services.playlists.getPlaylist({ playlistId, skip }, call))
     } catch (error) {
       if (isDomainError(error) && error.kind === 'not_found') return undefined
       throw error
@@ -219,11 +219,11 @@ interface PlaylistPart {
  * Returns a playlist from several responses. A playlist of large videos is split, and each response
  * has at least one video.
  */
-async function readWhole(ask: (skip: number) => Promise<PlaylistPart>): Promise<{ playlist: Playlist; videos: Video[] }> {
-  const first = await ask(0)
+async function readAllParts(fetchPart: (skip: number) => Promise<PlaylistPart>): Promise<{ playlist: Playlist; videos: Video[] }> {
+  const first = await fetchPart(0)
   const videos = [...first.videos]
   for (let skip = first.nextSkip; skip > 0; ) {
-    const part = await ask(skip)
+    const part = await fetchPart(skip)
     videos.push(...part.videos)
     skip = part.nextSkip
   }

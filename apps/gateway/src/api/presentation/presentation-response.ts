@@ -16,7 +16,7 @@ export const PresentationResponse = z
     filename: schema.text('Name of its first file. Empty before the first file.', 'launch.pdf'),
     title: schema.text('Title that viewers see.', 'Launch'),
     description: schema.text('Description that viewers see.'),
-    user_id: schema.id('user for whom it was made'),
+    user_id: schema.id('user for whom it was created'),
     organisation_id: schema.id('organisation'),
     url: schema.text('URL of the PDF of its first file. Empty until it exists.'),
     status: z

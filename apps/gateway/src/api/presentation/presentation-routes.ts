@@ -23,7 +23,7 @@ export const getPresentation = route({
 
 const title = text(255, { min: 1 }, { description: 'Title that viewers see.', example: 'Launch' })
 const description = text(5_000, {}, { description: 'Description that viewers see.' })
-const userId = idField('user for whom it is made. A user of the organisation or a system user. The default is the user of the key')
+const userId = idField('user for whom it is created. A user of the organisation or a system user. The default is the user of the key')
 const videoId = idOrNone('video that it accompanies. It must belong to the same organisation')
 
 export const createPresentation = route({
@@ -44,7 +44,7 @@ export const createPresentation = route({
   refusals: { organisation_inactive: 'The organisation is not active.' },
   async handle({ payload }, context) {
     const { services, call, publicUrl } = context
-    if (payload.user_id !== undefined) await needUser(payload.user_id, payload.organisation_id, context)
+    if (payload.user_id !== undefined) await requireUser(payload.user_id, payload.organisation_id, context)
     const request = {
       organisationId: payload.organisation_id,
       userId: payload.user_id ?? '',
@@ -60,7 +60,7 @@ export const createPresentation = route({
 const changes = z.strictObject({
   title: title.optional(),
   description: description.optional(),
-  user_id: idField('user for whom it is made. A user of the organisation or a system user').optional(),
+  user_id: idField('user for whom it is created. A user of the organisation or a system user').optional(),
   organisation_id: organisationIdField({
     description: 'Id of the organisation to which the presentation moves. Its video must belong to that organisation.',
   }).optional(),
@@ -87,7 +87,7 @@ export const updatePresentation = route({
     if (payload.user_id !== undefined) {
       const now = required((await services.presentations.getPresentation({ presentationId: params.id }, call)).presentation, 'presentation')
       // The current user was valid when it was set and is not checked again.
-      if (payload.user_id !== now.userId) await needUser(payload.user_id, payload.organisation_id ?? now.organisationId, context)
+      if (payload.user_id !== now.userId) await requireUser(payload.user_id, payload.organisation_id ?? now.organisationId, context)
     }
     const presentation = Presentation.create({
       presentationId: params.id,
@@ -123,7 +123,7 @@ export const presentationRoutes = [getPresentation, createPresentation, updatePr
  * Throws not_found unless the user belongs to the organisation or is a system user. System users
  * work in all organisations.
  */
-async function needUser(userId: string, organisationId: string, { services, call }: Context): Promise<void> {
+async function requireUser(userId: string, organisationId: string, { services, call }: Context): Promise<void> {
   const user = required((await services.users.getUser({ userId }, call)).user, 'user')
   if (user.organisationId !== organisationId && user.userType !== UserType.USER_TYPE_SYSTEM) throw notFound('user', userId)
 }

@@ -37,9 +37,9 @@ const pairs = [
   ['password', 'password_protected'],
 ] as const
 
-function judgeable(good: SettingChanges, bad: ReadonlySet<string>): SettingChanges {
-  const unclear: readonly string[] = pairs.filter((pair) => pair.some((name) => bad.has(name))).flat()
-  return Object.fromEntries(Object.entries(good).filter(([name]) => !unclear.includes(name)))
+function withoutAffectedPairs(valid: SettingChanges, bad: ReadonlySet<string>): SettingChanges {
+  const affected: readonly string[] = pairs.filter((pair) => pair.some((name) => bad.has(name))).flat()
+  return Object.fromEntries(Object.entries(valid).filter(([name]) => !affected.includes(name)))
 }
 
 export const createSetting = route({
@@ -56,7 +56,7 @@ export const createSetting = route({
   refusals: busy,
   async validateRemotely({ params, payload, bad }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const request = { organisationId, ...settingUpdate('', judgeable(payload, bad)), validateOnly: true }
+    const request = { organisationId, ...settingUpdate('', withoutAffectedPairs(payload, bad)), validateOnly: true }
     await services.settings.createSetting(request, call)
   },
   async handle({ params, payload }, { caller, services, call }) {
@@ -80,7 +80,7 @@ export const updateSetting = route({
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
   refusals: busy,
   async validateRemotely({ params, payload, bad }, { services, call }) {
-    const { setting, mask: updateMask } = settingUpdate(params.settingId, judgeable(payload, bad))
+    const { setting, mask: updateMask } = settingUpdate(params.settingId, withoutAffectedPairs(payload, bad))
     await services.settings.updateSetting({ setting, updateMask, validateOnly: true }, call)
   },
   async handle({ params, payload }, { services, call }) {

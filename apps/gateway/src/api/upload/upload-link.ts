@@ -14,10 +14,10 @@ export function linkOf({ uploadId, expires, signature }: UploadLink, publicUrl: 
   return `${publicUrl}/v2/upload/file/${uploadId}?expires=${expires}&signature=${signature}`
 }
 
-const FORM = /\/v2\/upload\/file\/([0-9a-f-]{36})\?expires=(\d{1,12})&signature=([0-9a-f]{64})$/
+const LINK_PATTERN = /\/v2\/upload\/file\/([0-9a-f-]{36})\?expires=(\d{1,12})&signature=([0-9a-f]{64})$/
 
 function readLink(url: string): UploadLink | undefined {
-  const [, uploadId, expires, signature] = FORM.exec(url) ?? []
+  const [, uploadId, expires, signature] = LINK_PATTERN.exec(url) ?? []
   return uploadId !== undefined && signature !== undefined ? { uploadId, expires: Number(expires), signature } : undefined
 }
 

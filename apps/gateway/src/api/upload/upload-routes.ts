@@ -29,7 +29,7 @@ export const getUploadConfig = route({
   async handle({ query }, context) {
     const { caller, services, call, publicUrl } = context
     const organisationId = requiredOrganisation(caller, query.organisation_id)
-    await needOrganisation(organisationId, context)
+    await requireOrganisation(organisationId, context)
     const { bucket, keyPrefix, maxBytes, region, endpoint } = await services.uploads.getUploadConfig({ organisationId }, call)
     return { bucket, key_prefix: keyPrefix, max_bytes: maxBytes, region, endpoint: endpoint || `${publicUrl}/v2/upload/object` }
   },
@@ -84,7 +84,7 @@ condition by its index, such as \`conditions[2]\`.`,
     const { expiration, conditions } = payload
     const named = payload.organisation_id
     const organisationId = named === undefined ? requiredOrganisation(caller, named) : namedOrganisation(caller, named)
-    await needOrganisation(organisationId, context)
+    await requireOrganisation(organisationId, context)
     return services.uploads.signPolicy({ organisationId, expiration, conditions: conditions.map(toCondition) }, call)
   },
 })
@@ -166,7 +166,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
       'URL of the file. It is valid for a day.',
       'https://media.example.org/v2/upload/file/6fa1a6a4-…?expires=…&signature=…',
     ),
-    thumbnailUrl: schema.text('Always empty. Pictures are made when the file is used.'),
+    thumbnailUrl: schema.text('Always empty. Pictures are created when the file is used.'),
     presentation_id: schema.id('presentation').optional(),
   }),
   refusals: {
@@ -225,18 +225,18 @@ function isOneField(value: unknown): boolean {
   return record.success && Object.keys(record.data).length === 1
 }
 
-function toCondition(given: z.output<typeof condition>): PolicyCondition {
-  if (!Array.isArray(given)) {
-    const [[name, value] = ['', '']] = Object.entries(given)
+function toCondition(sent: z.output<typeof condition>): PolicyCondition {
+  if (!Array.isArray(sent)) {
+    const [[name, value] = ['', '']] = Object.entries(sent)
     return PolicyCondition.create({ operator: 'eq', name, value: String(value) })
   }
-  const [operator = '', first = '', second = ''] = given.map(String)
+  const [operator = '', first = '', second = ''] = sent.map(String)
   if (operator === 'content-length-range') return PolicyCondition.create({ operator, value: first, max: second })
   return PolicyCondition.create({ operator, name: first.replace(/^\$/, ''), value: second })
 }
 
 /** Throws if an organisation named by a system key does not exist. A user's own always exists. */
-async function needOrganisation(organisationId: string, { caller, services, call }: Context): Promise<void> {
+async function requireOrganisation(organisationId: string, { caller, services, call }: Context): Promise<void> {
   if (caller.kind === 'user' && caller.organisationId === organisationId) return
   await services.organisations.getOrganisation({ organisationId }, call)
 }

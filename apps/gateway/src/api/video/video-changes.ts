@@ -106,7 +106,7 @@ export const videoChanges = z.strictObject({
         {},
         {
           description:
-            'Captions that show at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
+            'Captions that are shown at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
             'selects none. If the value is empty, the player settings profile decides.',
         },
       ).optional(),
@@ -141,7 +141,7 @@ const MASK_PATHS: Readonly<Record<string, string>> = {
 }
 
 /** Objects whose parts are changed one by one. Null clears such an object as a whole. */
-const SPLIT: ReadonlySet<string> = new Set(['content_expiry', 'hd', 'sharing', 'captions', 'security'])
+const CHANGED_BY_PART: ReadonlySet<string> = new Set(['content_expiry', 'hd', 'sharing', 'captions', 'security'])
 
 /** The inverse of `MASK_PATHS`, for errors of the catalogue. */
 export const publicVideoNames: Readonly<Record<string, string>> = Object.fromEntries(
@@ -167,7 +167,7 @@ type JsonObject = { [name: string]: unknown }
 function sentFields(sent: JsonObject): [path: string, value: unknown][] {
   return Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     if (value === undefined) return []
-    if (!SPLIT.has(name) || value === null) return [[name, value]]
+    if (!CHANGED_BY_PART.has(name) || value === null) return [[name, value]]
     return Object.entries(value).map(([part, inner]) => [`${name}.${part}`, inner])
   })
 }

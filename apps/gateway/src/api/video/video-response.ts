@@ -64,7 +64,7 @@ export const VideoResponse = z
     captions: z.object({
       data: z.array(z.object({ caption_id: schema.id('caption'), title: z.string(), language: z.string() })),
       show_on_load: text(
-        'Captions that show at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
+        'Captions that are shown at the start. `1` selects the first caption, a language code or a title selects that caption, and `0` ' +
           'selects none. If the value is empty, the player settings profile decides.',
       ),
     }),

@@ -122,7 +122,7 @@ export const deleteVideo = route({
   section: 'Videos',
   access: 'system',
   alternative:
-    'users delete a media with all its publishes by DELETE /v2/media, or hide one publish by PATCH /v2/video/{video_id} with enabled 0',
+    'users delete a media with all its videos by DELETE /v2/media, or hide one video by PATCH /v2/video/{video_id} with enabled 0',
   summary: 'Delete one video of a media',
   description: 'Deletes one video and keeps its media. The only video of a media cannot be deleted.',
   params: z.object({ videoId: id('video') }),
@@ -253,8 +253,8 @@ export async function findVideo(videoId: string, { caller, services, call }: Con
 async function changeVideo(videoId: string, sent: VideoChanges, { services, call, publicUrl }: Context) {
   const { video: values, updateMask } = videoUpdate(videoId, sent)
   if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
-  const answered = await services.videos.updateVideo({ video: values, updateMask }, call)
-  const video = required(answered.video, 'video')
+  const response = await services.videos.updateVideo({ video: values, updateMask }, call)
+  const video = required(response.video, 'video')
   const data = { ...changedFields(ownVideoResponse(video, publicUrl), Object.keys(sent)) }
   // The record only shows whether addresses are restricted. The response to a change shows which.
   const security = sent.security?.allowed_ips && data.security ? { ...data.security, allowed_ips: video.allowedIps } : data.security

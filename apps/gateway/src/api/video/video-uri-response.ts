@@ -36,7 +36,7 @@ export const VideoUriResponse = z
       .meta({ description: 'URLs of stills at 25, 50 and 75 % of the video.' }),
     hls: address('URL of the HLS master playlist.'),
     storyboard: address('URL of the WebVTT storyboard. It maps times to regions of the preview images.'),
-    preview: address('URL of an animated GIF of a few seconds. It is made if `gif_status` of the media is 1.'),
+    preview: address('URL of an animated GIF of a few seconds. It is created if `gif_status` of the media is 1.'),
     audio: address('URL of the audio as M4A (AAC).'),
   })
   .meta({ description: 'URLs of the files.' })

@@ -25,7 +25,7 @@ export const DeliveryResponse = z
     delivery_id: schema.id('delivery'),
     event: schema.text('Type of the event, `webhook.test`, or the note `webhook.disabled`.', 'video.ready'),
     time_created: schema.timestamp('Time at which the event was queued.'),
-    attempt: schema.text('Number of tries so far.', '1'),
+    attempt: schema.text('Number of attempts so far.', '1'),
     status: z.enum(['waiting', 'delivered', 'failed', 'note']).meta({
       description:
         'State of the delivery. `failed`: the platform stopped retrying. `note`: the entry was not sent. It records a change of the webhook.',

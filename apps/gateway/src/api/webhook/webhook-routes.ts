@@ -48,8 +48,8 @@ export const listWebhooks = route({
       const { webhooks, nextPageToken } = await services.webhooks.listWebhooks({ organisationId, ...page }, call)
       return { rows: webhooks, nextPageToken }
     })
-    const narrowed = { organisation_id: query.organisation_id }
-    return new Reply(rows.map(webhookResponse), { headers: nextLink(publicUrl, '/webhook', { ...query, more, query: narrowed }) })
+    const filter = { organisation_id: query.organisation_id }
+    return new Reply(rows.map(webhookResponse), { headers: nextLink(publicUrl, '/webhook', { ...query, more, query: filter }) })
   },
 })
 
@@ -80,7 +80,7 @@ export const createWebhook = route({
   refusals: { webhooks_full: 'The organisation already has 20 webhooks.' },
   async handle({ payload }, context) {
     const { caller, services, call } = context
-    const organisationId = named(caller, payload.organisation_id)
+    const organisationId = requestedOrganisation(caller, payload.organisation_id)
     checkWebhook(payload, context)
     const request = { organisationId, url: payload.url, events: [...payload.events], enabled: payload.enabled }
     const { webhook, secret } = await services.webhooks.createWebhook(request, call)
@@ -148,7 +148,7 @@ export const testWebhook = route({
   section: 'Webhooks',
   access: 'user',
   summary: 'Send a test event to a webhook',
-  description: 'Sends an event of type `webhook.test`. The log shows the result of the delivery.',
+  description: 'Sends an event of type `webhook.test`. The log urlProblems the result of the delivery.',
   status: 202,
   params: ofWebhook,
   response: z.object({ delivery_id: schema.id('delivery') }),
@@ -207,15 +207,15 @@ export const webhookRoutes = [
 
 /** Checks that the schema cannot express. */
 function checkWebhook(sent: { url?: string | undefined; events?: readonly unknown[] | undefined }, { checkSource }: Context): void {
-  const shows = sent.url === undefined ? [] : checkSource(sent.url)
+  const urlProblems = sent.url === undefined ? [] : checkSource(sent.url)
   const problems = [
-    ...(shows.length > 0 ? [{ field: 'url', message: shows.join('; ') }] : []),
+    ...(urlProblems.length > 0 ? [{ field: 'url', message: urlProblems.join('; ') }] : []),
     ...(sent.events?.length === 0 ? [{ field: 'events', message: 'must not be empty' }] : []),
   ]
   requireValid(problems)
 }
 
 /** Returns the organisation. A user may omit its own. */
-function named(caller: Parameters<typeof namedOrganisation>[0], organisationId: string | undefined): string {
+function requestedOrganisation(caller: Parameters<typeof namedOrganisation>[0], organisationId: string | undefined): string {
   return organisationId === undefined ? requiredOrganisation(caller, undefined) : namedOrganisation(caller, organisationId)
 }

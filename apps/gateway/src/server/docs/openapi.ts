@@ -102,10 +102,10 @@ function sharedNames({ targets }: PathEntry): string[] {
 function operation(target: Target, names: readonly string[], payload: PayloadShape | undefined): RouteConfig {
   const { route, verb, path } = target
   const statuses = generalRefusals(route, verb)
-  let place = 0
+  let index = 0
   return {
     method: verb,
-    path: path.replaceAll(/:\w+/g, () => `{${names[place++]}}`),
+    path: path.replaceAll(/:\w+/g, () => `{${names[index++]}}`),
     operationId: operationId(target),
     summary: route.summary,
     description: description(target),
@@ -191,7 +191,7 @@ function security({ access, apiKeyParam }: Route): Record<string, string[]>[] {
 /** Returns the parameters of this path only, because a spelling may omit an optional part. */
 function paramsOf({ route, params }: Target, names: readonly string[]): z.ZodObject {
   return z.object(
-    Object.fromEntries(params.map((name, index) => [names[index] ?? name, alwaysThere(route.params.shape[name] ?? z.string())])),
+    Object.fromEntries(params.map((name, index) => [names[index] ?? name, unwrapOptional(route.params.shape[name] ?? z.string())])),
   )
 }
 
@@ -199,8 +199,8 @@ function paramsOf({ route, params }: Target, names: readonly string[]): z.ZodObj
  * Removes optional and default wrappers, because a path parameter is always required in the
  * document.
  */
-function alwaysThere(schema: z.core.$ZodType): z.core.$ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? alwaysThere(schema.unwrap()) : schema
+function unwrapOptional(schema: z.core.$ZodType): z.core.$ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? unwrapOptional(schema.unwrap()) : schema
 }
 
 /** Returns the query parameters. Writes also accept their payload in the query. */

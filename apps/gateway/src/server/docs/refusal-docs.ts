@@ -20,14 +20,14 @@ export const problemSchema = z
 
 /** Returns the error statuses of a route, with their descriptions. */
 export function generalRefusals(route: Route, verb: Verb): Record<string, string> {
-  const write = verb !== 'get'
-  const guarded = route.access !== 'public'
+  const isWrite = verb !== 'get'
+  const requiresKey = route.access !== 'public'
   return {
     400: 'The payload or a parameter is invalid, or a field is unknown.',
-    401: guarded ? 'The key is missing or invalid.' : 'The key is invalid.',
-    403: guarded ? 'The key does not have access.' : 'The organisation of the key is inactive.',
-    ...(namesRecords(route) && { 404: 'The record does not exist, or it belongs to another organisation.' }),
-    ...(write && {
+    401: requiresKey ? 'The key is missing or invalid.' : 'The key is invalid.',
+    403: requiresKey ? 'The key does not have access.' : 'The organisation of the key is inactive.',
+    ...(refersToRecord(route) && { 404: 'The record does not exist, or it belongs to another organisation.' }),
+    ...(isWrite && {
       408: 'The body arrived too slowly.',
       409: 'The request conflicts with the current state.',
       413: 'The body has more than 1 MiB.',
@@ -49,7 +49,7 @@ export function generalRefusals(route: Route, verb: Verb): Record<string, string
  * Returns true if the path, the query or the payload refers to a record by id. A `data` parameter
  * is a payload that may contain ids.
  */
-function namesRecords(route: Route): boolean {
+function refersToRecord(route: Route): boolean {
   const { params, query } = route
   const names = [query, flatFields(route)].flatMap((shape) => Object.keys(shape?.shape ?? {}))
   return Object.keys(params.shape).length > 0 || names.some((name) => name === 'data' || name.endsWith('_id'))

@@ -17,7 +17,7 @@ export const liveness: RequestHandler = (_request, response) => sendJson(respons
 /** Returns 200 if every dependency is available, otherwise 503 with what is missing. */
 export function readiness(dependencies: readonly Dependency[]): RequestHandler {
   return async (_request, response) => {
-    const missing = await missingOf(dependencies)
+    const missing = await findUnavailable(dependencies)
     if (missing.length > 0) {
       const names = missing.map(({ field }) => field).join(', ')
       throw new DomainError('unavailable', 'NOT_READY', `not ready: ${names}`, { fields: missing, retryAfter: 1 })
@@ -27,7 +27,7 @@ export function readiness(dependencies: readonly Dependency[]): RequestHandler {
 }
 
 /** Returns the unavailable dependencies, each with what is missing. */
-export async function missingOf(dependencies: readonly Dependency[]): Promise<{ field: string; message: string }[]> {
+export async function findUnavailable(dependencies: readonly Dependency[]): Promise<{ field: string; message: string }[]> {
   const checked = await Promise.all(dependencies.map(async ({ name, check }) => ({ field: name, message: await check() })))
   return checked.flatMap(({ field, message }) => (message === undefined ? [] : [{ field, message }]))
 }

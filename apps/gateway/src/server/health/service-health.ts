@@ -9,7 +9,7 @@ const HEALTH = {
     path: '/grpc.health.v1.Health/Check',
     requestStream: false,
     responseStream: false,
-    requestSerialize: (_question: Record<string, never>) => Buffer.alloc(0),
+    requestSerialize: (_request: Record<string, never>) => Buffer.alloc(0),
     requestDeserialize: (_bytes: Buffer): Record<string, never> => ({}),
     responseSerialize: ({ status }: { status: number }) => Buffer.from([STATUS_FIELD, status]),
     responseDeserialize: (bytes: Buffer) => ({ status: bytes[0] === STATUS_FIELD ? (bytes[1] ?? 0) : 0 }),
@@ -32,13 +32,13 @@ export async function isServing(channel: Channel): Promise<boolean> {
 }
 
 /** Returns true if an HTTP service answers its `/healthz` with 200. */
-export function isAnswering(service: HttpService): Promise<boolean> {
+export function isHealthy(service: HttpService): Promise<boolean> {
   return new Promise((resolve) => {
-    const asking = platformRequest(service, '/healthz', { signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
+    const request = platformRequest(service, '/healthz', { signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
       response.resume()
       resolve(response.statusCode === 200)
     })
-    asking.on('error', () => resolve(false))
-    asking.end()
+    request.on('error', () => resolve(false))
+    request.end()
   })
 }

@@ -36,7 +36,7 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
     targets.set(target.verb, target)
     entries.set(pattern, targets)
   }
-  return [...entries].map(([pattern, targets]) => ({ pattern, targets })).sort((a, b) => byLiterals(a.pattern, b.pattern))
+  return [...entries].map(([pattern, targets]) => ({ pattern, targets })).sort((a, b) => compareBySpecificity(a.pattern, b.pattern))
 }
 
 /**
@@ -44,20 +44,20 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
  * `/playlist/create/:organisationId`.
  */
 export function incompletePaths(routes: readonly Route[]): ReadonlyMap<string, string> {
-  const whole = routes.flatMap(targetsOf).map(({ path }) => path)
-  const found = whole.flatMap((path) => {
+  const allPaths = routes.flatMap(targetsOf).map(({ path }) => path)
+  const found = allPaths.flatMap((path) => {
     const parts = path.split('/')
     const first = parts.findIndex((part) => part.includes(':'))
     return parts.flatMap((_, index) => (index > 1 && index < first ? [[parts.slice(0, index + 1).join('/'), path] as const] : []))
   })
-  return new Map(found.filter(([beginning]) => !whole.includes(beginning)))
+  return new Map(found.filter(([beginning]) => !allPaths.includes(beginning)))
 }
 
 /** Returns each method and path of a route, with its optional parts expanded. */
 export function targetsOf(route: Route): Target[] {
-  const written = [...route.paths.map((path) => ({ verb: route.verb, path })), ...route.aliases]
+  const declared = [...route.paths.map((path) => ({ verb: route.verb, path })), ...route.aliases]
   const seen = new Set<string>()
-  return written
+  return declared
     .flatMap(({ verb, path }) => expand(path).map((plain) => ({ verb, path: plain })))
     .filter(({ verb, path }) => !seen.has(`${verb} ${path}`) && seen.add(`${verb} ${path}`))
     .map(({ verb, path }, index) => ({ route, verb, path, params: paramNames(path), documented: index === 0 }))
@@ -99,7 +99,7 @@ function patternOf(path: string): string {
  * Compares paths segment by segment: literals sort before segments that contain a parameter, and
  * these before parameters.
  */
-function byLiterals(a: string, b: string): number {
+function compareBySpecificity(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')]
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
     const difference = rank(left[i] ?? '') - rank(right[i] ?? '')

@@ -1,21 +1,21 @@
-const WRITTEN = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/
-const WITH_ZONE = /^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?: ?(Z|[+-]\d{2}:\d{2})| ([A-Za-z][A-Za-z0-9_+/-]{0,63}))$/
+const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2}) (\d{2}):(\d{2}):(\d{2})$/
+const ZONED_TIMESTAMP = /^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?: ?(Z|[+-]\d{2}:\d{2})| ([A-Za-z][A-Za-z0-9_+/-]{0,63}))$/
 
 /**
  * Years outside of these are typing errors, and a time zone could move them beyond the four digits
  * of responses.
  */
-const firstYear = 1970
-const lastYear = 2999
+const MIN_YEAR = 1970
+const MAX_YEAR = 2999
 
 /**
  * Parses `2026-03-01 09:30:00` as UTC. Returns undefined for anything else, including days that do
  * not exist.
  */
 export function parseTimestamp(text: string): Date | undefined {
-  const [year, month, day, hour, minute, second] = (WRITTEN.exec(text) ?? []).slice(1).map(Number)
+  const [year, month, day, hour, minute, second] = (TIMESTAMP.exec(text) ?? []).slice(1).map(Number)
   if (year === undefined || month === undefined || day === undefined) return undefined
-  if (year < firstYear || year > lastYear) return undefined
+  if (year < MIN_YEAR || year > MAX_YEAR) return undefined
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second))
   // Date turns 30 February into 1 March, which formats differently.
   return formatTimestamp(date) === text ? date : undefined
@@ -34,10 +34,10 @@ export function isDay(text: string): boolean {
  * for a local time that the zone skips.
  */
 export function parseZonedTimestamp(text: string): Date | undefined {
-  const [, local = '', offset, name] = WITH_ZONE.exec(text) ?? []
-  const written = parseTimestamp(local)
-  if (!written) return undefined
-  return offset === undefined ? inNamedZone(written, name ?? '') : atOffset(written, offset)
+  const [, timestamp = '', offset, name] = ZONED_TIMESTAMP.exec(text) ?? []
+  const local = parseTimestamp(timestamp)
+  if (!local) return undefined
+  return offset === undefined ? inNamedZone(local, name ?? '') : atOffset(local, offset)
 }
 
 /** Formats a date as `YYYY-MM-DD HH:mm:ss` in UTC. */
@@ -45,25 +45,25 @@ export function formatTimestamp(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-function atOffset(written: Date, offset: string): Date | undefined {
-  if (offset === 'Z') return written
+function atOffset(local: Date, offset: string): Date | undefined {
+  if (offset === 'Z') return local
   const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number)
   if (hours > 23 || minutes > 59) return undefined
   const shift = (hours * 60 + minutes) * 60_000
-  return new Date(written.getTime() + (offset.startsWith('-') ? shift : -shift))
+  return new Date(local.getTime() + (offset.startsWith('-') ? shift : -shift))
 }
 
 /**
  * Returns the moment of a local time in a zone. If the local time occurs twice, it is the earlier
  * one.
  */
-function inNamedZone(written: Date, zone: string): Date | undefined {
+function inNamedZone(local: Date, zone: string): Date | undefined {
   const clock = clockOf(zone)
   if (!clock) return undefined
   const day = 86_400_000
-  const offsets = [-day, day].map((away) => clock(new Date(written.getTime() + away)) - (written.getTime() + away))
-  const moments = offsets.map((offset) => new Date(written.getTime() - offset)).sort((a, b) => a.getTime() - b.getTime())
-  return moments.find((moment) => clock(moment) === written.getTime())
+  const offsets = [-day, day].map((away) => clock(new Date(local.getTime() + away)) - (local.getTime() + away))
+  const moments = offsets.map((offset) => new Date(local.getTime() - offset)).sort((a, b) => a.getTime() - b.getTime())
+  return moments.find((moment) => clock(moment) === local.getTime())
 }
 
 /**
