@@ -150,7 +150,7 @@ inBrowser('the player applies the settings of a video and its profile', () => {
     await waitFor(async () => (await text())?.includes('Wrong password'), { describe: 'the rejection message' })
     await field.fill('often')
     await field.press('Enter')
-    await waitFor(async () => (await text())?.includes('too often'), { describe: 'the message about the limit' })
+    await waitFor(async () => (await text())?.includes('Too many attempts'), { describe: 'the message about the limit' })
     await field.fill('open sesame?')
     await field.press('Enter')
     await waitForPosition(0.5)
