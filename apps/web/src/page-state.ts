@@ -37,7 +37,7 @@ export function rejectedMedia(code: string): Message {
   return needsPersonalLink
 }
 
-const foreignNetwork: Message = message('This video is not available here', 'Its owner allows it only on certain networks.', false)
+const foreignNetwork: Message = message('This video is not available here', 'Its owner allows it on certain networks only.', false)
 
 /** Message for a viewer without a valid token. */
 export const needsPersonalLink: Message = message(
