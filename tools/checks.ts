@@ -56,7 +56,7 @@ function problemOfLines(problems: readonly string[]): { problem?: string } {
 /** Checks that the schema and the README of the chart match its values. */
 function chartProblems(): { problem?: string } {
   const drift = chartDrift()
-  return drift.length === 0 ? {} : { problem: `helm/vitascope: ${drift.join(', ')} not as values.yaml says: npm run generate` }
+  return drift.length === 0 ? {} : { problem: `helm/vitascope: ${drift.join(', ')} does not match values.yaml: npm run generate` }
 }
 
 /** Additional checks of `npm test`, which run before the tests. */

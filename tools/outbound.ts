@@ -52,7 +52,9 @@ export function outboundProblems(root: string): string[] {
     .flatMap(({ file, path }) =>
       socketsOf(readFileSync(file, 'utf8'))
         .filter((name) => !allowed[name]?.some((pattern) => pattern.test(path)))
-        .map((name) => `${path} uses ${name}: what goes out goes through libs/fetch (else name it, with the reason, in tools/outbound.ts)`),
+        .map(
+          (name) => `${path} uses ${name}: use libs/fetch for outgoing connections, or list the file with its reason in tools/outbound.ts`,
+        ),
     )
 }
 

@@ -52,7 +52,7 @@ export function warningFor(ffmpeg: string, ffprobe: string): string | undefined 
       : [
           `${list(unfixed)} without the security fixes of a distribution, and older than ${FIXED_VERSION.join('.')} (CVE-2026-107697 and others)`,
         ]),
-    ...(untested.length === 0 ? [] : [`${list(untested)} newer than what this release is tested with`]),
+    ...(untested.length === 0 ? [] : [`${list(untested)} newer than the builds that this release is tested with`]),
   ]
   if (problems.length === 0) return undefined
   return `${problems.join('; ')}: install the ffmpeg of the system, or name a supported build in VITASCOPE_FFMPEG`

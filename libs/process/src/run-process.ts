@@ -39,9 +39,9 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   }
   process.once('SIGTERM', () => stop('SIGTERM'))
   process.once('SIGINT', () => stop('SIGINT'))
-  process.once('disconnect', () => stop('the supervisor is gone'))
+  process.once('disconnect', () => stop('the supervisor has ended'))
   // The supervisor may have ended while the modules of this process were loading.
-  if (process.connected === false) stop('the supervisor is gone')
+  if (process.connected === false) stop('the supervisor has ended')
 
   try {
     drainMs = readDrain(process.env)

@@ -32,7 +32,7 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
     if (known) return known
     await db.query('insert into salt (day, salt) values ($1, $2) on conflict do nothing', [day, randomBytes(32)])
     const [row] = await db.query<{ salt: Buffer }>('select salt from salt where day = $1', [day])
-    if (!row) throw new Error(`the salt of ${day} is gone`)
+    if (!row) throw new Error(`the salt of ${day} was deleted`)
     const salt = createSecretKey(row.salt)
     salts.set(day, salt)
     return salt
