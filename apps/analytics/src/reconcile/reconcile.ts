@@ -82,15 +82,15 @@ async function compare(
   upTo: string | undefined,
 ): Promise<void> {
   const left = new Map(rows)
-  const tellOf = (key: string, is: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
+  const reportDifference = (key: string, is: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
     const counts = differenceOf(keys, is, rebuilt)
     if (counts.length > 0) report({ table, key: key.replaceAll('\n', ' '), counts })
   }
   for await (const { key, counts } of stored.upTo(upTo)) {
-    tellOf(key, counts, left.get(key))
+    reportDifference(key, counts, left.get(key))
     left.delete(key)
   }
-  for (const [key, rebuilt] of left) tellOf(key, {}, rebuilt)
+  for (const [key, rebuilt] of left) reportDifference(key, {}, rebuilt)
 }
 
 function differenceOf(keys: readonly string[], stored: Record<string, unknown>, rebuilt: Counts<string, string> | undefined): string[] {

@@ -87,8 +87,8 @@ async function withFilters<T>(
     const { found, isWritten } = await findBy(words)
     // A page after the last one is also empty, but then the words do match.
     if (found !== undefined || isWritten) return found
-    const meant = await expandFuzzy(query, scope, words)
-    return meant && (await findBy(meant)).found
+    const corrected = await expandFuzzy(query, scope, words)
+    return corrected && (await findBy(corrected)).found
   }, signal)
 }
 

@@ -32,15 +32,15 @@ export async function readSearch(query: Query, text: string): Promise<SearchWord
  */
 export async function expandFuzzy(query: Query, scope: Scope, exact: SearchWords): Promise<SearchWords | undefined> {
   if (await someMatch(query, scope, exact)) return undefined
-  const forgiven: (readonly string[])[] = []
+  const expanded: (readonly string[])[] = []
   for (const group of exact) {
     const [word = ''] = group
-    const known = forgiven.length >= MAX_FUZZY_WORDS || (await someMatch(query, scope, [group]))
-    const meant = known ? group : await fuzzyCandidates(query, scope, word)
-    if (meant.length === 0) return undefined
-    forgiven.push(meant)
+    const known = expanded.length >= MAX_FUZZY_WORDS || (await someMatch(query, scope, [group]))
+    const candidates = known ? group : await fuzzyCandidates(query, scope, word)
+    if (candidates.length === 0) return undefined
+    expanded.push(candidates)
   }
-  return forgiven
+  return expanded
 }
 
 /** Marks that are indexed together with a row's words. */
