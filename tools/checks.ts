@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
+import { documentReferenceProblems } from './document-references.ts'
 import { type CommandResult, root, runCommand } from './lib/run-command.ts'
 import { linkProblems } from './links.ts'
 import { isMetricsReferenceCurrent } from './metrics-reference.ts'
@@ -41,6 +42,7 @@ export const lintChecks: Check[] = [
   { name: 'settings reference', run: async () => problemOf(await runNode('tools/settings-reference.ts', '--check')) },
   { name: 'prose', run: inCheckout(proseProblems) },
   { name: 'links of documents', run: inCheckout(linkProblems) },
+  { name: 'references of documents', run: inCheckout(documentReferenceProblems) },
   { name: 'boundaries', run: async () => problemOfLines(await boundaryProblems()) },
 ]
 
