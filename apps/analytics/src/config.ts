@@ -17,13 +17,13 @@ export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
   const read = readEnvironment(env)
   const folder = read.optional('VITASCOPE_ANALYTICS_SPOOL_DIR', {
     description:
-      'Folder of this process alone, which outlives it. It stores events while the database is unavailable. Without it, such events are rejected.',
+      'Folder that only this process uses, on a volume that outlives the process. It stores events while the database is unavailable. Without it, such events are rejected.',
   })
   const maxBytes = read.int('VITASCOPE_ANALYTICS_SPOOL_BYTES', {
     fallback: 256 * 1024 * 1024,
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
-    description: 'Largest size of the spool. Events beyond it are rejected.',
+    description: 'Maximum size of the spool in bytes. Events beyond it are rejected.',
   })
   const config = {
     ...readGrpcServiceConfig(read, 'ANALYTICS'),

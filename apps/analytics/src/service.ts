@@ -21,7 +21,7 @@ import { insightHandlers } from './insight/insight-rpc.ts'
 import { createInsightStore } from './insight/insight-store.ts'
 import { createComparisonStore } from './reconcile/comparison-store.ts'
 import { createNightly, watchComparisons } from './reconcile/nightly.ts'
-import { reconcileApart } from './reconcile/reconcile-apart.ts'
+import { reconcileInChildProcess } from './reconcile/reconcile-in-child-process.ts'
 import { reportHandlers } from './report/report-rpc.ts'
 import { createReportStore } from './report/report-store.ts'
 import { analyticsRetention } from './retention/retention.ts'
@@ -36,10 +36,10 @@ import { createViewCache } from './view/view-cache.ts'
 /** Reports show accepted events within 5 s. */
 const MERGE_EVERY_MS = 1_000
 const DRAIN_EVERY_MS = 1_000
-const LEARNED_EVERY_MS = 1_000
-const AHEAD_EVERY_MS = 60_000
+const SAVE_VIDEOS_EVERY_MS = 1_000
+const PREPARE_EVERY_MS = 60_000
 const RETENTION_EVERY_MS = 60_000
-const NIGHT_EVERY_MS = 60_000
+const COMPARE_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 
 export function startAnalytics(config: AnalyticsConfig, log: Logger): Promise<RunningGrpcService> {
@@ -54,48 +54,48 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const writer = randomUUID()
   const events = createEventStore(db, writer)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
-  const recent = createViewCache({ writer })
+  const viewCache = createViewCache({ writer })
   const rejected = countRejected(metrics)
-  const intake = createEventWriter({ store: events, spool, recent, rejected, keptDays: config.retentionDays, log, metrics })
+  const eventWriter = createEventWriter({ store: events, spool, viewCache, rejected, retentionDays: config.retentionDays, log, metrics })
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)
-  const merged = watchMerge(db, metrics)
+  const countMerged = watchMerge(db, metrics)
   watchGrowth(db, metrics)
   const comparisons = createComparisonStore(db)
-  const nightly = createNightly({ comparisons, compare: (signal) => reconcileApart(config.databaseUrl, signal), log })
+  const nightly = createNightly({ comparisons, compare: (signal) => reconcileInChildProcess(config.databaseUrl, signal), log })
   watchComparisons(comparisons, metrics)
 
-  server.implement(EventServiceService, eventHandlers({ intake, videos, visitors, views: createStoredViews(db), rejected, metrics }))
+  server.implement(EventServiceService, eventHandlers({ eventWriter, videos, visitors, views: createStoredViews(db), rejected, metrics }))
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
   server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))
 
-  const mergeSome = createMerger(db, { recent })
+  const mergeOnce = createMerger(db, { viewCache })
   const merge = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      const count = await mergeSome(signal)
+      const count = await mergeOnce(signal)
       if (!count) return
-      merged(count)
+      countMerged(count)
     }
   }
   /** Prepares the partitions and salts for tomorrow and for a database outage. */
-  const lookAhead = async () => {
+  const prepareAhead = async () => {
     await events.prepare([-1, 0, 1, 2].map((shift) => dayOf(Date.now() + shift * DAY_MS)))
     await visitors.renew()
   }
-  const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.forgetSilent }]
+  const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.removeSilent }]
   return {
     db,
     loops: [
-      { run: lookAhead, everyMs: AHEAD_EVERY_MS },
-      { run: intake.drain, everyMs: DRAIN_EVERY_MS },
+      { run: prepareAhead, everyMs: PREPARE_EVERY_MS },
+      { run: eventWriter.drain, everyMs: DRAIN_EVERY_MS },
       { run: merge, everyMs: MERGE_EVERY_MS, isDelayed: true },
-      { run: videos.saveLearned, everyMs: LEARNED_EVERY_MS, isDelayed: true },
+      { run: videos.saveUpdates, everyMs: SAVE_VIDEOS_EVERY_MS, isDelayed: true },
       { run: createRetention({ tables, metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
-      { run: nightly, everyMs: NIGHT_EVERY_MS, isDelayed: true },
+      { run: nightly, everyMs: COMPARE_EVERY_MS, isDelayed: true },
     ],
     async finish() {
-      await intake.close()
+      await eventWriter.close()
       await spool?.close()
     },
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { serviceCall } from '@vitascope/grpc'
 import type { Event } from '@vitascope/proto/analytics/v1/event'
-import { keep } from '../src/event/event.ts'
+import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { anEvent, as, openFixture } from './test-analytics.ts'
@@ -170,8 +170,8 @@ describe('a view', () => {
     const received = (videoId: string, viewId: string) => {
       const by = { organisationId: '1', receivedMs: now, visitor: undefined }
       const watched = [{ fromSeconds: 0, toSeconds: 96 }]
-      const early = keep({ ...anEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 }, { ...by, durationMs: 100_000 })
-      const late = keep(
+      const early = toStoredEvent({ ...anEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 }, { ...by, durationMs: 100_000 })
+      const late = toStoredEvent(
         { ...anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 150 }] }), type: 3 },
         { ...by, durationMs: 400_000 },
       )

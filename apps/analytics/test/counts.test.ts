@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Event } from '@vitascope/proto/analytics/v1/event'
 import { seeded } from '@vitascope/testing'
 import fc from 'fast-check'
-import { keep } from '../src/event/event.ts'
+import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { EVENT_TYPE } from '../src/view/view.ts'
@@ -179,7 +179,7 @@ async function writeRandomly(received: readonly PlannedView[], organisationId: s
     events.flatMap((event, place) =>
       (lengths?.[place] ?? []).map((length) => {
         const by = { organisationId, durationMs: length * 1_000, receivedMs: Date.now(), visitor: Buffer.from(view.viewer).toString('hex') }
-        return keep({ ...event, type: TYPES[event.type] ?? 0 }, by)
+        return toStoredEvent({ ...event, type: TYPES[event.type] ?? 0 }, by)
       }),
     ),
   )

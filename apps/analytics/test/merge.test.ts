@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
-import { keep } from '../src/event/event.ts'
+import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
@@ -22,7 +22,7 @@ const now = Date.now()
 const aView = (videoId: string) => {
   const by = { organisationId: '1', durationMs: 2_000, receivedMs: now, visitor: undefined }
   const watched = [{ fromSeconds: 0, toSeconds: 1 }]
-  return keep({ ...anEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
+  return toStoredEvent({ ...anEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
 }
 
 /** Returns a database on which a round with more than `maxInserts` inserts times out. */

@@ -5,7 +5,7 @@ import { testLog, waitFor } from '@vitascope/testing'
 import { type Claim, createComparisonStore } from '../src/reconcile/comparison-store.ts'
 import { createNightly, watchComparisons } from '../src/reconcile/nightly.ts'
 import type { Reconciliation } from '../src/reconcile/reconcile.ts'
-import { reconcileApart } from '../src/reconcile/reconcile-apart.ts'
+import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-process.ts'
 import { anEvent, openFixture } from './test-analytics.ts'
 
 const { signal } = new AbortController()
@@ -108,12 +108,12 @@ test('the comparison runs in a separate process and logs a difference as an erro
   await fixture.send([anEvent({ videoId, viewId: randomUUID() })])
   await fixture.settled()
   const url = fixture.databaseUrl
-  expect(await reconcileApart(url, signal)).toMatchObject({ events: 1, views: 1, differences: [] })
+  expect(await reconcileInChildProcess(url, signal)).toMatchObject({ events: 1, views: 1, differences: [] })
 
   await fixture.db.query('update video_day set plays = 5 where video_id = $1', [videoId])
   const errors: unknown[] = []
   const log = { error: (what: unknown) => errors.push(what) } as unknown as Logger
-  const { check, shown } = replica((until) => reconcileApart(url, until), log)
+  const { check, shown } = replica((until) => reconcileInChildProcess(url, until), log)
   await check(signal)
   await midnightPasses()
   await check(signal)
@@ -122,6 +122,6 @@ test('the comparison runs in a separate process and logs a difference as an erro
 })
 
 test('a comparison fails when its process exits without a result or is stopped', async () => {
-  await expect(reconcileApart('postgres://127.0.0.1:1/none', signal)).rejects.toThrow('ended with 1')
-  await expect(reconcileApart(fixture.databaseUrl, AbortSignal.abort(new Error('stopping')))).rejects.toThrow()
+  await expect(reconcileInChildProcess('postgres://127.0.0.1:1/none', signal)).rejects.toThrow('ended with 1')
+  await expect(reconcileInChildProcess(fixture.databaseUrl, AbortSignal.abort(new Error('stopping')))).rejects.toThrow()
 })

@@ -34,7 +34,7 @@ test('a report is consistent when views are merged between its statements', asyn
   }
   const video = { videoId, organisationId: '1', durationMs: 100_000 }
   const known = async () => new Map([[videoId, video]])
-  const videos = { standing: known, ever: known, texts: async () => new Map(), saveLearned: async () => {} }
+  const videos = { findExisting: known, findIncludingDeleted: known, texts: async () => new Map(), saveUpdates: async () => {} }
   const reports = reportHandlers({ reports: createReportStore(db), videos })
   const period = { dateStart: '', dateEnd: '9999-12-31' }
 

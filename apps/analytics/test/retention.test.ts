@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Db, deleteInBatches } from '@vitascope/postgres'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { keep } from '../src/event/event.ts'
+import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { createEventWriter } from '../src/event/event-writer.ts'
@@ -48,7 +48,7 @@ async function writePastEvent(videoId: string, viewId: string, daysAgo: number, 
     type: 3,
     quality,
   }
-  const event = keep(received, {
+  const event = toStoredEvent(received, {
     organisationId: '1',
     durationMs,
     receivedMs: atMs,
@@ -196,7 +196,7 @@ test('spooled events older than the retention are rejected, and count no view tw
   const received = (viewId: string, daysAgo: number) => {
     const atMs = now - daysAgo * DAY
     const event = { ...anEvent({ videoId, viewId, atMs }), type: 3 }
-    return keep(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
+    return toStoredEvent(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
   const events = [received(gone, KEPT_DAYS + 2), received(gone, KEPT_DAYS), received(young, 2)]
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
@@ -204,16 +204,16 @@ test('spooled events older than the retention are rejected, and count no view tw
   await spool.append({ lines: events.map((event) => toLine(event, dayOf(event.atMs))), days: events.map(({ atMs }) => dayOf(atMs)) })
   const metrics = createMetrics('analytics')
   const store = createEventStore(fixture.db)
-  const intake = createEventWriter({
+  const eventWriter = createEventWriter({
     store,
     spool,
     rejected: countRejected(metrics),
-    keptDays: KEPT_DAYS,
+    retentionDays: KEPT_DAYS,
     log: testLog,
     metrics,
     now: () => now,
   })
-  await intake.drain()
+  await eventWriter.drain()
   await spool.close()
   await rm(folder, { recursive: true })
   await fixture.settled()

@@ -11,9 +11,9 @@ export const COLUMNS = `batch_id, day, at_ms, received_ms, organisation_id, vide
  */
 export function toLine(event: StoredEvent, day: string): string {
   const { quality, visitor } = event
-  const place = `${event.organisationId}\t${event.videoId}\t${event.viewId}\t${event.type}\t${event.durationMs}\t${event.positionMs ?? NULL}`
-  const seen = `{${event.watched.join()}}\t{${event.rewatched.join()}}\t${copyText(event.language)}\t${copyText(event.subtitle)}`
-  const measured = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
-  const who = visitor === undefined ? NULL : `\\\\x${visitor}`
-  return `${day}\t${event.atMs}\t${event.receivedMs}\t${place}\t${seen}\t${who}\t${measured}\t${copyText(event.error)}\n`
+  const idText = `${event.organisationId}\t${event.videoId}\t${event.viewId}\t${event.type}\t${event.durationMs}\t${event.positionMs ?? NULL}`
+  const playbackText = `{${event.watched.join()}}\t{${event.rewatched.join()}}\t${copyText(event.language)}\t${copyText(event.subtitle)}`
+  const qualityText = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
+  const visitorText = visitor === undefined ? NULL : `\\\\x${visitor}`
+  return `${day}\t${event.atMs}\t${event.receivedMs}\t${idText}\t${playbackText}\t${visitorText}\t${qualityText}\t${copyText(event.error)}\n`
 }

@@ -9,7 +9,7 @@ import { dayOf } from '../view/contribution.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { EVENT_TYPE } from '../view/view.ts'
 import { isBot } from './bot.ts'
-import { BOT, findFault, keep, type ReceivedEvent, type Rejection, TOO_MANY_VIEWS, UNKNOWN_VIDEO } from './event.ts'
+import { BOT, findFault, type ReceivedEvent, type Rejection, TOO_MANY_VIEWS, toStoredEvent, UNKNOWN_VIDEO } from './event.ts'
 import type { EventWriter } from './event-writer.ts'
 import type { CountRejected } from './rejected-events.ts'
 import { type StoredViews, storedViewKey } from './stored-views.ts'
@@ -25,9 +25,9 @@ const TYPES: Readonly<Record<string, number>> = {
 } satisfies Partial<Record<EventType, number>>
 
 export interface EventParts {
-  intake: Pick<EventWriter, 'add'>
-  videos: Pick<VideoDirectory, 'standing'>
-  visitors: Pick<Visitors, 'of'>
+  eventWriter: Pick<EventWriter, 'add'>
+  videos: Pick<VideoDirectory, 'findExisting'>
+  visitors: Pick<Visitors, 'idOf'>
   views: StoredViews
   rejected: CountRejected
   metrics: Metrics
@@ -35,7 +35,7 @@ export interface EventParts {
 }
 
 export function eventHandlers({
-  intake,
+  eventWriter,
   videos,
   visitors,
   views,
@@ -51,48 +51,48 @@ export function eventHandlers({
   ) => {
     const kept: StoredEvent[] = []
     const visitorOf = new Map<string, string | undefined>()
-    const refusals: (Rejection & { index: number })[] = []
+    const rejections: (Rejection & { index: number })[] = []
     for (const [index, event] of received.entries()) {
       const video = known.get(event.videoId)
       const fault = faults[index] ?? (video ? findViewFault(event, stored) : UNKNOWN_VIDEO)
       if (fault || !video) {
-        refusals.push({ index, ...(fault ?? UNKNOWN_VIDEO) })
+        rejections.push({ index, ...(fault ?? UNKNOWN_VIDEO) })
         continue
       }
       const day = dayOf(event.atMs)
-      const visitor = visitorOf.get(day) ?? (await visitors.of({ address: clientAddress, userAgent, day }))
+      const visitor = visitorOf.get(day) ?? (await visitors.idOf({ address: clientAddress, userAgent, day }))
       visitorOf.set(day, visitor)
       const { organisationId, durationMs, languages } = video
-      kept.push(keep(event, { organisationId, durationMs, languages, receivedMs, visitor }))
+      kept.push(toStoredEvent(event, { organisationId, durationMs, languages, receivedMs, visitor }))
     }
-    return { kept, refusals }
+    return { kept, rejections }
   }
   const accept = async (requests: readonly AcceptEventsRequest[], principal: Principal) => {
     requireService(principal)
     const receivedMs = now()
-    const all = requests.map((request) => read(request, receivedMs))
-    const known = await videos.standing(videosOf(all))
+    const all = requests.map((request) => parseRequest(request, receivedMs))
+    const known = await videos.findExisting(findVideoIds(all))
     const verdicts: Awaited<ReturnType<typeof validate>>[] = []
-    const stored = await views.stored(viewsToFind(all))
+    const stored = await views.stored(findRestrictedEvents(all))
     for (const one of all) verdicts.push(await validate(one, { known, stored, receivedMs }))
     const kept = verdicts.flatMap((one) => one.kept)
-    await intake.add(kept)
+    await eventWriter.add(kept)
     accepted.inc(kept.length)
-    for (const { refusals } of verdicts) for (const { reason } of refusals) rejected(reason, 1)
-    return verdicts.map(({ kept: some, refusals }) => ({
-      accepted: some.length,
-      rejected: refusals.map(({ index, message }) => ({ index, message })),
+    for (const { rejections } of verdicts) for (const { reason } of rejections) rejected(reason, 1)
+    return verdicts.map(({ kept, rejections }) => ({
+      accepted: kept.length,
+      rejected: rejections.map(({ index, message }) => ({ index, message })),
     }))
   }
   return {
     async acceptEvents(request, { principal }) {
-      checkCount('events', request.events, MAX_EVENTS_PER_REQUEST)
+      requireCount('events', request.events, MAX_EVENTS_PER_REQUEST)
       const [response] = await accept([request], principal)
       return response ?? { accepted: 0, rejected: [] }
     },
     async acceptEventBatch({ requests }, { principal }) {
-      checkCount('requests', requests, MAX_REQUESTS)
-      for (const { events } of requests) checkCount('events', events, MAX_EVENTS_PER_REQUEST)
+      requireCount('requests', requests, MAX_REQUESTS)
+      for (const { events } of requests) requireCount('events', events, MAX_EVENTS_PER_REQUEST)
       return { responses: await accept(requests, principal) }
     },
   }
@@ -104,21 +104,21 @@ interface RequestEvents extends Pick<AcceptEventsRequest, 'userAgent' | 'clientA
   faults: readonly (Rejection | undefined)[]
 }
 
-function read({ events, userAgent, clientAddress }: AcceptEventsRequest, receivedMs: number): RequestEvents {
+function parseRequest({ events, userAgent, clientAddress }: AcceptEventsRequest, receivedMs: number): RequestEvents {
   const bot = isBot(userAgent)
   const received = events.map(toReceived)
   return { received, faults: received.map((event) => (bot ? BOT : findFault(event, receivedMs))), userAgent, clientAddress }
 }
 
 /** Returns the video ids of all events without a fault. */
-function videosOf(all: readonly RequestEvents[]): string[] {
+function findVideoIds(all: readonly RequestEvents[]): string[] {
   const found = new Set<string>()
   for (const { received, faults } of all) for (const [nth, { videoId }] of received.entries()) if (!faults[nth]) found.add(videoId)
   return [...found]
 }
 
 /** Returns the events that only count if their view is already stored. */
-function viewsToFind(all: readonly RequestEvents[]): ReceivedEvent[] {
+function findRestrictedEvents(all: readonly RequestEvents[]): ReceivedEvent[] {
   return all.flatMap(({ received, faults }) => received.filter(({ knownViewOnly }, nth) => knownViewOnly && !faults[nth]))
 }
 
@@ -126,7 +126,7 @@ function findViewFault(event: ReceivedEvent, stored: ReadonlySet<string>): Rejec
   return event.knownViewOnly && !stored.has(storedViewKey(event)) ? TOO_MANY_VIEWS : undefined
 }
 
-function checkCount(field: string, list: readonly unknown[], max: number): void {
+function requireCount(field: string, list: readonly unknown[], max: number): void {
   if (list.length === 0 || list.length > max) throw invalid([{ field, message: `must be 1 to ${max}` }])
 }
 

@@ -19,7 +19,7 @@ export interface EventStore {
 }
 
 /** Sequence numbers that are fetched at once, so that an insert needs a single round trip. */
-const NUMBERS = 100
+const NUMBERS_PER_FETCH = 100
 
 /**
  * Creates the store. `writer` is the UUID of this process, which is stored with each insert; by
@@ -39,10 +39,10 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
     if (left !== undefined) return left
     const rows = await db.query<{ batch_id: string }>(
       `select nextval(pg_get_serial_sequence('pending_batch', 'batch_id'))::text as batch_id from generate_series(1, $1)`,
-      [NUMBERS],
+      [NUMBERS_PER_FETCH],
     )
     const [first, ...others] = rows.map(({ batch_id }) => batch_id)
-    if (first === undefined) throw new Error('a sequence without numbers')
+    if (first === undefined) throw new Error('the sequence of batch ids returned no numbers')
     numbers = others.reverse()
     return first
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
 import type { StoredEvent } from '../view/event-row.ts'
-import { keep } from './event.ts'
+import { toStoredEvent } from './event.ts'
 import type { Batch } from './event-store.ts'
 import { createEventWriter } from './event-writer.ts'
 
@@ -19,7 +19,7 @@ const received = {
 }
 const events = (count: number): StoredEvent[] =>
   Array.from({ length: count }, () =>
-    keep({ ...received, viewId: crypto.randomUUID() }, { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined }),
+    toStoredEvent({ ...received, viewId: crypto.randomUUID() }, { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined }),
   )
 const FULL = { kind: 'unavailable', reason: 'INTAKE_FULL', retryAfter: 1 }
 
@@ -35,16 +35,16 @@ function slowIntake(more: { maxQueued?: number } = {}) {
     },
   }
   const metrics = createMetrics('analytics')
-  const intake = createEventWriter({ store, spool: undefined, rejected: () => {}, keptDays: 90, log: testLog, metrics, ...more })
+  const eventWriter = createEventWriter({ store, spool: undefined, rejected: () => {}, retentionDays: 90, log: testLog, metrics, ...more })
   return {
-    intake,
+    eventWriter,
     metrics,
     written: () => written.flatMap(({ lines }) => lines).length,
     /** Blocks both writers in the database, so that later events have to wait for them. */
     async occupy() {
       const adds: Promise<void>[] = []
       for (const writer of [1, 2]) {
-        adds.push(intake.add(events(1)))
+        adds.push(eventWriter.add(events(1)))
         await waitFor(async () => held.length === writer, { describe: 'a writer at the database' })
       }
       return adds
@@ -60,25 +60,25 @@ function slowIntake(more: { maxQueued?: number } = {}) {
 
 describe('while the database is slow', () => {
   test('events wait up to the limit, and more are rejected as unavailable until the queue is shorter', async () => {
-    const { intake, metrics, occupy, release, written } = slowIntake({ maxQueued: 10 })
-    const sent = [...(await occupy()), intake.add(events(6))]
-    await expect(intake.add(events(5))).rejects.toMatchObject(FULL)
-    sent.push(intake.add(events(4)))
-    await expect(intake.add(events(1))).rejects.toMatchObject(FULL)
+    const { eventWriter, metrics, occupy, release, written } = slowIntake({ maxQueued: 10 })
+    const sent = [...(await occupy()), eventWriter.add(events(6))]
+    await expect(eventWriter.add(events(5))).rejects.toMatchObject(FULL)
+    sent.push(eventWriter.add(events(4)))
+    await expect(eventWriter.add(events(1))).rejects.toMatchObject(FULL)
     await release(sent)
     // Rejected events are not stored.
     expect(written()).toBe(12)
-    await release([intake.add(events(10))])
+    await release([eventWriter.add(events(10))])
     expect(written()).toBe(22)
     // Two inserts that blocked the writers, one with all events that waited for them, and the last
     // one.
     expect(await metrics.text()).toMatch(/vitascope_analytics_batch_wait_seconds_count\S* 4\n/)
   })
   test('the default limit is 20,000 waiting events', async () => {
-    const { intake, occupy, release, written } = slowIntake()
+    const { eventWriter, occupy, release, written } = slowIntake()
     const sent = await occupy()
-    sent.push(intake.add(Array<StoredEvent>(20_000).fill(events(1)[0] as StoredEvent)))
-    await expect(intake.add(events(1))).rejects.toMatchObject(FULL)
+    sent.push(eventWriter.add(Array<StoredEvent>(20_000).fill(events(1)[0] as StoredEvent)))
+    await expect(eventWriter.add(events(1))).rejects.toMatchObject(FULL)
     await release(sent)
     expect(written()).toBe(20_002)
   })

@@ -35,10 +35,10 @@ export interface EventWriterOptions {
   store: Pick<EventStore, 'write'>
   spool: Spool | undefined
   /** Cache that receives the views of inserted batches. */
-  recent?: Pick<ViewCache, 'keep'>
+  viewCache?: Pick<ViewCache, 'keep'>
   rejected: CountRejected
   /** Days for which events and views are kept. */
-  keptDays: number
+  retentionDays: number
   log: Logger
   metrics: Metrics
   /** Maximum number of events that wait for the database; 20,000 by default. */
@@ -47,11 +47,11 @@ export interface EventWriterOptions {
 }
 
 /** Maximum number of events per insert. */
-const MAX_CONCURRENT = 5_000
+const MAX_EVENTS_PER_INSERT = 5_000
 /** Concurrent inserts: the second collects events while the first is synced. */
-const WRITERS = 2
+const CONCURRENT_INSERTS = 2
 /** After a database failure, events go to the spool for this time without trying the database. */
-const AWAY_MS = 1_000
+const DATABASE_PAUSE_MS = 1_000
 
 /** The buckets surround 20 ms, the maximum wait while the database is fast. */
 const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
@@ -60,16 +60,16 @@ const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1,
 export function createEventWriter({
   store,
   spool,
-  recent,
+  viewCache,
   rejected,
-  keptDays,
+  retentionDays,
   log,
   metrics,
   maxQueued = 20_000,
   now = Date.now,
 }: EventWriterOptions): EventWriter {
-  let awayUntil = 0
-  const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events that were stored, by where: database or spool', [
+  let pausedUntil = 0
+  const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events that were stored, by where: database or disk', [
     'where',
   ])
   const batchWait = metrics.seconds(
@@ -85,42 +85,42 @@ export function createEventWriter({
     gauge.set(spool?.bytes() ?? 0),
   )
 
-  const keepBatch = async (batch: Batch, viewBatches: readonly ViewBatch[]) => {
-    if (!spool || now() >= awayUntil) {
+  const storeBatch = async (batch: Batch, viewBatches: readonly ViewBatch[]) => {
+    if (!spool || now() >= pausedUntil) {
       try {
         const batchId = await store.write(batch)
-        recent?.keep(batchId, viewBatches)
+        viewCache?.keep(batchId, viewBatches)
         inserts.inc({ where: 'database' })
         return
       } catch (error) {
         if (!spool || !isDomainError(error)) throw error
         log.warn({ err: error }, 'database unavailable; storing events on disk')
-        awayUntil = now() + AWAY_MS
+        pausedUntil = now() + DATABASE_PAUSE_MS
       }
     }
     await spool.append(batch)
     inserts.inc({ where: 'disk' })
   }
   const batcher = createBatcher<QueuedEvents>({
-    concurrency: WRITERS,
-    maxWeight: MAX_CONCURRENT,
+    concurrency: CONCURRENT_INSERTS,
+    maxWeight: MAX_EVENTS_PER_INSERT,
     weightOf: ({ lines }) => lines.length,
     maxQueued,
     rejection: () =>
       new DomainError('unavailable', 'INTAKE_FULL', 'too many events are waiting to be stored; try again', { retryAfter: 1 }),
-    async write(taken) {
-      batchWait.observe((performance.now() - (taken[0]?.since ?? 0)) / 1000)
-      const batch = { lines: taken.flatMap(({ lines }) => lines), days: [...new Set(taken.flatMap(({ days }) => days))] }
-      await keepBatch(
+    async write(queued) {
+      batchWait.observe((performance.now() - (queued[0]?.since ?? 0)) / 1000)
+      const batch = { lines: queued.flatMap(({ lines }) => lines), days: [...new Set(queued.flatMap(({ days }) => days))] }
+      await storeBatch(
         batch,
-        taken.map(({ batch }) => batch),
+        queued.map(({ batch }) => batch),
       )
       return []
     },
   })
   /** Bypasses the queue, because spooled events are already acknowledged. */
   const replay = async (spooled: Batch) => {
-    const { batch, late } = removeLateEvents(spooled, firstSpooledDay(keptDays, now()))
+    const { batch, late } = removeLateEvents(spooled, firstSpooledDay(retentionDays, now()))
     if (batch.lines.length > 0) await store.write(batch)
     if (late === 0) return
     rejected(TOO_OLD.reason, late)
@@ -144,7 +144,7 @@ export function createEventWriter({
     async drain() {
       if (!spool || spool.bytes() === 0) return
       await spool.drain(replay)
-      log.info('spooled events are written to the database')
+      log.info('spooled events written to the database')
     },
     close: () => batcher.flush(),
   }

@@ -80,15 +80,15 @@ function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefi
   if (!quality) return undefined
   const { startupMs = 0, stalls, stalledMs, error } = quality
   const fault = (what: string) => ({ reason: 'bad_quality', message: `qoe: ${what}` })
-  if (!within(startupMs, 3_600_000)) return fault('startup_ms must be 0 to 3,600,000')
-  if (!within(stalls, 1_000_000)) return fault('stalls must be 0 to 1,000,000')
-  if (!within(stalledMs, DAY_MS)) return fault('stalled_ms must be 0 to 86,400,000')
+  if (!isWithin(startupMs, 3_600_000)) return fault('startup_ms must be 0 to 3,600,000')
+  if (!isWithin(stalls, 1_000_000)) return fault('stalls must be 0 to 1,000,000')
+  if (!isWithin(stalledMs, DAY_MS)) return fault('stalled_ms must be 0 to 86,400,000')
   if (error.length > 100 || !isStorable(error)) return fault('error must be a text of at most 100 characters')
   return undefined
 }
 
 /** Returns the event as it is stored. Times become whole milliseconds, and languages become those that reports list. */
-export function keep(
+export function toStoredEvent(
   event: ReceivedEvent,
   { languages = [], ...by }: Pick<StoredEvent, 'organisationId' | 'durationMs' | 'receivedMs' | 'visitor'> & Pick<Video, 'languages'>,
 ): StoredEvent {
@@ -100,8 +100,8 @@ export function keep(
     type: event.type,
     atMs: Math.trunc(event.atMs),
     positionMs: positionSeconds === undefined ? undefined : toMs(positionSeconds),
-    watched: pairs(event.watched),
-    rewatched: pairs(event.rewatched),
+    watched: toPairs(event.watched),
+    rewatched: toPairs(event.rewatched),
     language: countedLanguage(event.language, languages),
     subtitle: countedLanguage(event.subtitle, languages),
     quality: quality && {
@@ -113,7 +113,7 @@ export function keep(
   }
 }
 
-function pairs(intervals: ReceivedEvent['watched']): number[] {
+function toPairs(intervals: ReceivedEvent['watched']): number[] {
   const points: number[] = []
   for (const { fromSeconds, toSeconds } of intervals) points.push(toMs(fromSeconds), toMs(toSeconds))
   return points
@@ -128,6 +128,6 @@ function isPoint(seconds: number): boolean {
   return seconds >= 0
 }
 
-function within(value: number, max: number): boolean {
+function isWithin(value: number, max: number): boolean {
   return value >= 0 && value <= max
 }

@@ -2,9 +2,9 @@
  * Maximum number of cached codes. There are about 900 languages; the rest is room for other codes
  * that players send.
  */
-const MAX_REMEMBERED = 2_000
+const MAX_CACHED = 2_000
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
-const remembered = new Map<string, string>()
+const cache = new Map<string, string>()
 
 /**
  * Returns the language under which an event counts. A language of the video is returned as the
@@ -15,11 +15,11 @@ const remembered = new Map<string, string>()
 export function countedLanguage(sent: string, own: readonly string[]): string {
   if (sent === '' || own.includes(sent)) return sent
   const code = sent.toLowerCase()
-  const known = remembered.get(code)
+  const known = cache.get(code)
   const primary = known ?? primaryLanguage(code)
   if (known === undefined) {
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    remembered.set(code, primary)
+    if (cache.size >= MAX_CACHED) cache.clear()
+    cache.set(code, primary)
   }
   return own.find((one) => one.toLowerCase() === code) ?? primary
 }

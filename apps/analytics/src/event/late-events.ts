@@ -5,12 +5,12 @@ const DAY_MS = 86_400_000
 
 /**
  * Returns the first day whose spooled events may still be inserted, if events and views are kept
- * for `keptDays`. The views of these events still exist: the margin of one day covers paused views
+ * for `retentionDays`. The views of these events still exist: the margin of one day covers paused views
  * and a removal that runs during the insert. An event of a removed view would count the view a
  * second time.
  */
-export function firstSpooledDay(keptDays: number, nowMs: number): string {
-  return dayOf(nowMs - (keptDays - 1) * DAY_MS)
+export function firstSpooledDay(retentionDays: number, nowMs: number): string {
+  return dayOf(nowMs - (retentionDays - 1) * DAY_MS)
 }
 
 /** Removes the events of days before `first` from a batch, and returns their number. Each line starts with its day. */

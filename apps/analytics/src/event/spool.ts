@@ -22,7 +22,7 @@ export interface Spool {
   close(): Promise<void>
 }
 
-const FILE = /^(\d{12})\.events$/
+const FILE_NAME = /^(\d{12})\.events$/
 /** A file is read into memory at once when it is drained. */
 const FILE_BYTES = 8 * 1024 * 1024
 
@@ -41,23 +41,23 @@ interface Current {
   bytes: number
   handle: FileHandle
   /** True if the directory entry was synced. */
-  named: boolean
+  isEntrySynced: boolean
 }
 
 export async function openSpool({ folder, maxBytes, log, openFile = open }: SpoolOptions): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   let files: { name: string; bytes: number }[] = []
-  for (const name of (await readdir(folder)).filter((one) => FILE.test(one)).sort()) {
+  for (const name of (await readdir(folder)).filter((one) => FILE_NAME.test(one)).sort()) {
     files.push({ name, bytes: (await stat(join(folder, name))).size })
   }
-  let last = Number(FILE.exec(files.at(-1)?.name ?? '')?.[1] ?? 0)
+  let last = Number(FILE_NAME.exec(files.at(-1)?.name ?? '')?.[1] ?? 0)
   let current: Current | undefined
   const bytes = () => files.reduce((sum, file) => sum + file.bytes, 0) + (current?.bytes ?? 0)
 
   const openNext = async () => {
     const name = `${String(++last).padStart(12, '0')}.events`
     const handle = await openFile(join(folder, name), 'ax', 0o600)
-    current = { name, bytes: 0, handle, named: false }
+    current = { name, bytes: 0, handle, isEntrySynced: false }
     return current
   }
   const closeCurrent = async () => {
@@ -69,8 +69,8 @@ export async function openSpool({ folder, maxBytes, log, openFile = open }: Spoo
   }
   const write = async (file: Current, group: Buffer) => {
     try {
-      if (!file.named) await syncFolder(folder)
-      file.named = true
+      if (!file.isEntrySynced) await syncFolder(folder)
+      file.isEntrySynced = true
       await file.handle.appendFile(group)
       await file.handle.datasync()
       file.bytes += group.length
@@ -83,25 +83,25 @@ export async function openSpool({ folder, maxBytes, log, openFile = open }: Spoo
   }
   const append = async (batch: Batch) => {
     const group = toGroup(batch)
-    if (bytes() + group.length > maxBytes) throw full()
+    if (bytes() + group.length > maxBytes) throw unavailable()
     try {
       if (current && current.bytes >= FILE_BYTES) await closeCurrent()
       await write(current ?? (await openNext()), group)
     } catch (error) {
-      throw full(error)
+      throw unavailable(error)
     }
   }
   /** Serialises appends and the closing of files. */
-  let line: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(run: () => Promise<T>): Promise<T> => {
-    const result = line.then(run)
+  let lastOperation: Promise<unknown> = Promise.resolve()
+  const runInOrder = <T>(run: () => Promise<T>): Promise<T> => {
+    const result = lastOperation.then(run)
     // The caller sees the failure. Later operations still run.
-    line = result.catch(() => {})
+    lastOperation = result.catch(() => {})
     return result
   }
   const drain = async (write: (batch: Batch) => Promise<unknown>) => {
     // Batches that are added during the drain go into another file and do not wait.
-    await inTurn(closeCurrent)
+    await runInOrder(closeCurrent)
     for (;;) {
       const [file] = files
       if (!file) return
@@ -113,10 +113,10 @@ export async function openSpool({ folder, maxBytes, log, openFile = open }: Spoo
       files = files.filter((one) => one !== file)
     }
   }
-  return { append: (batch) => inTurn(() => append(batch)), drain, bytes, close: () => inTurn(closeCurrent) }
+  return { append: (batch) => runInOrder(() => append(batch)), drain, bytes, close: () => runInOrder(closeCurrent) }
 }
 
-function full(cause?: unknown): DomainError {
+function unavailable(cause?: unknown): DomainError {
   return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'events cannot be stored at the moment; try again', {
     retryAfter: 5,
     cause,
@@ -133,11 +133,11 @@ function readGroups(file: Buffer): { batches: Batch[]; tornBytes: number } {
   let at = 0
   for (;;) {
     const end = file.indexOf('\n', at)
-    const head = /^(\d+) (\d+) ([\d,-]+)$/.exec(end < 0 ? '' : file.toString('latin1', at, end))
-    const body = head ? file.subarray(end + 1, end + 1 + Number(head[1])) : undefined
-    if (!head || !body || body.length !== Number(head[1]) || crc32(body) !== Number(head[2]))
+    const header = /^(\d+) (\d+) ([\d,-]+)$/.exec(end < 0 ? '' : file.toString('latin1', at, end))
+    const body = header ? file.subarray(end + 1, end + 1 + Number(header[1])) : undefined
+    if (!header || !body || body.length !== Number(header[1]) || crc32(body) !== Number(header[2]))
       return { batches, tornBytes: file.length - at }
-    batches.push({ days: (head[3] ?? '').split(','), lines: body.toString().split(/(?<=\n)/) })
+    batches.push({ days: (header[3] ?? '').split(','), lines: body.toString().split(/(?<=\n)/) })
     at = end + 1 + body.length
   }
 }

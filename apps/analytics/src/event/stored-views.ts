@@ -5,16 +5,16 @@ import { isId } from '@vitascope/request'
 /** Checks which views are stored. */
 export interface StoredViews {
   /** Returns the keys of the views that are stored; an empty set while the database is unavailable. */
-  stored(views: readonly ViewName[]): Promise<Set<string>>
+  stored(views: readonly ViewIds[]): Promise<Set<string>>
 }
 
 /** The ids of a view as players send them. */
-interface ViewName {
+interface ViewIds {
   viewId: string
   videoId: string
 }
 
-export function storedViewKey({ viewId, videoId }: ViewName): string {
+export function storedViewKey({ viewId, videoId }: ViewIds): string {
   return `${viewId.toLowerCase()} ${videoId}`
 }
 

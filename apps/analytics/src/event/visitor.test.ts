@@ -19,7 +19,8 @@ const userAgent = 'a browser of this test'
 function replica(now = noon) {
   const clock = { now }
   const visitors = createVisitors(database.db, () => clock.now)
-  const of = (more: Partial<Parameters<typeof visitors.of>[0]> = {}) => visitors.of({ address, userAgent, day: dayOf(clock.now), ...more })
+  const of = (more: Partial<Parameters<typeof visitors.idOf>[0]> = {}) =>
+    visitors.idOf({ address, userAgent, day: dayOf(clock.now), ...more })
   return { clock, of, renew: visitors.renew }
 }
 const saltDays = async () =>

@@ -11,7 +11,7 @@ export interface Visitors {
    * Returns 8 bytes in hex, or undefined without an address. Throws `unavailable` if the salt of
    * the day cannot be read.
    */
-  of(who: { address: string; userAgent: string; day: string }): Promise<string | undefined>
+  idOf(client: { address: string; userAgent: string; day: string }): Promise<string | undefined>
   /**
    * Loads the salts of yesterday, today and tomorrow into memory, so that they are available during
    * a database outage. Deletes older salts from memory and the database.
@@ -21,12 +21,12 @@ export interface Visitors {
 
 const DAY_MS = 86_400_000
 /** Players send events every few seconds, so most ids are found in this cache. */
-const MAX_REMEMBERED = 20_000
+const MAX_CACHED = 20_000
 
 export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
   const salts = new Map<string, KeyObject>()
   /** Visitor ids since the last `renew`. */
-  const remembered = new Map<string, string>()
+  const cache = new Map<string, string>()
   const saltOf = async (day: string) => {
     const known = salts.get(day)
     if (known) return known
@@ -38,22 +38,22 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
     return salt
   }
   return {
-    async of({ address, userAgent, day }) {
+    async idOf({ address, userAgent, day }) {
       if (address === '') return undefined
-      const who = `${address}\0${userAgent}`
-      const key = `${day} ${who}`
-      const known = remembered.get(key)
+      const client = `${address}\0${userAgent}`
+      const key = `${day} ${client}`
+      const known = cache.get(key)
       if (known !== undefined) return known
       const visitor = createHmac('sha256', await saltOf(day))
-        .update(who)
+        .update(client)
         .digest('hex')
         .slice(0, 16)
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-      remembered.set(key, visitor)
+      if (cache.size >= MAX_CACHED) cache.clear()
+      cache.set(key, visitor)
       return visitor
     },
     async renew() {
-      remembered.clear()
+      cache.clear()
       const days = [-1, 0, 1].map((shift) => dayOf(now() + shift * DAY_MS))
       for (const day of days) await saltOf(day)
       for (const day of salts.keys()) if (!days.includes(day)) salts.delete(day)

@@ -26,7 +26,7 @@ export interface InsightStore {
   viewers(organisationId: string, videoId: string, period: Period, place: PagePlace): Promise<{ day: string; uniqueViewers: number }[]>
   quality(videoId: string, period: Period, place: PagePlace): Promise<QualityRow[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
-  forgetSilent(limit: number): Promise<number>
+  removeSilent(limit: number): Promise<number>
 }
 
 /** `seen_ms` is compared with the clock of this service, which also sets it. */
@@ -88,7 +88,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
         failed: Number(row.failed),
       }))
     },
-    async forgetSilent(limit) {
+    async removeSilent(limit) {
       // There is no index on the time, because the table only contains the views of the last
       // minutes.
       const rows = await db.query(

@@ -20,9 +20,10 @@ export function createNightly({
   return async (signal: AbortSignal) => {
     const claim = await comparisons.claim()
     if (!claim) return
-    const { differences, ...what } = await compare(signal)
-    if (differences.length === 0) log.info(what, 'counts match the events')
-    else log.error({ ...what, count: differences.length, differences: differences.slice(0, MAX_LOGGED) }, 'counts differ from the events')
+    const { differences, ...summary } = await compare(signal)
+    if (differences.length === 0) log.info(summary, 'counts match the events')
+    else
+      log.error({ ...summary, count: differences.length, differences: differences.slice(0, MAX_LOGGED) }, 'counts differ from the events')
     await comparisons.save(claim, differences.length)
   }
 }
@@ -32,19 +33,19 @@ export function createNightly({
  * database at each scrape.
  */
 export function watchComparisons(comparisons: Pick<ComparisonStore, 'last'>, metrics: Metrics): void {
-  const show = (name: string, help: string, figureOf: (last: { startSeconds: number; differences: number }) => number) =>
+  const registerGauge = (name: string, help: string, read: (last: { startSeconds: number; differences: number }) => number) =>
     metrics.gauge(name, help, [], async (gauge) => {
       // While the database is unavailable, these gauges are left out of the scrape.
       const last = await comparisons.last().catch(() => undefined)
-      if (last) gauge.set(figureOf(last))
+      if (last) gauge.set(read(last))
       else gauge.remove()
     })
-  show(
+  registerGauge(
     'vitascope_analytics_count_differences',
     'Counts that differed from the stored events in the last comparison, at most 1,000. It must be 0',
     ({ differences }) => differences,
   )
-  show(
+  registerGauge(
     'vitascope_analytics_last_comparison_timestamp_seconds',
     'Start time of the last complete comparison of counts with events (Unix time). It runs once a night',
     ({ startSeconds }) => startSeconds,

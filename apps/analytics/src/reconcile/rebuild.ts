@@ -2,7 +2,7 @@ import type { Query } from '@vitascope/postgres'
 import { contributionOf } from '../view/contribution.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from '../view/event-row.ts'
 import { addContribution, emptyRollUps, type OrganisationDay, type RollUps } from '../view/roll-up.ts'
-import { addEvent, emptyPart, type ViewPart, wholeView } from '../view/view.ts'
+import { addEvent, combineParts, emptyPart, type ViewPart } from '../view/view.ts'
 
 /** The counts of one video, computed from its events. */
 export interface RebuiltVideo {
@@ -30,7 +30,7 @@ export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebui
   let viewId: string | undefined
   let parts = new Map<number, ViewPart>()
   const endView = () => {
-    const view = wholeView([...parts.values()])
+    const view = combineParts([...parts.values()])
     if (!view || !video) return
     rebuilt.views++
     addContribution(video.rollUps, contributionOf(view), 1)

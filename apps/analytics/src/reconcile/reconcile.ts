@@ -58,18 +58,18 @@ type Rows = Map<string, Counts<string, string>>
 
 async function compareRollUps(query: Query, since: string, report: Report): Promise<Rebuilt> {
   const rebuilt: Rebuilt = { events: 0, views: 0, organisationDays: new Map() }
-  const compared = (table: CountTable) => {
+  const createComparison = (table: CountTable) => {
     const stored = storedCounts(query, table, since)
     return (rows: Rows, upTo?: string) => compare({ ...table, stored, rows, report }, upTo)
   }
-  const [days, heats, qualities] = [compared(VIDEO_DAY), compared(VIDEO_HEAT), compared(VIDEO_QUALITY)]
+  const [days, heats, qualities] = [createComparison(VIDEO_DAY), createComparison(VIDEO_HEAT), createComparison(VIDEO_QUALITY)]
   for await (const { videoId, rollUps } of rebuildVideos(query, since, rebuilt)) {
     await days(rollUps.videoDays, videoId)
     await heats(rollUps.heats, videoId)
     await qualities(rollUps.qualities, videoId)
   }
   for (const rest of [days, heats, qualities]) await rest(new Map())
-  await compared(ORGANISATION_DAY)(rebuilt.organisationDays)
+  await createComparison(ORGANISATION_DAY)(rebuilt.organisationDays)
   return rebuilt
 }
 
@@ -81,31 +81,31 @@ async function compare(
   { table, keys, stored, rows, report }: CountTable & { stored: StoredCounts; rows: Rows; report: Report },
   upTo: string | undefined,
 ): Promise<void> {
-  const left = new Map(rows)
+  const remaining = new Map(rows)
   const reportDifference = (key: string, is: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
     const counts = differenceOf(keys, is, rebuilt)
     if (counts.length > 0) report({ table, key: key.replaceAll('\n', ' '), counts })
   }
   for await (const { key, counts } of stored.upTo(upTo)) {
-    reportDifference(key, counts, left.get(key))
-    left.delete(key)
+    reportDifference(key, counts, remaining.get(key))
+    remaining.delete(key)
   }
-  for (const [key, rebuilt] of left) reportDifference(key, {}, rebuilt)
+  for (const [key, rebuilt] of remaining) reportDifference(key, {}, rebuilt)
 }
 
 function differenceOf(keys: readonly string[], stored: Record<string, unknown>, rebuilt: Counts<string, string> | undefined): string[] {
-  const right: Record<string, number | number[]> = { ...rebuilt?.numbers, ...rebuilt?.lists }
+  const rebuiltCounts: Record<string, number | number[]> = { ...rebuilt?.numbers, ...rebuilt?.lists }
   const names = new Set(
-    [...Object.keys(stored), ...Object.keys(right)].filter((name) => !keys.includes(name) && name !== 'organisation_id'),
+    [...Object.keys(stored), ...Object.keys(rebuiltCounts)].filter((name) => !keys.includes(name) && name !== 'organisation_id'),
   )
   return [...names].flatMap((name) => {
-    const [is, should] = [written(stored[name]), written(right[name])]
+    const [is, should] = [countText(stored[name]), countText(rebuiltCounts[name])]
     return is === should ? [] : [`${name}: ${is}, ${should}`]
   })
 }
 
 /** Returns a count as text. A list of zeros and a missing count are equal to 0. */
-function written(count: unknown): string {
+function countText(count: unknown): string {
   if (Array.isArray(count)) return count.every((n) => n === 0) ? '0' : count.join(' ')
   return String(count ?? 0)
 }

@@ -60,7 +60,7 @@ export function reportHandlers({
       })
       const [rows, known, texts] = await Promise.all([
         detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
-        videos.ever(ids),
+        videos.findIncludingDeleted(ids),
         detailed ? videos.texts(ids) : undefined,
       ])
       const records = rows.map(({ videoId, counts, sums }: CountedVideo & Partial<WatchedVideo>) => ({
@@ -99,7 +99,7 @@ type LanguageCall = Parameters<Handlers<typeof ReportServiceService>['listLangua
 
 /** Returns the video. Throws VIDEO_NOT_FOUND if it is unknown or belongs to another organisation. */
 export async function ownVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {
-  const video = (await videos.ever([videoId])).get(videoId)
+  const video = (await videos.findIncludingDeleted([videoId])).get(videoId)
   if (!video || video.organisationId !== organisationId) throw notFound('video', videoId)
   return video
 }
@@ -107,7 +107,7 @@ export async function ownVideo(videos: VideoDirectory, organisationId: string, v
 async function ownVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
   if (videoIds.length > MAX_VIDEOS) throw invalid([{ field: 'video_ids', message: `must have at most ${MAX_VIDEOS} items` }])
   const ids = [...new Set(videoIds)]
-  const known = ids.length === 0 ? undefined : await videos.ever(ids)
+  const known = ids.length === 0 ? undefined : await videos.findIncludingDeleted(ids)
   const foreign = ids.find((id) => known?.get(id)?.organisationId !== organisationId)
   if (foreign !== undefined) throw notFound('video', foreign)
   return ids

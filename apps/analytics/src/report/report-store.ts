@@ -65,7 +65,7 @@ export function createReportStore(db: Db): ReportStore {
    * Runs a statement without parallel workers. With them, one report would be slightly faster, but
    * would delay all other requests.
    */
-  const alone: Query = (text, values) =>
+  const withoutParallelWorkers: Query = (text, values) =>
     db.readOnly(async (query) => {
       await query('set local max_parallel_workers_per_gather = 0')
       return await query(text, values)
@@ -88,15 +88,15 @@ export function createReportStore(db: Db): ReportStore {
       return toCounts(rows[0])
     },
     async totalOf(videoIds, { dateStart, dateEnd }) {
-      const rows = await alone<SumRow>(`select ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3`, [
-        videoIds,
-        dateStart,
-        dateEnd,
-      ])
+      const rows = await withoutParallelWorkers<SumRow>(
+        `select ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3`,
+        [videoIds, dateStart, dateEnd],
+      )
       return toCounts(rows[0])
     },
     days: (organisationId, period, place) => days(db.query, 'organisation_day where organisation_id = $1', organisationId, period, place),
-    daysOf: (videoIds, period, place) => days(alone, 'video_day where video_id = any ($1::bigint[])', videoIds, period, place),
+    daysOf: (videoIds, period, place) =>
+      days(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, place),
     async videosWithViews({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
       const rows = await db.query<{ video_id: string }>(
         `select video_id from video v
@@ -109,7 +109,7 @@ export function createReportStore(db: Db): ReportStore {
       return rows.map((row) => row.video_id)
     },
     async videos(videoIds, { dateStart, dateEnd }, languages) {
-      const rows = await alone<SumRow & { video_id: string }>(
+      const rows = await withoutParallelWorkers<SumRow & { video_id: string }>(
         `select video_id, ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
            and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id order by video_id`,
         [videoIds, dateStart, dateEnd, languages],
@@ -117,7 +117,9 @@ export function createReportStore(db: Db): ReportStore {
       return rows.map((row) => ({ videoId: row.video_id, counts: toCounts(row) }))
     },
     async watchedVideos(videoIds, { dateStart, dateEnd }, languages) {
-      const rows = await alone<SumRow & Record<'video_id' | 'share_ppm' | 'viewing_ms', string> & Record<'buckets' | 'furthest', string[]>>(
+      const rows = await withoutParallelWorkers<
+        SumRow & Record<'video_id' | 'share_ppm' | 'viewing_ms', string> & Record<'buckets' | 'furthest', string[]>
+      >(
         `select video_id, ${SUMS}, sum(share_ppm) as share_ppm, sum(viewing_ms) as viewing_ms, ${sumOf('buckets')}, ${sumOf('furthest')}
          from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
            and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id order by video_id`,

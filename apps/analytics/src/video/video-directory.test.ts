@@ -46,15 +46,15 @@ function directory() {
 }
 const ids = (first: number, count: number) => Array.from({ length: count }, (_, nth) => String(first + nth))
 async function requestAll(videos: ReturnType<typeof directory>['videos'], all: readonly string[]): Promise<void> {
-  for (let at = 0; at < all.length; at += IDS_PER_CALL) await videos.standing(all.slice(at, at + IDS_PER_CALL))
+  for (let at = 0; at < all.length; at += IDS_PER_CALL) await videos.findExisting(all.slice(at, at + IDS_PER_CALL))
 }
 
 test('a cached video is returned even if other videos of the same call evict it', async () => {
   const { videos } = directory()
-  await videos.standing(['7'])
+  await videos.findExisting(['7'])
   await requestAll(videos, ids(100, 199_999))
   const others = ids(500_000, 100)
-  const found = await videos.standing(['7', ...others])
+  const found = await videos.findExisting(['7', ...others])
   expect(found.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000, languages: [] })
   expect(found.size).toBe(101)
 })
@@ -62,40 +62,40 @@ test('a cached video is returned even if other videos of the same call evict it'
 test('videos of one call are all returned and stored, even if they exceed the cache', async () => {
   const { state, videos } = directory()
   const all = ids(1_000_000, MANY).map((id) => `1${id}`)
-  expect((await videos.standing(all)).size).toBe(MANY)
+  expect((await videos.findExisting(all)).size).toBe(MANY)
   state.away = true
   state.at += 60_000
   // The first ids were evicted from memory but are stored in the database.
   state.stored = new Map([[all[0] ?? '', 5_000]])
-  expect((await videos.standing(all.slice(0, 1))).get(all[0] ?? '')?.durationMs).toBe(5_000)
+  expect((await videos.findExisting(all.slice(0, 1))).get(all[0] ?? '')?.durationMs).toBe(5_000)
 })
 
 test('unknown ids evict no video, and are requested again after a second', async () => {
   const { state, videos } = directory()
-  await videos.standing(['7'])
+  await videos.findExisting(['7'])
   await requestAll(videos, ids(900_000_000, MANY))
   state.requested = []
-  expect([...(await videos.standing(['7', '999'])).keys()]).toEqual(['7'])
+  expect([...(await videos.findExisting(['7', '999'])).keys()]).toEqual(['7'])
   expect(state.requested).toEqual(['999'])
-  await videos.standing(['7', '999'])
+  await videos.findExisting(['7', '999'])
   expect(state.requested).toEqual(['999'])
   state.at += 1_000
-  await videos.standing(['7', '999'])
+  await videos.findExisting(['7', '999'])
   expect(state.requested).toEqual(['999', '999'])
   state.away = true
   state.at += 60_000
-  expect((await videos.standing(['7'])).has('7')).toBe(true)
-  await expect(videos.standing(['7', '999'])).rejects.toMatchObject({ reason: 'VIDEO_UNCHECKED' })
+  expect((await videos.findExisting(['7'])).has('7')).toBe(true)
+  await expect(videos.findExisting(['7', '999'])).rejects.toMatchObject({ reason: 'VIDEO_UNCHECKED' })
 })
 
 test('a deleted video is no longer active', async () => {
   const { state, videos } = directory()
   state.stored = new Map([['9', 9_000]])
   state.away = true
-  expect((await videos.standing(['9'])).has('9')).toBe(true)
+  expect((await videos.findExisting(['9'])).has('9')).toBe(true)
   state.away = false
   state.at += 1_000
-  expect((await videos.standing(['9'])).has('9')).toBe(false)
-  expect((await videos.standing(['9'])).has('9')).toBe(false)
-  expect((await videos.ever(['9'])).has('9')).toBe(true)
+  expect((await videos.findExisting(['9'])).has('9')).toBe(false)
+  expect((await videos.findExisting(['9'])).has('9')).toBe(false)
+  expect((await videos.findIncludingDeleted(['9'])).has('9')).toBe(true)
 })

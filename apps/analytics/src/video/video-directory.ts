@@ -12,25 +12,25 @@ import type { Video, VideoStore, VideoTexts } from './video-store.ts'
  */
 export interface VideoDirectory {
   /** Returns the existing videos. Throws `unavailable` if an unknown id cannot be looked up. */
-  standing(videoIds: readonly string[]): Promise<Map<string, Video>>
-  /** Returns existing and deleted videos. Throws like `standing`. */
-  ever(videoIds: readonly string[]): Promise<Map<string, Video>>
+  findExisting(videoIds: readonly string[]): Promise<Map<string, Video>>
+  /** Returns existing and deleted videos. Throws like `findExisting`. */
+  findIncludingDeleted(videoIds: readonly string[]): Promise<Map<string, Video>>
   /** Returns the current texts of at most 100 videos, or the last known ones. */
   texts(videoIds: readonly string[]): Promise<Map<string, VideoTexts>>
-  /** Stores the data that was learned since the last call in the database. */
-  saveLearned(): Promise<void>
+  /** Stores the data that was fetched since the last call in the database. */
+  saveUpdates(): Promise<void>
 }
 
-const FRESH_MS = 30_000
+const FRESH_TTL_MS = 30_000
 /** A video without a duration may get one soon, and an unknown id may be created soon. */
-const UNSETTLED_MS = 1_000
-const ASK_MS = 1_500
+const UNSETTLED_TTL_MS = 1_000
+const REQUEST_TIMEOUT_MS = 1_500
 const MAX_REQUESTED = 1_000
 const MAX_CACHED = 200_000
 /** Maximum number of cached unknown ids. Clients can invent any number of them. */
 const MAX_MISSING = 20_000
 /** After a failure, the catalogue is not called for this time if older data is known. */
-const AWAY_MS = 1_000
+const CATALOGUE_PAUSE_MS = 1_000
 
 export function createVideoDirectory(options: {
   catalogue: Pick<Client<typeof VideoSummaryServiceService>, 'listVideoSummaries'>
@@ -43,14 +43,14 @@ export function createVideoDirectory(options: {
     max: MAX_CACHED,
     maxMissing: MAX_MISSING,
     isMissing: (video) => video === undefined,
-    ttlMs: (video) => (video !== undefined && video.durationMs > 0 ? FRESH_MS : UNSETTLED_MS),
+    ttlMs: (video) => (video !== undefined && video.durationMs > 0 ? FRESH_TTL_MS : UNSETTLED_TTL_MS),
     now,
   })
   const unsaved = new Map<string, Video>()
-  let awayUntil = 0
+  let pausedUntil = 0
 
-  const ask = async (videoIds: readonly string[], withTexts: boolean) => {
-    const call = { ...serviceCall('analytics', ''), deadline: new Date(now() + ASK_MS) }
+  const fetchSummaries = async (videoIds: readonly string[], withTexts: boolean) => {
+    const call = { ...serviceCall('analytics', ''), deadline: new Date(now() + REQUEST_TIMEOUT_MS) }
     const { summaries } = await catalogue.listVideoSummaries({ videoIds: [...videoIds], withTexts }, call)
     return summaries.map(({ videoId, organisationId, durationSeconds, texts, languages }) => ({
       ...{ videoId, organisationId, texts, languages },
@@ -58,31 +58,31 @@ export function createVideoDirectory(options: {
     }))
   }
   /** Returns undefined for an id that does not exist. */
-  const learn = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
-    const summaries = new Map((await ask(videoIds, false)).map((summary) => [summary.videoId, summary]))
-    const learned = new Map<string, Video | undefined>()
+  const fetchVideos = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
+    const summaries = new Map((await fetchSummaries(videoIds, false)).map((summary) => [summary.videoId, summary]))
+    const fetched = new Map<string, Video | undefined>()
     for (const videoId of videoIds) {
       const summary = summaries.get(videoId)
       const before = cache.last(videoId)?.value
       // A video that was playable before keeps its duration.
       const durationMs = summary?.durationMs || (before?.durationMs ?? 0)
       const video = summary && { videoId, organisationId: summary.organisationId, durationMs, languages: summary.languages }
-      learned.set(videoId, video)
+      fetched.set(videoId, video)
       if (video && (before?.durationMs !== video.durationMs || before.organisationId !== video.organisationId)) unsaved.set(videoId, video)
     }
-    return learned
+    return fetched
   }
   /** Looks up the ids whose data is stale, and returns these. */
   const refresh = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
     const stale = [...new Set(videoIds)].filter((id) => isId(id) && !cache.last(id)?.isFresh)
-    if (now() < awayUntil && stale.every((id) => cache.last(id)?.value)) return new Map()
-    return await cache.getMany(stale, learn, MAX_REQUESTED)
+    if (now() < pausedUntil && stale.every((id) => cache.last(id)?.value)) return new Map()
+    return await cache.getMany(stale, fetchVideos, MAX_REQUESTED)
   }
   /**
    * Adds missing videos to `found`: from memory regardless of age, then from the database. Throws
    * `unavailable` if one remains unknown.
    */
-  const recall = async (videoIds: readonly string[], found: Map<string, Video>, cause: unknown) => {
+  const addLastKnown = async (videoIds: readonly string[], found: Map<string, Video>, cause: unknown) => {
     for (const [id, video] of known(videoIds)) found.set(id, video)
     const missing = videoIds.filter((id) => isId(id) && !found.has(id))
     const stored = missing.length === 0 ? [] : await store.find(missing).catch(() => [])
@@ -104,7 +104,7 @@ export function createVideoDirectory(options: {
         return video ? [[id, video]] : []
       }),
     )
-  const standing = async (videoIds: readonly string[]) => {
+  const findExisting = async (videoIds: readonly string[]) => {
     // Read before the await, because concurrent lookups may evict these videos.
     const found = known(videoIds)
     try {
@@ -114,24 +114,24 @@ export function createVideoDirectory(options: {
       }
     } catch (error) {
       if (!isDomainError(error)) throw error
-      awayUntil = now() + AWAY_MS
-      await recall(videoIds, found, error)
+      pausedUntil = now() + CATALOGUE_PAUSE_MS
+      await addLastKnown(videoIds, found, error)
     }
     return found
   }
 
   return {
-    standing,
-    async ever(videoIds) {
-      const found = await standing(videoIds)
-      const gone = videoIds.filter((id) => isId(id) && !found.has(id))
-      for (const video of gone.length === 0 ? [] : await store.find(gone)) found.set(video.videoId, video)
+    findExisting,
+    async findIncludingDeleted(videoIds) {
+      const found = await findExisting(videoIds)
+      const deleted = videoIds.filter((id) => isId(id) && !found.has(id))
+      for (const video of deleted.length === 0 ? [] : await store.find(deleted)) found.set(video.videoId, video)
       return found
     },
     async texts(videoIds) {
       const last = await store.findTexts(videoIds)
       try {
-        const summaries = await ask(videoIds, true)
+        const summaries = await fetchSummaries(videoIds, true)
         await store.save(summaries)
         for (const { videoId, texts } of summaries) if (texts) last.set(videoId, texts)
       } catch (error) {
@@ -140,7 +140,7 @@ export function createVideoDirectory(options: {
       }
       return last
     },
-    async saveLearned() {
+    async saveUpdates() {
       const videos = [...unsaved.values()]
       await store.save(videos)
       for (const video of videos) if (unsaved.get(video.videoId) === video) unsaved.delete(video.videoId)

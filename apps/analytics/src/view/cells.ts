@@ -26,7 +26,7 @@ export function emptyCells(durationMs: number): Uint8Array {
 }
 
 /** Adds the cells that a half-open span touches, in place. */
-export function touch(cells: Uint8Array, durationMs: number, { from, to }: Span): void {
+export function addSpan(cells: Uint8Array, durationMs: number, { from, to }: Span): void {
   if (to <= from) return
   const length = cellLength(durationMs)
   const last = Math.min(Math.ceil(to / length), cellCount(durationMs))
@@ -34,12 +34,12 @@ export function touch(cells: Uint8Array, durationMs: number, { from, to }: Span)
 }
 
 /** Adds the cells of another set of the same video, in place. */
-export function unite(cells: Uint8Array, others: Uint8Array): void {
+export function addCells(cells: Uint8Array, others: Uint8Array): void {
   for (let byte = 0; byte < cells.length; byte++) cells[byte] = (cells[byte] ?? 0) | (others[byte] ?? 0)
 }
 
 /** Returns the numbers of the cells in the set, in order. */
-export function members(cells: Uint8Array): number[] {
+export function cellNumbers(cells: Uint8Array): number[] {
   const found: number[] = []
   for (let byte = 0; byte < cells.length; byte++) {
     for (let bits = cells[byte] ?? 0, cell = byte * 8; bits > 0; bits >>= 1, cell++) if (bits & 1) found.push(cell)
@@ -57,7 +57,7 @@ export function lengthOf(cells: Uint8Array, durationMs: number): number {
   let whole = 0
   let rest = 0
   const last = cellCount(durationMs) - 1
-  for (const cell of members(cells)) {
+  for (const cell of cellNumbers(cells)) {
     if (cell !== last) whole++
     else {
       const { from, to } = spanOf(cell, durationMs)

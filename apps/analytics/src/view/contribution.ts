@@ -1,4 +1,4 @@
-import { lengthOf, members } from './cells.ts'
+import { cellNumbers, lengthOf } from './cells.ts'
 import type { Quality, ViewPart } from './view.ts'
 
 export const BUCKETS = 21
@@ -30,7 +30,7 @@ export interface Contribution {
 
 export function contributionOf(view: ViewPart): Contribution {
   const { durationMs, furthestMs, played } = view
-  const viewed = played ? lengthOf(view.watched, durationMs) : 0
+  const viewedMs = played ? lengthOf(view.watched, durationMs) : 0
   const furthestBucket = durationMs > 0 ? Math.min(Math.floor((20 * furthestMs) / durationMs), 20) : 0
   return {
     day: dayOf(view.firstMs),
@@ -41,11 +41,11 @@ export function contributionOf(view: ViewPart): Contribution {
     played,
     complete: played && durationMs > 0 && 20 * furthestMs >= 19 * durationMs,
     bounced: played && 10 * furthestMs <= durationMs,
-    sharePpm: durationMs > 0 ? Math.round((1e6 * viewed) / durationMs) : 0,
-    viewingMs: Math.round(viewed),
+    sharePpm: durationMs > 0 ? Math.round((1e6 * viewedMs) / durationMs) : 0,
+    viewingMs: Math.round(viewedMs),
     buckets: played ? view.buckets | (furthestBucket === 20 ? 1 << 20 : 0) : 0,
     furthestBucket,
-    heat: played && durationMs > 0 ? { durationMs, watched: members(view.watched), rewatched: members(view.rewatched) } : undefined,
+    heat: played && durationMs > 0 ? { durationMs, watched: cellNumbers(view.watched), rewatched: cellNumbers(view.rewatched) } : undefined,
     quality: qualityOf(view),
   }
 }

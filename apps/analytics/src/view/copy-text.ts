@@ -3,11 +3,11 @@ export const NULL = '\\N'
 
 /** Escapes the special characters of COPY's text format. Nearly no text contains one, so they are searched first. */
 export function copyText(text: string): string {
-  if (!MARKS.test(text)) return text
+  if (!SPECIAL_CHARACTERS.test(text)) return text
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')
 }
 
-const MARKS = /[\\\n\r\t]/
+const SPECIAL_CHARACTERS = /[\\\n\r\t]/
 
 /**
  * Returns a `bytea` in COPY's text format. Most values have few bytes, so copying them is cheaper
@@ -17,16 +17,16 @@ export function copyBytes(bytes: Uint8Array): string {
   return `\\\\x${Buffer.from(bytes).toString('hex')}`
 }
 
-/** Yields the lines in parts of about 128 Ki characters, so that sending starts while the rest is generated. */
-export async function* inParts(lines: Iterable<string>): AsyncGenerator<string> {
-  let part = ''
+/** Yields the lines in chunks of about 128 Ki characters, so that sending starts while the rest is generated. */
+export async function* inChunks(lines: Iterable<string>): AsyncGenerator<string> {
+  let chunk = ''
   for (const line of lines) {
-    part += line
-    if (part.length < PART) continue
-    yield part
-    part = ''
+    chunk += line
+    if (chunk.length < CHUNK_LENGTH) continue
+    yield chunk
+    chunk = ''
   }
-  if (part !== '') yield part
+  if (chunk !== '') yield chunk
 }
 
-const PART = 128 * 1024
+const CHUNK_LENGTH = 128 * 1024

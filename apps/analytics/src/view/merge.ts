@@ -7,7 +7,7 @@ import { addGrowth } from './organisation-growth.ts'
 import { VIEWERS, VIEWS } from './partitions.ts'
 import { addContribution, emptyRollUps } from './roll-up.ts'
 import { addRollUps } from './roll-up-store.ts'
-import { addPart, type ViewPart, wholeView } from './view.ts'
+import { addPart, combineParts, type ViewPart } from './view.ts'
 import { type BatchedView, batchViews, mergeBatches, type ViewBatch, viewKey } from './view-batch.ts'
 import type { ViewCache } from './view-cache.ts'
 import { addParts, readParts, type StoredPart, saveParts } from './view-store.ts'
@@ -29,12 +29,12 @@ const GROWTH = 1.125
  */
 export function createMerger(
   db: Db,
-  { recent, maxEvents = MAX_EVENTS }: { recent?: Pick<ViewCache, 'take'>; maxEvents?: number } = {},
+  { viewCache, maxEvents = MAX_EVENTS }: { viewCache?: Pick<ViewCache, 'take'>; maxEvents?: number } = {},
 ): (signal?: AbortSignal) => Promise<number | undefined> {
   let max = maxEvents
   return async (signal) => {
     try {
-      const count = await mergeRound(db, { maxEvents: max, ...(recent && { recent }), ...(signal && { signal }) })
+      const count = await mergeRound(db, { maxEvents: max, ...(viewCache && { viewCache }), ...(signal && { signal }) })
       if (count !== undefined) max = Math.min(Math.ceil(max * GROWTH), maxEvents)
       return count
     } catch (error) {
@@ -47,22 +47,22 @@ export function createMerger(
 /**
  * Merges pending events into views, and adds the difference to the roll-ups, in one transaction.
  * Returns the number of events, or undefined if another process or replica is merging. Events whose
- * views are in `recent` are not read again.
+ * views are in `viewCache` are not read again.
  */
 export function mergeRound(
   db: Db,
-  { recent, maxEvents = MAX_EVENTS, signal }: { recent?: Pick<ViewCache, 'take'>; maxEvents?: number; signal?: AbortSignal } = {},
+  { viewCache, maxEvents = MAX_EVENTS, signal }: { viewCache?: Pick<ViewCache, 'take'>; maxEvents?: number; signal?: AbortSignal } = {},
 ): Promise<number | undefined> {
   return db.transaction(async (tx) => {
     const { query } = tx
     // The timeout releases the lock of a merger that hangs. Hash and merge joins are disabled, so
     // that views are found by key instead of reading the whole table.
-    const [lock] = await query<{ mine: boolean }>(
+    const [lock] = await query<{ acquired: boolean }>(
       `select set_config('idle_in_transaction_session_timeout', '10s', true), set_config('enable_hashjoin', 'off', true),
-         set_config('enable_mergejoin', 'off', true), pg_try_advisory_xact_lock(${LOCK}) as mine`,
+         set_config('enable_mergejoin', 'off', true), pg_try_advisory_xact_lock(${LOCK}) as acquired`,
     )
-    if (!lock?.mine) return undefined
-    const batch = await takeEvents(query, maxEvents, recent)
+    if (!lock?.acquired) return undefined
+    const batch = await claimEvents(query, maxEvents, viewCache)
     if (batch.events > 0) await mergeViews(tx, batch)
     return batch.events
   }, signal)
@@ -73,7 +73,7 @@ export function waitForMerge(query: Query): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(${LOCK})`)
 }
 
-async function takeEvents(query: Query, maxEvents: number, recent: Pick<ViewCache, 'take'> | undefined): Promise<ViewBatch> {
+async function claimEvents(query: Query, maxEvents: number, viewCache: Pick<ViewCache, 'take'> | undefined): Promise<ViewBatch> {
   const batches = await query<{ batch_id: string; days: string[]; writer: string | null }>(
     `delete from pending_batch where batch_id in (
        select batch_id from (
@@ -85,7 +85,7 @@ async function takeEvents(query: Query, maxEvents: number, recent: Pick<ViewCach
   )
   const parts: ViewBatch[] = []
   const unread = batches.filter(({ batch_id, writer }) => {
-    const known = recent?.take(batch_id, writer)
+    const known = viewCache?.take(batch_id, writer)
     parts.push(...(known ?? []))
     return known === undefined
   })
@@ -103,30 +103,30 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   const { query, copy } = tx
   const known = Map.groupBy(await readParts(query, [...views.values()]), viewKey)
   const differences = emptyRollUps()
-  const changed: (StoredPart & { wasDay: string })[] = []
+  const changed: (StoredPart & { previousDay: string })[] = []
   const added: StoredPart[] = []
-  let atOnce = 0
+  let viewCount = 0
   for (const [key, { parts }] of views) {
     // Yields to the event loop, so that requests are answered during a merge.
-    if (++atOnce % VIEWS_AT_ONCE === 0) await turn()
-    const before = known.get(key) ?? []
-    const was = wholeView(before)
+    if (++viewCount % VIEWS_AT_ONCE === 0) await turn()
+    const stored = known.get(key) ?? []
+    const oldView = combineParts(stored)
     // Subtract the old contribution before the parts are changed in place.
-    if (was) addContribution(differences, contributionOf(was), -1)
-    const fresh: ViewPart[] = []
+    if (oldView) addContribution(differences, contributionOf(oldView), -1)
+    const newParts: ViewPart[] = []
     for (const part of parts) {
-      const same = before.find(({ durationMs }) => durationMs === part.durationMs)
+      const same = stored.find(({ durationMs }) => durationMs === part.durationMs)
       if (same) addPart(same, part)
-      else fresh.push(part)
+      else newParts.push(part)
     }
     // All parts of a view are stored in the partition of the day of its last event.
-    const lastDay = dayOf([...before, ...fresh].reduce((last, { lastMs }) => Math.max(last, lastMs), 0))
-    changed.push(...before.map((part) => ({ ...part, wasDay: part.lastDay, lastDay })))
-    added.push(...fresh.map((part) => ({ ...part, lastDay })))
-    const view = wholeView([...before, ...fresh])
+    const lastDay = dayOf([...stored, ...newParts].reduce((last, { lastMs }) => Math.max(last, lastMs), 0))
+    changed.push(...stored.map((part) => ({ ...part, previousDay: part.lastDay, lastDay })))
+    added.push(...newParts.map((part) => ({ ...part, lastDay })))
+    const view = combineParts([...stored, ...newParts])
     if (view) addContribution(differences, contributionOf(view), 1)
   }
-  await knowVideos(query, added)
+  await addMissingVideos(query, added)
   await makePartitions(tx, VIEWS, [...new Set([...changed, ...added].map(({ lastDay }) => lastDay))])
   await addParts(copy, added)
   await saveParts(query, changed)
@@ -134,7 +134,7 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
   const seen = [...viewers.values()]
   await makePartitions(tx, VIEWERS, [...new Set(seen.map(({ day }) => day))])
   await addViewers(query, seen)
-  await noteLive(query, [...views.values()])
+  await updateLiveViews(query, [...views.values()])
   await addGrowth(query, views.values(), added)
 }
 
@@ -142,7 +142,7 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
  * Reports are based on the table of videos, so every video with views needs a row, even if the
  * catalogue's data was not stored.
  */
-async function knowVideos(query: Query, parts: readonly ViewPart[]): Promise<void> {
+async function addMissingVideos(query: Query, parts: readonly ViewPart[]): Promise<void> {
   const videos = [...new Map(parts.map((part) => [part.videoId, part])).values()]
   if (videos.length === 0) return
   await query(
@@ -154,7 +154,7 @@ async function knowVideos(query: Query, parts: readonly ViewPart[]): Promise<voi
   )
 }
 
-async function noteLive(query: Query, views: readonly BatchedView[]): Promise<void> {
+async function updateLiveViews(query: Query, views: readonly BatchedView[]): Promise<void> {
   await query(
     `insert into live_view (organisation_id, video_id, view_id, seen_ms)
      select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::bigint[]) as row (organisation_id, video_id, view_id, seen_ms)

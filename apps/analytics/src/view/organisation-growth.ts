@@ -32,7 +32,7 @@ export function watchGrowth(db: Db, metrics: Metrics): void {
     'Rows that events added since midnight UTC, for the ten organisations with the most',
     ['organisation_id', 'rows'],
     async (gauge) => {
-      // Without it, organisations of yesterday would stay.
+      // Otherwise the values of yesterday's organisations would remain.
       gauge.reset()
       try {
         const top = await db.query<{ organisation_id: string; events: string; views: string }>(

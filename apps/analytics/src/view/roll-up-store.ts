@@ -17,7 +17,7 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
   })
   await add(query, 'video_day', changed(differences.videoDays), {
     keys: { video_id: 'bigint', day: 'date', language: 'text' },
-    also: { organisation_id: 'bigint' },
+    otherColumns: { organisation_id: 'bigint' },
     keyOf: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
   })
   await add(query, 'video_heat', changed(differences.heats), {
@@ -38,14 +38,14 @@ async function add<Row extends AnyCounts>(
   rows: readonly Row[],
   shape: {
     keys: Record<string, KeyType>
-    also?: Record<string, KeyType>
+    otherColumns?: Record<string, KeyType>
     keyOf: (row: Row) => (string | number)[]
     atOnce?: number
   },
 ): Promise<void> {
   const [first] = rows
   if (!first) return
-  const keys = Object.entries({ ...shape.keys, ...shape.also })
+  const keys = Object.entries({ ...shape.keys, ...shape.otherColumns })
   const numbers = Object.keys(first.numbers)
   const lists = Object.keys(first.lists)
   const columns = [...keys.map(([name]) => name), ...numbers, ...lists]
@@ -65,11 +65,11 @@ async function add<Row extends AnyCounts>(
      on conflict (${Object.keys(shape.keys).join(', ')}) do update set ${sums.join(', ')}`
   const { atOnce = ROWS_AT_ONCE } = shape
   for (let at = 0; at < rows.length; at += atOnce) {
-    const some = rows.slice(at, at + atOnce)
+    const chunk = rows.slice(at, at + atOnce)
     await query(text, [
-      ...keys.map((_, nth) => some.map((row) => shape.keyOf(row)[nth])),
-      ...numbers.map((name) => some.map((row) => row.numbers[name])),
-      ...lists.map((name) => some.map((row) => `{${row.lists[name]?.join(',')}}`)),
+      ...keys.map((_, nth) => chunk.map((row) => shape.keyOf(row)[nth])),
+      ...numbers.map((name) => chunk.map((row) => row.numbers[name])),
+      ...lists.map((name) => chunk.map((row) => `{${row.lists[name]?.join(',')}}`)),
     ])
   }
 }

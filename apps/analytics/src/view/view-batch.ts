@@ -8,7 +8,7 @@ export interface ViewBatch {
   /** By view and video. */
   views: Map<string, BatchedView>
   /** Distinct viewers. */
-  viewers: Map<string, Seen>
+  viewers: Map<string, VisitorDay>
 }
 
 export interface BatchedView {
@@ -23,7 +23,7 @@ export interface BatchedView {
 }
 
 /** A visitor who played a video on a day. */
-export interface Seen {
+export interface VisitorDay {
   day: string
   organisationId: string
   videoId: string
@@ -32,23 +32,23 @@ export interface Seen {
 
 /** Returns the merged events. Optimised for consecutive events of the same view and visitor. */
 export function batchViews(events: readonly StoredEvent[]): ViewBatch {
-  const gathered = emptyBatch()
-  gathered.events = events.length
+  const batch = emptyBatch()
+  batch.events = events.length
   let view: BatchedView | undefined
-  let seen: Seen | undefined
+  let visitorDay: VisitorDay | undefined
   for (const event of events) {
-    if (view?.viewId !== event.viewId || view.videoId !== event.videoId) view = viewOf(gathered.views, event)
+    if (view?.viewId !== event.viewId || view.videoId !== event.videoId) view = viewOf(batch.views, event)
     view.seenMs = Math.max(view.seenMs, event.receivedMs)
     view.events++
     addEvent(partOf(view, event), event)
     const { visitor, videoId } = event
     if (!visitor || !isPlay(event)) continue
     const day = dayOf(event.atMs)
-    if (seen?.visitor === visitor && seen.videoId === videoId && seen.day === day) continue
-    seen = { day, organisationId: event.organisationId, videoId, visitor }
-    addSeen(gathered.viewers, seen)
+    if (visitorDay?.visitor === visitor && visitorDay.videoId === videoId && visitorDay.day === day) continue
+    visitorDay = { day, organisationId: event.organisationId, videoId, visitor }
+    addVisitorDay(batch.viewers, visitorDay)
   }
-  return gathered
+  return batch
 }
 
 /**
@@ -73,7 +73,7 @@ export function mergeBatches(all: readonly ViewBatch[]): ViewBatch {
         else known.parts.push(part)
       }
     }
-    for (const seen of other.viewers.values()) addSeen(first.viewers, seen)
+    for (const visitorDay of other.viewers.values()) addVisitorDay(first.viewers, visitorDay)
   }
   return first
 }
@@ -102,8 +102,8 @@ function partOf({ parts }: BatchedView, event: StoredEvent): ViewPart {
   return part
 }
 
-function addSeen(viewers: ViewBatch['viewers'], seen: Seen): void {
-  const { day, organisationId, videoId, visitor } = seen
+function addVisitorDay(viewers: ViewBatch['viewers'], visitorDay: VisitorDay): void {
+  const { day, organisationId, videoId, visitor } = visitorDay
   const key = `${day} ${organisationId} ${videoId} ${visitor}`
-  if (!viewers.has(key)) viewers.set(key, seen)
+  if (!viewers.has(key)) viewers.set(key, visitorDay)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { keep } from '../event/event.ts'
+import { toStoredEvent } from '../event/event.ts'
 import { batchViews } from './view-batch.ts'
 import { createViewCache } from './view-cache.ts'
 
@@ -8,7 +8,7 @@ const received = { videoId: '1', viewId: crypto.randomUUID(), type: 1, atMs: 0, 
 const views = (count: number) => [
   batchViews(
     Array.from({ length: count }, () =>
-      keep(
+      toStoredEvent(
         { ...received, viewId: crypto.randomUUID(), quality: undefined, knownViewOnly: false },
         { organisationId: '1', durationMs: 0, receivedMs: 0, visitor: undefined },
       ),

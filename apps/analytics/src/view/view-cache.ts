@@ -29,28 +29,28 @@ export interface ViewCacheOptions {
 }
 
 export function createViewCache({ writer: own, max = MAX_VIEWS, now = Date.now }: ViewCacheOptions): ViewCache {
-  const kept = new Map<string, { batch: readonly ViewBatch[]; views: number; since: number }>()
+  const entries = new Map<string, { batch: readonly ViewBatch[]; views: number; since: number }>()
   let count = 0
-  const forget = (batchId: string) => {
-    const found = kept.get(batchId)
-    kept.delete(batchId)
+  const remove = (batchId: string) => {
+    const found = entries.get(batchId)
+    entries.delete(batchId)
     count -= found?.views ?? 0
     return found
   }
   return {
     keep(batchId, batch) {
-      forget(batchId)
+      remove(batchId)
       const views = batch.reduce((sum, one) => sum + one.views.size, 0)
-      kept.set(batchId, { batch, views, since: now() })
+      entries.set(batchId, { batch, views, since: now() })
       count += views
       // A Map iterates in insertion order, so the oldest entries come first.
-      for (const [oldest, { since }] of kept) {
+      for (const [oldest, { since }] of entries) {
         if (count <= max && now() - since < TTL_MS) break
-        forget(oldest)
+        remove(oldest)
       }
     },
     take(batchId, writer) {
-      const found = forget(batchId)
+      const found = remove(batchId)
       return found && writer === own && now() - found.since < TTL_MS ? found.batch : undefined
     },
   }

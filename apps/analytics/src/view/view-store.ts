@@ -1,7 +1,7 @@
 import type { Query, Transaction } from '@vitascope/postgres'
 import { arrayOf, bytesArrayOf } from './array-text.ts'
 import { dayOf } from './contribution.ts'
-import { copyBytes, copyText, inParts, NULL } from './copy-text.ts'
+import { copyBytes, copyText, inChunks, NULL } from './copy-text.ts'
 import type { ViewPart } from './view.ts'
 
 interface Row {
@@ -35,27 +35,27 @@ const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last
 
 const DAY_MS = 86_400_000
 /** Views per statement that searches all partitions. */
-const SEARCHED_AT_ONCE = 2_000
+const MAX_SEARCHED = 2_000
 
 /** Returns the stored parts of the views. The caller must hold the merge lock, so rows are not locked. */
 export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<StoredPart[]> {
   // Nearly all stored views had an event in the last seven days. Other partitions are only searched
   // for the rest.
-  const around = [dayOf(Date.now() - 7 * DAY_MS), dayOf(Date.now() + 2 * DAY_MS)]
+  const recentDays = [dayOf(Date.now() - 7 * DAY_MS), dayOf(Date.now() + 2 * DAY_MS)]
   const find = (wanted: readonly { viewId: string; videoId: string }[], days: string) =>
     query<Row>(
       `select v.view_id, v.video_id, v.duration_ms, v.organisation_id, v.first_ms, v.last_ms, v.played, v.furthest_ms, v.buckets, v.watched,
          v.rewatched, v.language, v.language_ms, v.subtitle, v.subtitle_ms, v.startup_ms, v.stalls, v.stalled_ms, v.failed,
          v.last_day::text as last_day
        from unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) join view v using (view_id, video_id) where ${days}`,
-      [arrayOf(wanted, ({ viewId }) => viewId), arrayOf(wanted, ({ videoId }) => videoId), ...around],
+      [arrayOf(wanted, ({ viewId }) => viewId), arrayOf(wanted, ({ videoId }) => videoId), ...recentDays],
     )
   const recent = await find(views, 'v.last_day >= $3::date and v.last_day < $4::date')
   const known = new Set(recent.map((row) => `${row.view_id} ${row.video_id}`))
   const missing = views.filter(({ viewId, videoId }) => !known.has(`${viewId} ${videoId}`))
   const found = recent.map(toPart)
-  for (let from = 0; from < missing.length; from += SEARCHED_AT_ONCE) {
-    const part = missing.slice(from, from + SEARCHED_AT_ONCE)
+  for (let from = 0; from < missing.length; from += MAX_SEARCHED) {
+    const part = missing.slice(from, from + MAX_SEARCHED)
     found.push(...(await find(part, '(v.last_day < $3::date or v.last_day >= $4::date)')).map(toPart))
   }
   return found
@@ -66,21 +66,21 @@ export async function readParts(query: Query, views: readonly { viewId: string; 
  * has inserted them since.
  */
 export async function addParts(copy: Transaction['copy'], parts: readonly StoredPart[]): Promise<void> {
-  if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, inParts(lines(parts)))
+  if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, inChunks(lines(parts)))
 }
 
 function* lines(parts: readonly StoredPart[]): Generator<string> {
   for (const part of parts) {
     const { viewId, videoId, durationMs, organisationId, firstMs, lastMs, played, furthestMs, buckets, language, subtitle, quality } = part
-    const seen = `${played}\t${furthestMs}\t${buckets}\t${copyBytes(part.watched)}\t${copyBytes(part.rewatched)}`
-    const named = `${copyText(language.text)}\t${language.atMs}\t${copyText(subtitle.text)}\t${subtitle.atMs}`
-    const measured = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
-    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${seen}\t${named}\t${measured}\t${part.failed}\t${part.lastDay}\n`
+    const watchedColumns = `${played}\t${furthestMs}\t${buckets}\t${copyBytes(part.watched)}\t${copyBytes(part.rewatched)}`
+    const textColumns = `${copyText(language.text)}\t${language.atMs}\t${copyText(subtitle.text)}\t${subtitle.atMs}`
+    const qualityColumns = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
+    yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${watchedColumns}\t${textColumns}\t${qualityColumns}\t${part.failed}\t${part.lastDay}\n`
   }
 }
 
-/** Updates stored parts. `wasDay` is the partition where a part was stored, `lastDay` its new one. */
-export async function saveParts(query: Query, parts: readonly (StoredPart & { wasDay: string })[]): Promise<void> {
+/** Updates stored parts. `previousDay` is the partition where a part was stored, `lastDay` its new one. */
+export async function saveParts(query: Query, parts: readonly (StoredPart & { previousDay: string })[]): Promise<void> {
   if (parts.length === 0) return
   await query(
     `update view set
@@ -92,9 +92,9 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { wa
        $10::bytea[], $11::text[], $12::bigint[], $13::text[], $14::bigint[], $15::int[], $16::int[], $17::int[], $18::boolean[], $19::date[],
        $20::date[]) as part
        (view_id, video_id, duration_ms, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched, language, language_ms,
-       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day, was_day)
+       subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day, previous_day)
      where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms
-       and view.last_day = part.was_day`,
+       and view.last_day = part.previous_day`,
     [
       arrayOf(parts, ({ viewId }) => viewId),
       arrayOf(parts, ({ videoId }) => videoId),
@@ -115,7 +115,7 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { wa
       arrayOf(parts, ({ quality }) => quality?.stalledMs ?? null),
       arrayOf(parts, ({ failed }) => String(failed)),
       arrayOf(parts, ({ lastDay }) => lastDay),
-      arrayOf(parts, ({ wasDay }) => wasDay),
+      arrayOf(parts, ({ previousDay }) => previousDay),
     ],
   )
 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { contributionOf } from './contribution.ts'
-import { addEvent, EVENT_TYPE, emptyPart, type ViewEvent, type ViewPart, wholeView } from './view.ts'
+import { addEvent, combineParts, EVENT_TYPE, emptyPart, type ViewEvent, type ViewPart } from './view.ts'
 
 const anEvent = (more: Partial<ViewEvent>): ViewEvent => ({
   ...{ viewId: 'a', videoId: '1', organisationId: '7', type: EVENT_TYPE.progress, atMs: 0, durationMs: 60_000, positionMs: undefined },
@@ -13,7 +13,7 @@ const partOf = (event: ViewEvent): ViewPart => {
   return part
 }
 const countedAs = (parts: ViewPart[]) => {
-  const view = wholeView(parts)
+  const view = combineParts(parts)
   if (!view) throw new Error('no view')
   const { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat } = contributionOf(view)
   return { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat: heat?.durationMs }

@@ -1,4 +1,4 @@
-import { emptyCells, members, type Span, spanOf, touch, unite } from './cells.ts'
+import { addCells, addSpan, cellNumbers, emptyCells, type Span, spanOf } from './cells.ts'
 
 /** The stored numbers of event types; they are also those of the proto. */
 export const EVENT_TYPE = { load: 1, play: 2, progress: 3, ended: 4 } as const
@@ -44,19 +44,19 @@ export interface ViewPart {
   buckets: number
   watched: Uint8Array
   rewatched: Uint8Array
-  language: Named
-  subtitle: Named
+  language: TimedText
+  subtitle: TimedText
   quality: Quality | undefined
   failed: boolean
 }
 
 /** The latest text. Of two texts at the same time, the greater one is used. */
-export interface Named {
+export interface TimedText {
   text: string
   atMs: number
 }
 
-const NOBODY: Named = { text: '', atMs: 0 }
+const NO_TEXT: TimedText = { text: '', atMs: 0 }
 /** Tolerated difference between the end in the player and the end in the catalogue. */
 const END_TOLERANCE_MS = 1_000
 
@@ -73,8 +73,8 @@ export function emptyPart({ viewId, videoId, organisationId, durationMs, atMs }:
     buckets: 0,
     watched: emptyCells(durationMs),
     rewatched: emptyCells(durationMs),
-    language: NOBODY,
-    subtitle: NOBODY,
+    language: NO_TEXT,
+    subtitle: NO_TEXT,
     quality: undefined,
     failed: false,
   }
@@ -86,16 +86,16 @@ export function addEvent(part: ViewPart, event: ViewEvent): void {
   part.firstMs = Math.min(part.firstMs, event.atMs)
   part.lastMs = Math.max(part.lastMs, event.atMs)
   part.played ||= isPlay(event)
-  part.furthestMs = Math.max(part.furthestMs, pointOf(event))
+  part.furthestMs = Math.max(part.furthestMs, positionOf(event))
   for (const span of spansOf(event.watched, durationMs)) {
     part.furthestMs = Math.max(part.furthestMs, span.to)
     part.buckets |= bucketsOf(span, durationMs)
-    touch(part.watched, durationMs, span)
+    addSpan(part.watched, durationMs, span)
   }
-  for (const span of spansOf(event.rewatched, durationMs)) touch(part.rewatched, durationMs, span)
-  part.language = later(part.language, { text: event.language, atMs: event.atMs })
-  part.subtitle = later(part.subtitle, { text: event.subtitle, atMs: event.atMs })
-  part.quality = worse(part.quality, event.quality)
+  for (const span of spansOf(event.rewatched, durationMs)) addSpan(part.rewatched, durationMs, span)
+  part.language = latest(part.language, { text: event.language, atMs: event.atMs })
+  part.subtitle = latest(part.subtitle, { text: event.subtitle, atMs: event.atMs })
+  part.quality = worst(part.quality, event.quality)
   part.failed ||= event.error !== ''
 }
 
@@ -104,9 +104,9 @@ export function addPart(part: ViewPart, other: ViewPart): void {
   part.firstMs = Math.min(part.firstMs, other.firstMs)
   part.furthestMs = Math.max(part.furthestMs, other.furthestMs)
   part.buckets |= other.buckets
-  unite(part.watched, other.watched)
-  unite(part.rewatched, other.rewatched)
-  addRest(part, other)
+  addCells(part.watched, other.watched)
+  addCells(part.rewatched, other.rewatched)
+  addCommonFields(part, other)
 }
 
 /** Returns whether an event counts as playback. */
@@ -119,39 +119,39 @@ export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
  * parts. Parts with another duration are added by whole cells. The day is that of the very first
  * event.
  */
-export function wholeView(parts: readonly ViewPart[]): ViewPart | undefined {
-  const inOrder = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
-  const [earliest] = inOrder
-  if (!earliest || inOrder.length === 1) return earliest
-  const measure = inOrder.find((part) => part.durationMs > 0) ?? earliest
-  const { durationMs } = measure
+export function combineParts(parts: readonly ViewPart[]): ViewPart | undefined {
+  const sorted = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
+  const [earliest] = sorted
+  if (!earliest || sorted.length === 1) return earliest
+  const reference = sorted.find((part) => part.durationMs > 0) ?? earliest
+  const { durationMs } = reference
   const { firstMs } = earliest
-  const whole: ViewPart = { ...measure, firstMs, watched: measure.watched.slice(), rewatched: measure.rewatched.slice() }
-  for (const part of inOrder) {
-    if (part === measure) continue
-    whole.furthestMs = Math.max(whole.furthestMs, clamp(part.furthestMs, durationMs))
+  const combined: ViewPart = { ...reference, firstMs, watched: reference.watched.slice(), rewatched: reference.rewatched.slice() }
+  for (const part of sorted) {
+    if (part === reference) continue
+    combined.furthestMs = Math.max(combined.furthestMs, clamp(part.furthestMs, durationMs))
     for (const span of spansIn(part.watched, part.durationMs, durationMs)) {
-      whole.buckets |= bucketsOf(span, durationMs)
-      touch(whole.watched, durationMs, span)
+      combined.buckets |= bucketsOf(span, durationMs)
+      addSpan(combined.watched, durationMs, span)
     }
-    for (const span of spansIn(part.rewatched, part.durationMs, durationMs)) touch(whole.rewatched, durationMs, span)
-    addRest(whole, part)
+    for (const span of spansIn(part.rewatched, part.durationMs, durationMs)) addSpan(combined.rewatched, durationMs, span)
+    addCommonFields(combined, part)
   }
-  return whole
+  return combined
 }
 
 /** Merges the fields that do not depend on the duration. */
-function addRest(part: ViewPart, other: ViewPart): void {
+function addCommonFields(part: ViewPart, other: ViewPart): void {
   part.lastMs = Math.max(part.lastMs, other.lastMs)
   part.played ||= other.played
-  part.language = later(part.language, other.language)
-  part.subtitle = later(part.subtitle, other.subtitle)
-  part.quality = worse(part.quality, other.quality)
+  part.language = latest(part.language, other.language)
+  part.subtitle = latest(part.subtitle, other.subtitle)
+  part.quality = worst(part.quality, other.quality)
   part.failed ||= other.failed
 }
 
 /** Returns the position of the player. */
-function pointOf({ type, positionMs, durationMs }: ViewEvent): number {
+function positionOf({ type, positionMs, durationMs }: ViewEvent): number {
   if (type === EVENT_TYPE.ended && durationMs > 0 && durationMs - (positionMs ?? durationMs) <= END_TOLERANCE_MS) return durationMs
   return clamp(positionMs ?? 0, durationMs)
 }
@@ -172,10 +172,10 @@ function* spansOf(pairs: readonly number[], durationMs: number): Generator<Span>
   }
 }
 
-function* spansIn(cells: Uint8Array, durationMs: number, wantedMs: number): Generator<Span> {
-  for (const cell of members(cells)) {
+function* spansIn(cells: Uint8Array, durationMs: number, targetDurationMs: number): Generator<Span> {
+  for (const cell of cellNumbers(cells)) {
     const { from, to } = spanOf(cell, durationMs)
-    const span = { from: clamp(from, wantedMs), to: clamp(to, wantedMs) }
+    const span = { from: clamp(from, targetDurationMs), to: clamp(to, targetDurationMs) }
     if (span.from < span.to) yield span
   }
 }
@@ -185,13 +185,13 @@ function clamp(ms: number, durationMs: number): number {
   return durationMs > 0 ? Math.min(ms, durationMs) : ms
 }
 
-function later(one: Named, other: Named): Named {
+function latest(one: TimedText, other: TimedText): TimedText {
   if (other.text === '') return one
   if (one.text === '' || other.atMs > one.atMs) return other
   return other.atMs === one.atMs && other.text > one.text ? other : one
 }
 
-function worse(one: Quality | undefined, other: Quality | undefined): Quality | undefined {
+function worst(one: Quality | undefined, other: Quality | undefined): Quality | undefined {
   if (!one || !other) return one ?? other
   return {
     startupMs: one.startupMs === undefined ? other.startupMs : Math.max(one.startupMs, other.startupMs ?? 0),

@@ -1,8 +1,8 @@
 import type { Query } from '@vitascope/postgres'
-import type { Seen } from './view-batch.ts'
+import type { VisitorDay } from './view-batch.ts'
 
 /** Counts the visitors that are new on a day, per video and (as video 0) per organisation. */
-export async function addViewers(query: Query, seen: readonly Seen[]): Promise<void> {
+export async function addViewers(query: Query, seen: readonly VisitorDay[]): Promise<void> {
   if (seen.length === 0) return
   await query(
     `with seen as (

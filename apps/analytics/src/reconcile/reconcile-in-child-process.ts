@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Reconciliation } from './reconcile.ts'
 
-const MAIN = fileURLToPath(new URL('../reconcile-main.ts', import.meta.url))
+const CHILD_SCRIPT = fileURLToPath(new URL('../reconcile-main.ts', import.meta.url))
 /** For the counts of one video and those of organisations. 200,000 organisation days take 90 MiB. */
 const HEAP_MIB = 256
 /** Shorter than the hour after which another replica claims the comparison. */
@@ -13,20 +13,20 @@ const TIMEOUT_MS = 50 * 60_000
  * Runs the comparison in a child process, so that it neither slows down the intake of events nor
  * takes the service down if it crashes. Throws if the process ends without a result.
  */
-export async function reconcileApart(databaseUrl: string, signal: AbortSignal): Promise<Reconciliation> {
-  const child = fork(MAIN, {
+export async function reconcileInChildProcess(databaseUrl: string, signal: AbortSignal): Promise<Reconciliation> {
+  const child = fork(CHILD_SCRIPT, {
     execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MIB}`],
     env: { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl, VITASCOPE_ANALYTICS_DATABASE_URL_FILE: '' },
     signal,
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   })
-  let found: Reconciliation | undefined
-  child.once('message', (answer: Reconciliation) => {
-    found = answer
+  let result: Reconciliation | undefined
+  child.once('message', (message: Reconciliation) => {
+    result = message
     child.disconnect()
   })
   const [code, killed] = (await once(child, 'exit')) as [number | null, string | null]
-  if (!found) throw new Error(`the comparison of counts with events ended with ${killed ?? code}, and without an answer`)
-  return found
+  if (!result) throw new Error(`the comparison of counts with events ended with ${killed ?? code} without a result`)
+  return result
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { keep } from '../src/event/event.ts'
+import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
@@ -17,29 +17,29 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const received = (videoId: string): StoredEvent => keep({ ...anEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
+const received = (videoId: string): StoredEvent => toStoredEvent({ ...anEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
 const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), visitor: undefined }
 const batchOf = (event: StoredEvent) => ({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
 const viewsOf = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()]
-  const recent = createViewCache({ writer: mine })
+  const viewCache = createViewCache({ writer: mine })
   const [kept, lost, durable] = [received('1'), received('1'), received('1')]
-  recent.keep(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
+  viewCache.keep(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
   // The failover lost an insert of this replica that had the same id.
   const batchId = await createEventStore(database.db, theirs).write(batchOf(durable))
-  recent.keep(batchId, [batchViews([lost])])
-  expect(await mergeRound(database.db, { recent })).toBe(2)
+  viewCache.keep(batchId, [batchViews([lost])])
+  expect(await mergeRound(database.db, { viewCache })).toBe(2)
   expect((await viewsOf()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
 })
 
 test('a process does not read a batch that it wrote itself', async () => {
   const writer = randomUUID()
-  const recent = createViewCache({ writer })
+  const viewCache = createViewCache({ writer })
   const [written, cached] = [received('2'), received('2')]
-  recent.keep(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([cached])])
-  await mergeRound(database.db, { recent })
+  viewCache.keep(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([cached])])
+  await mergeRound(database.db, { viewCache })
   expect(await viewsOf()).toContain(cached.viewId)
 })
