@@ -65,7 +65,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
   const costs = (job: string) => around.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
   const sum = (rows: { weight: number }[]) => rows.reduce((all, { weight }) => all + weight, 0)
   const mine = await costs(jobId)
-  const packaging = 1 + 0.05 * (JSON.parse((await service.job(jobId)).planJson) as { expectedCpuSeconds: number }).expectedCpuSeconds
+  const packaging = 1 + 0.05 * ((await service.job(jobId)).plan?.expectedCpuSeconds ?? Number.NaN)
   expect(await service.job(jobId)).toMatchObject({ chunkProgress: [0, 0, 0, 0], expectedSeconds: expect.closeTo(packaging + sum(mine), 3) })
 
   const other = String(nextJob++)

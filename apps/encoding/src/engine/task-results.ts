@@ -11,7 +11,8 @@ import { readJob } from '../job/job-store.ts'
 import { findPrefixes } from '../objects/object-prefix.ts'
 import { checkFiles, readFileList, StoredFilesMismatch } from '../task/file-list.ts'
 import { MalformedMessage } from '../task/plan-message.ts'
-import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile, type WorkerTaskKind } from '../task/task.ts'
+import { readWorkerTask } from '../task/queued-task.ts'
+import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile } from '../task/task.ts'
 import { readFilesResult, readProbeResult } from '../task/task-message.ts'
 import { publishedSet } from './published-set.ts'
 import { slideSet } from './slide-set.ts'
@@ -42,7 +43,7 @@ export function createTaskResults(tools: ResultTools): TaskResults {
       if (await steps.isRecorded(lease)) return true
       const jobId = jobOfKey(item.key)
       try {
-        switch (item.kind as WorkerTaskKind) {
+        switch (readWorkerTask(item).kind) {
           case 'probe':
             return await recordProbe(tools, lease, parseResult(readProbeResult, result))
           case 'encode':

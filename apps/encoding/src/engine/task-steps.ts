@@ -18,7 +18,8 @@ import { countStorageFault, lockJob, raiseProgress, readStorageFaults, resetStor
 import { claimPrefixes, dropPrefixes, findPrefixes, type PrefixType, type TaskPrefixes } from '../objects/object-prefix.ts'
 import { reportPlayable } from '../preview-playlist/report-playable.ts'
 import { type Fault, isStorageFault } from '../task/fault.ts'
-import type { ProbeResult, StoredFile, StoredSource, TaskKind, TaskPayload } from '../task/task.ts'
+import { readChunkTask, readTask } from '../task/queued-task.ts'
+import type { ProbeResult, StoredFile, StoredSource, TaskKind } from '../task/task.ts'
 import { type CopyFallback, copyFallbackFor } from './copy-fallback.ts'
 import { type EndTools, endJob } from './end-job.ts'
 import { EncoderMissing, planFor } from './plan.ts'
@@ -144,14 +145,14 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         (tx) => queue.extend(lease, tx),
         async (tx, job, item) => {
           const { work: prefix } = await findPrefixes(tx.query, job.jobId, lease.fence)
-          await addSegments(tx, { jobId: job.jobId, chunk: chunkOf(item), prefix, files })
+          await addSegments(tx, { jobId: job.jobId, chunk: readChunkTask(item).chunk, prefix, files })
           await reportPlayable(tx, outbox, job)
         },
       ),
     encoded: (lease, { prefix, list, files }) =>
       finish(lease, async (tx, job, item) => {
         const { jobId, maxBytes } = job
-        await recordChunk(tx, { jobId, chunk: chunkOf(item), fence: lease.fence, prefix, list, files })
+        await recordChunk(tx, { jobId, chunk: readChunkTask(item).chunk, fence: lease.fence, prefix, list, files })
         if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
           await endJob(tx, tools, job, { state: 'failed', code: 4003, message: quotaExceededMessage(maxBytes) })
           return
@@ -182,7 +183,8 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         },
         async (tx, job, item) => {
           await dropLeaseResults(tx, job, item, lease)
-          if (isChunk(item)) await countChunkFault(tx, job.jobId, chunkOf(item), isStorageFault(fault))
+          const { chunk } = readTask(item)
+          if (chunk !== undefined) await countChunkFault(tx, job.jobId, chunk, isStorageFault(fault))
           else if (isStorageFault(fault)) await countStorageFault(tx, job.jobId)
           if (after.next === 'failed') await endJob(tx, tools, job, { state: 'failed', ...fault })
           else {
@@ -208,7 +210,7 @@ type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
 
 async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise<{ job: Job; prefixes: TaskPrefixes }> {
   const { jobId } = job
-  const { kind, fence } = leased
+  const task = readTask(leased)
   const attempt = Math.max(1, job.attempt)
   const states = {
     fetch: 'fetching',
@@ -218,10 +220,9 @@ async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise
     package: 'publishing',
     slides: 'encoding',
   } as const
-  const task = kind as TaskKind
-  await updateJob(tx, jobId, { state: states[task], attempt })
-  if (isChunk(leased)) await beginChunk(tx, jobId, chunkOf(leased))
-  return { job: { ...job, attempt }, prefixes: await claimPrefixes(tx, job, fence, PREFIX_TYPES[task]) }
+  await updateJob(tx, jobId, { state: states[task.kind], attempt })
+  if (task.chunk !== undefined) await beginChunk(tx, jobId, task.chunk)
+  return { job: { ...job, attempt }, prefixes: await claimPrefixes(tx, job, leased.fence, PREFIX_TYPES[task.kind]) }
 }
 
 const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
@@ -254,12 +255,10 @@ function quotaExceededMessage(left: number): string {
 }
 
 async function recordProgress(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
-  if (isChunk(item)) return percentOf('encode', await raiseChunkProgress(query, jobId, chunkOf(item), done))
-  return percentOf(item.kind as Exclude<TaskKind, 'encode' | 'audio'>, done)
-}
-
-function isChunk({ kind }: FoundItem): boolean {
-  return kind === 'encode' || kind === 'audio'
+  const task = readTask(item)
+  return task.chunk === undefined
+    ? percentOf(task.kind, done)
+    : percentOf('encode', await raiseChunkProgress(query, jobId, task.chunk, done))
 }
 
 /**
@@ -272,17 +271,15 @@ async function countAttempts(
   item: FoundItem,
   fault: Fault,
 ): Promise<{ attempt: number; storageFaults: number }> {
-  if (!isChunk(item) || needsPlan(fault)) return { attempt: job.attempt, storageFaults: await readStorageFaults(tx, job.jobId) }
-  const { faults, storageFaults } = await readChunkFaults(tx, job.jobId, chunkOf(item))
+  const { chunk } = readTask(item)
+  if (chunk === undefined || needsPlan(fault)) return { attempt: job.attempt, storageFaults: await readStorageFaults(tx, job.jobId) }
+  const { faults, storageFaults } = await readChunkFaults(tx, job.jobId, chunk)
   return { attempt: 1 + faults, storageFaults }
 }
 
 /** Drops the results of a lease that ended without a result. */
 async function dropLeaseResults(tx: Transaction, { jobId }: Job, item: FoundItem, { fence }: Lease): Promise<void> {
   await dropPrefixes(tx, jobId, { fence })
-  if (isChunk(item)) await removeSegments(tx, jobId, chunkOf(item))
-}
-
-function chunkOf(item: FoundItem): number {
-  return (item.payload as TaskPayload).chunk ?? 0
+  const { chunk } = readTask(item)
+  if (chunk !== undefined) await removeSegments(tx, jobId, chunk)
 }

@@ -1,4 +1,5 @@
 import { Job as JobMessage, type JobRendition, RenditionState, JobState as StateCode } from '@vitascope/proto/encoding/v1/job'
+import { toPlanMessage } from '../task/plan-message.ts'
 import type { JobProgress } from './chunk-speed.ts'
 import type { Job, JobState } from './job.ts'
 
@@ -21,7 +22,7 @@ export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobProgr
     state: STATE_CODES[job.state],
     progress: job.progress,
     attempt: job.attempt,
-    planJson: job.plan === undefined ? '' : JSON.stringify(job.plan),
+    ...(job.plan && { plan: toPlanMessage(job.plan) }),
     renditions: renditionsOf(job),
     code: job.code,
     message: job.message,

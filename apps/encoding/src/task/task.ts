@@ -5,6 +5,7 @@ export type TaskKind = 'fetch' | WorkerTaskKind
 export type WorkerTaskKind = 'probe' | 'encode' | 'audio' | 'package' | 'slides'
 
 export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audio', 'package', 'slides']
+export const TASK_KINDS: readonly TaskKind[] = ['fetch', ...WORKER_KINDS]
 
 /**
  * Priority by kind, higher first. A probe is short and detects faults of the source early. Slides
@@ -14,14 +15,6 @@ export const WORKER_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'audi
 export const PRIORITIES: Readonly<Record<TaskKind, number>> = { fetch: 0, probe: 30, slides: 25, package: 20, audio: 15, encode: 10 }
 /** Minimum priority of a normal job's task. Tasks of low-priority jobs are always below it. */
 export const MIN_PRIORITY = Math.min(...Object.values(PRIORITIES))
-
-/**
- * The payload of a task in the queue. Everything else is read from the job when the task is leased.
- */
-export interface TaskPayload {
-  /** Chunk number of the plan for `encode`. The number after the last one for `audio`. */
-  chunk?: number
-}
 
 // Inputs and results of tasks. `task-message.ts` maps them to the messages between this service and
 // its workers. Lists of files go through storage, because they may exceed the maximum size of a

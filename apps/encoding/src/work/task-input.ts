@@ -3,7 +3,8 @@ import type { LeasedItem } from '@vitascope/queue'
 import { readChunks } from '../job/chunk-store.ts'
 import { type Job, requirePlan } from '../job/job.ts'
 import type { TaskPrefixes } from '../objects/object-prefix.ts'
-import type { TaskInput, TaskPayload, WorkerTaskKind } from '../task/task.ts'
+import { readWorkerTask } from '../task/queued-task.ts'
+import type { TaskInput } from '../task/task.ts'
 
 /** Returns the input of a task for the worker. */
 export async function inputFor(
@@ -14,12 +15,13 @@ export async function inputFor(
 ): Promise<TaskInput> {
   const { source } = job
   if (!source) throw new Error(`job ${job.jobId} has work for a worker, but no source`)
-  switch (item.kind as WorkerTaskKind) {
+  const task = readWorkerTask(item)
+  switch (task.kind) {
     case 'probe':
       return { kind: 'probe', source, maxSeconds: limits.maxSourceSeconds }
     case 'encode':
     case 'audio':
-      return { kind: 'encode', source, plan: requirePlan(job), chunk: (item.payload as TaskPayload).chunk ?? 0, workPrefix: prefixes.work }
+      return { kind: 'encode', source, plan: requirePlan(job), chunk: task.chunk, workPrefix: prefixes.work }
     case 'package':
       return {
         kind: 'package',

@@ -14,6 +14,7 @@ import type { TaskSteps } from '../engine/task-steps.ts'
 import { keyOfJob } from '../job/job.ts'
 import { sweepSoon } from '../objects/object-prefix.ts'
 import { isOfSource } from '../task/fault.ts'
+import { readWorkerTask } from '../task/queued-task.ts'
 import { MIN_PRIORITY, type StoredFile, WORKER_KINDS, type WorkerTaskKind } from '../task/task.ts'
 import { toInputMessage } from '../task/task-message.ts'
 import { chunkState, openChunkItem } from './chunk-item.ts'
@@ -221,7 +222,7 @@ async function startTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
     taskId: item.itemId,
     fence: item.fence,
     jobId: started.job.jobId,
-    kind: CODES[item.kind as WorkerTaskKind],
+    kind: CODES[readWorkerTask(item).kind],
     input: toInputMessage(input),
   }
 }

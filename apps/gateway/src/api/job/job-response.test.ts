@@ -37,10 +37,10 @@ test('a job that encoding does not know has neither plan nor renditions', () => 
 })
 
 test('the response combines the state in encoding with the state in the catalogue', () => {
-  const work = EncodingJob.create({
+  const work = EncodingJob.fromPartial({
     state: EncodingState.JOB_STATE_ENCODING,
     attempt: 2,
-    planJson: JSON.stringify({
+    plan: {
       durationSeconds: 12.4804,
       ffmpegVersion: '7.1',
       segmentSeconds: 4,
@@ -49,7 +49,7 @@ test('the response combines the state in encoding with the state in the catalogu
       audio: { sounds: [{ name: 'English', language: 'en' }] },
       renditions: [{ key: 'h264_100', label: 100, video: { width: 256, height: 144 } }],
       chunks: [{ index: 0, startSeconds: 0, frames: 374 }],
-    }),
+    },
     renditions: [{ key: 'h264_100', state: RenditionState.RENDITION_STATE_OK, width: 256, height: 144, bytes: 1000, bitrate: 99_000 }],
     startTime: new Date('2026-03-01T09:05:04Z'),
     chunkProgress: [0.999, 1],
@@ -110,9 +110,5 @@ test('the plan marks the rendition that copies the frames of the source', () => 
       { key: 'aac_96', label: 96 },
     ],
   }
-  expect(planResponse(EncodingJob.create({ planJson: JSON.stringify(plan) }))?.ladder.map(({ copied }) => copied)).toEqual([
-    false,
-    true,
-    false,
-  ])
+  expect(planResponse(EncodingJob.fromPartial({ plan }))?.ladder.map(({ copied }) => copied)).toEqual([false, true, false])
 })

@@ -50,28 +50,9 @@ export const PlanResponse = z
   })
   .meta({ id: 'Plan', description: 'The encoding plan of a job.' })
 
-/** As documented for `encoding.v1.Job.plan_json`. */
-const Plan = z.object({
-  durationSeconds: z.number(),
-  ffmpegVersion: z.string(),
-  segmentSeconds: z.number(),
-  expectedCpuSeconds: z.number(),
-  video: z.object({ frameRate: z.object({ numerator: z.number(), denominator: z.number() }) }).optional(),
-  renditions: z.array(
-    z.object({
-      key: z.string(),
-      label: z.number(),
-      video: z.object({ width: z.number(), height: z.number(), copied: z.object({}).optional() }).optional(),
-    }),
-  ),
-  audio: z.object({ sounds: z.array(z.object({ name: z.string(), language: z.string() })).default([]) }).optional(),
-  chunks: z.array(z.object({ index: z.number(), startSeconds: z.number(), frames: z.number() })),
-})
-
 /** Returns the public plan, or null before the job is planned. */
-export function planResponse({ planJson, chunkProgress, expectedSeconds }: EncodingJob): z.input<typeof PlanResponse> | null {
-  if (planJson === '') return null
-  const plan = Plan.parse(JSON.parse(planJson))
+export function planResponse({ plan, chunkProgress, expectedSeconds }: EncodingJob): z.input<typeof PlanResponse> | null {
+  if (!plan) return null
   const chunks = plan.chunks.map(({ index, startSeconds, frames }) => {
     return { index, start: decimal(startSeconds), frames, progress: Math.floor((chunkProgress[index] ?? 0) * 100) }
   })
