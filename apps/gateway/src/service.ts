@@ -53,7 +53,7 @@ export async function startGateway(
     collaboration: open('collaboration', config.collaborationAddress),
     analytics: open('analytics', config.analyticsAddress),
   }
-  const delivery = httpService(config.deliveryUrl, identity?.peer('delivery'))
+  const delivery = httpService(config.deliveryUrl, identity?.peer('delivery'), { keepAlive: true })
   const services = connectServices(channels, metrics)
   const keys = createApiKeyCache(services.apiKeys)
   const audit = createAuditLog({ audit: services.audit, log })

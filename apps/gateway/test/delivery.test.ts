@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
@@ -70,7 +70,32 @@ test('a client cannot remove a header by naming it in Connection', async () => {
   }
   const raw = await sendRaw(gateway.address, 'GET /delivery/x HTTP/1.1\r\nHost: h\r\nConnection: close, x-forwarded-for\r\n\r\n')
   expect(statuses(raw)).toEqual([200])
-  expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', connection: 'close' })
+  expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', connection: 'keep-alive' })
+})
+
+test('repeats a request whose idle connection was closed by delivery', async () => {
+  const requests = new Map<Socket, number>()
+  respond = ({ socket }, response) => {
+    const count = (requests.get(socket) ?? 0) + 1
+    requests.set(socket, count)
+    if (count > 1) socket.destroy()
+    else response.end('ok')
+  }
+  for (let sent = 0; sent < 5; sent++) {
+    const response = await fetch(`${gateway.url}/delivery/x`)
+    expect([response.status, await response.text()]).toEqual([200, 'ok'])
+  }
+  expect([...requests.values()].filter((count) => count > 1).length).toBeGreaterThan(0)
+})
+
+test('a request that fails on a new connection is not repeated', async () => {
+  let requests = 0
+  respond = ({ socket }) => {
+    requests++
+    socket.destroy()
+  }
+  expect((await fetch(`${gateway.url}/delivery/x`)).status).toBe(503)
+  expect(requests).toBe(1)
 })
 
 test('streams the response: the first bytes arrive before the last ones are sent', async () => {

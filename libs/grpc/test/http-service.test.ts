@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { type CertificateFiles, createTestAuthority, type TestAuthority } from '@vitascope/testing/certificates'
@@ -10,8 +10,12 @@ beforeAll(async () => {
   authority = await createTestAuthority()
 })
 
+/** Connections that the servers accepted. */
+const accepted = new Set<Socket>()
+
 async function serve(identity: Identity | undefined): Promise<string> {
   const server = createPlatformServer(identity, { keepAliveTimeout: 30_000 }, (_request, response) => response.end('heard'))
+  server.on('secureConnection', (socket: Socket) => accepted.add(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   undo.push(() => {
     server.closeAllConnections()
@@ -61,4 +65,28 @@ test('client and server switch to a new authority between two requests', async (
   await waitFor(async () => (await call(service)) === 'refused')
   await gateway.replace(await next.issue(['gateway']))
   await waitFor(async () => (await call(service)) === 'heard')
+})
+
+test('with keepAlive, requests share a connection until the certificates change', async () => {
+  const delivery = await openTestIdentity(await authority.issue(['delivery']), ['gateway'])
+  const gateway = await openTestIdentity(await authority.issue(['gateway']))
+  const service = httpService(await serve(delivery.identity), gateway.identity.peer('delivery'), { keepAlive: true })
+  accepted.clear()
+  for (let sent = 0; sent < 5; sent++) expect(await call(service)).toBe('heard')
+  expect(accepted.size).toBe(1)
+
+  const [first] = accepted
+  await gateway.replace(await authority.issue(['gateway']))
+  await waitFor(() => first?.destroyed)
+  for (let sent = 0; sent < 2; sent++) expect(await call(service)).toBe('heard')
+  expect(accepted.size).toBe(2)
+})
+
+test('without keepAlive, each request has its own connection', async () => {
+  const delivery = await openTestIdentity(await authority.issue(['delivery']), ['gateway'])
+  const gateway = await openTestIdentity(await authority.issue(['gateway']))
+  const service = httpService(await serve(delivery.identity), gateway.identity.peer('delivery'))
+  accepted.clear()
+  for (let sent = 0; sent < 3; sent++) expect(await call(service)).toBe('heard')
+  expect(accepted.size).toBe(3)
 })

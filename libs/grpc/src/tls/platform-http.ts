@@ -9,6 +9,7 @@ import {
   type ServerOptions,
 } from 'node:http'
 import { createServer as createSecureServer, Agent as HttpsAgent, request as secureRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { checkServerIdentity, type PeerCertificate, type SecureContextOptions, type TLSSocket } from 'node:tls'
 import type { Identity, Peer } from './identity.ts'
 
@@ -23,7 +24,10 @@ export function createPlatformServer(identity: Identity | undefined, options: Se
   server.on('secureConnection', (socket: TLSSocket) => {
     if (!identity.mayCall(socket.getPeerCertificate())) socket.destroy()
   })
-  const stop = identity.onChange((certificates) => server.setSecureContext(contextOf(certificates)))
+  const stop = identity.onChange((certificates) => {
+    server.setSecureContext(contextOf(certificates))
+    server.closeIdleConnections()
+  })
   server.once('close', stop)
   return server
 }
@@ -36,12 +40,20 @@ export interface HttpService {
   agent: HttpsAgent | undefined
 }
 
+/** Milliseconds after which a connection is not used for a further request, so that requests reach new replicas. */
+const MAX_CONNECTION_MS = 60_000
+/** Idle connections to a service. Further ones are closed after their request. */
+const MAX_IDLE_CONNECTIONS = 64
+
 /**
  * Returns the service at an origin. With a peer it requires mutual TLS, and the certificate must contain the name of
- * the service. Each request has its own connection, so that none meets a connection that is being closed.
+ * the service. By default each request has its own connection, so that no request meets a connection that is being
+ * closed. With `keepAlive`, idle connections are used again for a minute, and until the certificates change. A TLS
+ * handshake takes some 6 ms of CPU. The caller repeats a request that failed with `reusedSocket` set, because the
+ * service may close an idle connection at any time.
  */
-export function httpService(origin: string, peer: Peer | undefined): HttpService {
-  return { origin, agent: peer && new PlatformAgent(peer) }
+export function httpService(origin: string, peer: Peer | undefined, { keepAlive = false } = {}): HttpService {
+  return { origin, agent: peer && new PlatformAgent(peer, keepAlive) }
 }
 
 export function platformRequest(
@@ -56,11 +68,15 @@ export function platformRequest(
 
 class PlatformAgent extends HttpsAgent {
   readonly #peer: Peer
+  /** When each connection was made. A connection from before the last change of certificates is not in it. */
+  #madeAt = new WeakMap<Duplex, number>()
 
-  constructor(peer: Peer) {
+  constructor(peer: Peer, keepAlive: boolean) {
     // A resumed TLS session would skip the certificate check.
-    super({ keepAlive: false, maxCachedSessions: 0 })
+    super({ keepAlive, maxFreeSockets: MAX_IDLE_CONNECTIONS, maxCachedSessions: 0 })
     this.#peer = peer
+    // The agent lives as long as the process, so the listener is never removed.
+    if (keepAlive) peer.identity.onChange(() => this.#dropConnections())
   }
 
   override createConnection(
@@ -70,6 +86,21 @@ class PlatformAgent extends HttpsAgent {
     const { cert, key, ca } = identity.current()
     const checkName = (_host: string, certificate: PeerCertificate) => checkServerIdentity(service, certificate)
     const secured = { cert, key, ca, minVersion: 'TLSv1.3' as const, servername: service, checkServerIdentity: checkName }
-    return super.createConnection({ ...options, ...secured }, callback)
+    const socket = super.createConnection({ ...options, ...secured }, callback)
+    if (socket) this.#madeAt.set(socket, performance.now())
+    return socket
+  }
+
+  /** Returns whether a connection whose request has ended is kept for another request. */
+  override keepSocketAlive(socket: Duplex): boolean {
+    const madeAt = this.#madeAt.get(socket)
+    if (madeAt === undefined || performance.now() - madeAt > MAX_CONNECTION_MS) return false
+    // The declared type of the method lacks its result.
+    return super.keepSocketAlive(socket) as unknown as boolean
+  }
+
+  #dropConnections(): void {
+    this.#madeAt = new WeakMap()
+    for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 }

@@ -21,6 +21,8 @@ const VERBS = 'GET, HEAD, OPTIONS'
  */
 export function deliveryProxy({ origin, agent }: HttpService, downloads: TransferLimiter, log: Logger): RequestHandler {
   const failures = new WeakMap<object, (error: unknown) => void>()
+  /** The last request to delivery, by response to the client. */
+  const sent = new WeakMap<object, ClientRequest>()
   const proxy = createProxyMiddleware<Request, Response>({
     target: origin,
     ...(agent && { agent }),
@@ -28,7 +30,12 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     ejectPlugins: true,
     plugins: [
       (server) => {
-        server.on('proxyReq', limitFirstByte)
+        server.on('proxyReq', (outgoing, _request, response) => {
+          sent.set(response, outgoing)
+          // Whether the client closes its connection says nothing about the one to delivery.
+          outgoing.setHeader('connection', 'keep-alive')
+          limitFirstByte(outgoing)
+        })
         server.on('proxyRes', (_incoming, _request, response) => markResponseStarted(response))
         server.on('error', (error, _request, response) => response && failures.get(response)?.(error))
         // The client disconnected.
@@ -56,6 +63,11 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     request.url = request.originalUrl
     failures.set(response, (error) => {
       if (response.destroyed) return
+      // Delivery may close an idle connection at the moment when it is used again. Reads can be repeated.
+      if (sent.get(response)?.reusedSocket && !response.headersSent) {
+        void proxy(request, response, next)
+        return
+      }
       log.warn({ err: error, request_id: context.requestId }, 'delivery unreachable')
       if (response.headersSent) response.destroy()
       else next(refusal('unavailable', 'SERVICE_UNAVAILABLE', 'delivery is unreachable; try again', 1))
