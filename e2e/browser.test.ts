@@ -178,7 +178,7 @@ inBrowser('in a browser', () => {
     await page.locator('#file').setInputFiles(join(folder, 'small.mp4'))
     await page.getByLabel('API key').fill(poor.key)
     const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
-    const refused = () => page.getByRole('alert').getByText('have the quota raised').waitFor()
+    const refused = () => page.getByRole('alert').getByText('request a higher quota').waitFor()
     const posts: string[] = []
     page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
     await send()

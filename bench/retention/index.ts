@@ -9,7 +9,7 @@ import { commonRetention, type Db, deleteInBatches, migrate, openPostgres, type 
 import { testLog } from '@vitascope/testing'
 import { analyticsRetention } from '../../apps/analytics/src/retention/retention.ts'
 import { auditRetention } from '../../apps/auth/src/audit/audit-store.ts'
-import { createEventStore, EVENTS_AT_ONCE } from '../../apps/catalogue/src/notification/event/event-store.ts'
+import { createEventStore, EVENTS_PER_SWEEP } from '../../apps/catalogue/src/notification/event/event-store.ts'
 import { deliveryRetention } from '../../apps/catalogue/src/notification/webhook/delivery-retention.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { DAYS_KEPT, SCHEMAS, type Schema, seed } from './seed.ts'
@@ -69,7 +69,7 @@ async function retain(dbs: Readonly<Record<Schema, Db>>, writing: AbortControlle
     ...auditRetention(auth, DAYS_KEPT.audit),
     ...commonRetention(auth),
     deliveryRetention(catalogue),
-    { table: 'event of catalogue', remove: createEventStore(catalogue).sweep, limit: EVENTS_AT_ONCE },
+    { table: 'event of catalogue', remove: createEventStore(catalogue).sweep, limit: EVENTS_PER_SWEEP },
   ]
   const { signal } = new AbortController()
   const writers = [

@@ -5,7 +5,7 @@ import { isLookupOf } from './installation.ts'
 import type { KeyCipher } from './key/key-encryption.ts'
 import { boundTo } from './third-party-token/third-party-token-store.ts'
 
-/** Number of rows that were encrypted again, and of rows that no master key decrypts. */
+/** Number of rows that were re-encrypted, and of rows that no master key decrypts. */
 export interface Reencrypted {
   table: string
   rewritten: number

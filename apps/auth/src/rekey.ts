@@ -34,7 +34,7 @@ async function run(): Promise<number> {
 }
 
 function report({ table, rewritten, failed }: Reencrypted): void {
-  process.stdout.write(`auth: ${table}: ${rewritten} rows encrypted again${failed > 0 ? `, ${failed} rows that no key decrypts` : ''}\n`)
+  process.stdout.write(`auth: ${table}: ${rewritten} rows re-encrypted${failed > 0 ? `, ${failed} rows that no key decrypts` : ''}\n`)
 }
 
 function fail(message: string): number {

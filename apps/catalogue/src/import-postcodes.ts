@@ -10,7 +10,7 @@ import { ImportRefused, importGeonames } from './location/geonames-import.ts'
 // code file into the catalogue's database.
 const USAGE = 'usage: node apps/catalogue/src/import-postcodes.ts [--skip-bad] FILE'
 /** Statement timeout. Some statements process millions of rows. */
-const LONG_MS = 600_000
+const STATEMENT_TIMEOUT_MS = 600_000
 const PART_BYTES = 1024 * 1024
 
 process.exitCode = await run()
@@ -22,7 +22,7 @@ async function run(): Promise<number> {
   try {
     const { databaseUrl } = readDatabaseConfig(process.env, 'CATALOGUE')
     const log = createLogger({ service: 'catalogue-import' })
-    const db = openPostgres({ url: databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: LONG_MS })
+    const db = openPostgres({ url: databaseUrl, schema: 'catalogue', log, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
     try {
       const began = performance.now()
       const { lines, skipped, postcodes, countries } = await importGeonames(

@@ -1,10 +1,10 @@
 import { type Db, rewriteRows } from '@vitascope/postgres'
 import { ANSWER_BINDING, createSeal, type MasterKeys } from '@vitascope/security'
 import { createSecretCipher } from './notification/webhook/webhook-secret.ts'
-import { ANSWER_PURPOSE } from './rules/answer-codec.ts'
+import { RESPONSE_PURPOSE } from './rules/sealed-codec.ts'
 
-/** Number of rows that were encrypted again, and of rows that no master key decrypts. */
-export interface Reencrypted {
+/** Number of rows that were re-encrypted, and of rows that no master key decrypts. */
+export interface ReencryptResult {
   table: string
   rewritten: number
   failed: number
@@ -16,9 +16,9 @@ const usesOldKey = (column: string) => `substring(${column} from 1 for length($3
 /** Encrypts all secrets of the catalogue with the first master key. Services may run meanwhile. */
 export async function reencryptCatalogue(
   { db, keys }: { db: Db; keys: MasterKeys },
-  onTable: (done: Reencrypted) => void = () => {},
+  onTable: (done: ReencryptResult) => void = () => {},
 ): Promise<{ isComplete: boolean; problem?: string }> {
-  const tables = [await webhooks(db, keys), await storedAnswers(db, keys)]
+  const tables = [await reencryptWebhooks(db, keys), await reencryptResponses(db, keys)]
   for (const table of tables) onTable(table)
   if (tables.some(({ failed }) => failed > 0)) {
     return { isComplete: false, problem: 'no master key in the file decrypts some of the values: add the key that encrypted them' }
@@ -26,7 +26,7 @@ export async function reencryptCatalogue(
   return { isComplete: true }
 }
 
-async function webhooks(db: Db, keys: MasterKeys): Promise<Reencrypted> {
+async function reencryptWebhooks(db: Db, keys: MasterKeys): Promise<ReencryptResult> {
   const cipher = createSecretCipher(keys)
   const counts = await rewriteRows<{ webhook_id: string; secret: Buffer; old_secret: Buffer | null }>(db, {
     select: `select webhook_id, secret, old_secret from webhook where webhook_id > $1 and (${usesOldKey('secret')} or ${usesOldKey('old_secret')})
@@ -50,8 +50,8 @@ async function webhooks(db: Db, keys: MasterKeys): Promise<Reencrypted> {
  * Re-encrypts stored responses that contain a secret and are less than 24 hours old. Responses in
  * other formats start with other bytes.
  */
-async function storedAnswers(db: Db, keys: MasterKeys): Promise<Reencrypted> {
-  const seal = createSeal(keys, ANSWER_PURPOSE)
+async function reencryptResponses(db: Db, keys: MasterKeys): Promise<ReencryptResult> {
+  const seal = createSeal(keys, RESPONSE_PURPOSE)
   const counts = await rewriteRows<{ key: string; response: Buffer }>(db, {
     select: `select key, response from idempotency where key > $1 and substring(response from 1 for 1) in ('\\x01', '\\x02') and ${usesOldKey('response')}
       and create_time > now() - interval '24 hours' order by key limit $2 for update`,

@@ -5,7 +5,7 @@ import { openPostgres } from '@vitascope/postgres'
 import { fixedMasterKeys } from '@vitascope/security'
 import { createLogger } from '@vitascope/telemetry'
 import { readRekeyConfig } from './config.ts'
-import { type Reencrypted, reencryptCatalogue } from './reencrypt.ts'
+import { type ReencryptResult, reencryptCatalogue } from './reencrypt.ts'
 
 // Command `node apps/catalogue/src/rekey.ts`: encrypts the catalogue's secrets with the first key
 // of VITASCOPE_MASTER_KEY_FILE.
@@ -34,10 +34,8 @@ async function run(): Promise<number> {
   }
 }
 
-function report({ table, rewritten, failed }: Reencrypted): void {
-  process.stdout.write(
-    `catalogue: ${table}: ${rewritten} rows encrypted again${failed > 0 ? `, ${failed} rows that no key decrypts` : ''}\n`,
-  )
+function report({ table, rewritten, failed }: ReencryptResult): void {
+  process.stdout.write(`catalogue: ${table}: ${rewritten} rows re-encrypted${failed > 0 ? `, ${failed} rows that no key decrypts` : ''}\n`)
 }
 
 function fail(message: string): number {

@@ -49,7 +49,7 @@ import { createPostcodeStore } from './location/postcode-store.ts'
 import { metadataHandlers } from './metadata/metadata-rpc.ts'
 import { createMetadataStore } from './metadata/metadata-store.ts'
 import { eventHandlers } from './notification/event/event-rpc.ts'
-import { createEventStore, EVENTS_AT_ONCE } from './notification/event/event-store.ts'
+import { createEventStore, EVENTS_PER_SWEEP } from './notification/event/event-store.ts'
 import { createMailStore } from './notification/mail/mail-store.ts'
 import { mailTransport } from './notification/mail/mail-transport.ts'
 import { createMailer, recipientsOf } from './notification/mail/mailer.ts'
@@ -120,7 +120,7 @@ const MAIL_EVERY_MS = 1_000
 const TRIM_EVERY_MS = 600_000
 const USAGE_EVERY_MS = 3_600_000
 /** How soon new captions become searchable. */
-const SPOKEN_EVERY_MS = 500
+const SEARCH_INDEX_EVERY_MS = 500
 /** For one media, of which 250,000 characters are read. This takes one or two seconds on a busy machine. */
 const SEARCH_INDEX_TIMEOUT_MS = 30_000
 
@@ -158,7 +158,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const staleSlideJobs = createStaleSlideJobs(db, enqueue)
   const videos = createVideoStore(db)
   const videoSweep = createVideoSweep(db)
-  const spoken = createCaptionSearchIndexer(searchIndexDb, log)
+  const captionSearchIndexer = createCaptionSearchIndexer(searchIndexDb, log)
   const policies = createPlaybackPolicyStore(db)
   const replicas = createOrganisationStore(db)
   const organisations = createOrganisations(replicas, organisationsOfAuth(auth.client(OrganisationServiceService)))
@@ -190,7 +190,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
   server.implement(
     SettingServiceService,
-    settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests: createPasswordHasher() }),
+    settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, passwordHasher: createPasswordHasher() }),
   )
   server.implement(ThemeServiceService, themeHandlers(themes, organisations))
   server.implement(SecurityServiceService, ipAllowlistHandlers(findAllowedIpsIn(db)))
@@ -207,8 +207,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const deliveries = createDeliveryStore(db)
   const checkAddress = (url: string) => checkUrl(url, policy)
   server.implement(WebhookServiceService, webhookHandlers({ webhooks, deliveries, organisations, checkAddress }))
-  const box = createSecretCipher(masterKeys)
-  const sender = createWebhookSender({ store: createSendingStore(notificationDb), box, policy, log })
+  const cipher = createSecretCipher(masterKeys)
+  const sender = createWebhookSender({ store: createSendingStore(notificationDb), cipher: cipher, policy, log })
   const mails = createMailStore(notificationDb)
   const send = mailTransport(config.mail, log)
   const findRecipient = recipientsOf(auth.client(UserServiceService))
@@ -219,8 +219,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     ContactFormServiceService,
     contactFormHandlers({ ...forms, requirePublicVideo: requirePublicVideo.bind(undefined, videos), organisations }),
   )
-  const places = { postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db) }
-  server.implement(LocationServiceService, locationHandlers({ ...places, organisations }))
+  const locationStores = { postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db) }
+  server.implement(LocationServiceService, locationHandlers({ ...locationStores, organisations }))
 
   observeBacklog(metrics, db)
   const differences = metrics.counter(
@@ -234,7 +234,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     { table: 'delivery_set', remove: policies.sweep },
     deliveryRetention(db),
     { table: 'upload_reservation', remove: reservations.sweep },
-    { table: 'event', remove: events.sweep, limit: EVENTS_AT_ONCE },
+    { table: 'event', remove: events.sweep, limit: EVENTS_PER_SWEEP },
     { table: 'mail', remove: mails.sweep },
   ]
   const rounds = [
@@ -252,7 +252,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     loops: [
       ...rounds.map((round) => ({ run: (signal: AbortSignal) => round(times, signal).then(() => {}), everyMs })),
       { run: afterFailover, everyMs: FAILOVER_EVERY_MS },
-      { run: spoken.renew, everyMs: SPOKEN_EVERY_MS },
+      { run: captionSearchIndexer.indexChanged, everyMs: SEARCH_INDEX_EVERY_MS },
       { run: videoSweep.run, everyMs: SWEEP_EVERY_MS },
       { run: createRetention({ tables, metrics, log }), everyMs: SWEEP_EVERY_MS },
       { run: usageCheck.run, everyMs: USAGE_EVERY_MS },
@@ -269,27 +269,27 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
  * unavailable, the gauges keep their values.
  */
 function observeBacklog(metrics: Metrics, db: Db): void {
-  const figure = (name: string, help: string, statement: string) =>
+  const addGauge = (name: string, help: string, statement: string) =>
     metrics.gauge(name, help, [], async (gauge) => {
       const [row] = await db.query<{ value: number }>(statement).catch(() => [])
       if (row) gauge.set(row.value)
     })
-  figure(
+  addGauge(
     'vitascope_catalogue_outbox_lag_seconds',
     'Age of the oldest outbox message that encoding has not received',
     `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox where dead_time is null`,
   )
-  figure(
+  addGauge(
     'vitascope_catalogue_webhook_lag_seconds',
     'Delay of the most overdue webhook delivery',
     `select coalesce(extract(epoch from now() - min(next_time)), 0)::float8 as value from webhook_lane where next_time <= now()`,
   )
-  figure(
+  addGauge(
     'vitascope_catalogue_mails_waiting',
     'Success mails that wait for the mail server',
     `select count(*)::int as value from mail where state = 'waiting'`,
   )
-  figure(
+  addGauge(
     'vitascope_catalogue_active_jobs',
     'Jobs that were accepted and have not ended',
     `select count(*)::int as value from job where state in ('queued', 'running')`,

@@ -31,7 +31,7 @@ export async function catalogueDatabase() {
     videos: createVideoStore(db),
     media: { ...createMediaStore(db, enqueue), publish: createPublishMedia(db) },
     /** The service does this periodically. */
-    renewSpoken: () => createCaptionSearchIndexer(db, testLog).renew(),
+    renewSpoken: () => createCaptionSearchIndexer(db, testLog).indexChanged(),
     /** Uploads a video. */
     upload: (fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) => uploads.accept(anUpload(fields, more), aCall()),
     /** Uploads a video and publishes a set for it. */

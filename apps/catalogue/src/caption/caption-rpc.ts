@@ -9,10 +9,10 @@ import {
   type CaptionSource as SourceMessage,
 } from '@vitascope/proto/catalogue/v1/caption'
 import { isId } from '@vitascope/request'
-import { inAnswerTime } from './answer-time.ts'
 import { type Caption, checkCaption, mergeCaption } from './caption.ts'
 import type { CaptionSource, ReadSource } from './caption-source.ts'
 import type { CaptionKey, CaptionStore, StoredLine } from './caption-store.ts'
+import { withCommitDeadline } from './commit-deadline.ts'
 
 export function captionHandlers(captions: CaptionStore, readSource: ReadSource): Handlers<typeof CaptionServiceService> {
   return {
@@ -24,16 +24,18 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       if (!isId(mediaId)) throw notFound('media', mediaId)
       const key = { scope: scopeOf(call.principal), mediaId }
       // Do not fetch the file if the media does not exist or if the request is a repeat.
-      const known = await captions.madeBefore(key, call)
+      const known = await captions.findCreated(key, call)
       if (known !== undefined) return { captionId: known }
       const lines = await readSource(fromSourceMessage(source, organisationId), call)
-      return { captionId: await inAnswerTime(call, (timely) => captions.create(key, { title, language, userId, lines }, timely)) }
+      return {
+        captionId: await withCommitDeadline(call, (signalled) => captions.create(key, { title, language, userId, lines }, signalled)),
+      }
     },
     async *readCaption({ captionId }, { principal, signal }) {
       const scope = principal.kind === 'service' ? null : scopeOf(principal)
       const found = await captions.read(keyOf(scope, captionId), signal)
       if (!found) throw notFound('caption', captionId)
-      yield* inParts(found.caption, found.lines)
+      yield* splitIntoMessages(found.caption, found.lines)
     },
     async updateCaption({ caption: given, updateMask = [], source }, call) {
       const { userId, organisationId } = requireUser(call.principal)
@@ -45,7 +47,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       const { mediaId } = change(now)
       if (!isId(mediaId)) throw notFound('media', mediaId)
       const lines = source && (await readSource(fromSourceMessage(source, organisationId), call))
-      return { caption: await inAnswerTime(call, ({ signal }) => captions.update(key, { change, userId, lines }, signal)) }
+      return { caption: await withCommitDeadline(call, ({ signal }) => captions.update(key, { change, userId, lines }, signal)) }
     },
     async deleteCaption({ captionId }, { principal, signal }) {
       await captions.remove(keyOf(scopeOf(principal), captionId), signal)
@@ -55,14 +57,14 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
 }
 
 /** Characters of text per message: far below the 4 MiB message limit, whatever their size in bytes. */
-const PART = 250_000
-const LINES = 5_000
+const MAX_CHARACTERS_PER_MESSAGE = 250_000
+const MAX_LINES_PER_MESSAGE = 5_000
 
-function* inParts(caption: Caption, lines: readonly StoredLine[]): Generator<ReadCaptionResponse> {
+function* splitIntoMessages(caption: Caption, lines: readonly StoredLine[]): Generator<ReadCaptionResponse> {
   let part: ReadCaptionResponse = { caption, lines: [] }
   let size = 0
   for (const line of lines) {
-    if (size + line.text.length > PART || part.lines.length === LINES) {
+    if (size + line.text.length > MAX_CHARACTERS_PER_MESSAGE || part.lines.length === MAX_LINES_PER_MESSAGE) {
       yield part
       part = { caption: undefined, lines: [] }
       size = 0

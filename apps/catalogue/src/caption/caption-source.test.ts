@@ -53,7 +53,7 @@ test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/
 test.each([
   ['a missing file', '/none.srt', 'cannot be fetched: 127.0.0.1 answered with status 404'],
   ['a redirect to a private address', '/inside.srt', 'is not allowed'],
-  ['an HTML page', '/page.srt', 'has no captions that can be read as .srt'],
+  ['an HTML page', '/page.srt', 'contains no captions in the format .srt'],
   ['a path without extension', '/a', 'must end in .srt, .sbv, .sub, .vtt'],
   ['an unsupported extension', '/a.srt/x.ass', 'must end in'],
   ['an extension in the query only', '/a?x=.srt', 'must end in'],

@@ -11,7 +11,7 @@ import {
 import { invalid } from '@vitascope/errors'
 import { checkUrl, guardedGet, isSourceError, type SourcePolicy } from '@vitascope/fetch'
 import type { Call } from '@vitascope/grpc'
-import { tooLate } from './answer-time.ts'
+import { tooLate } from './commit-deadline.ts'
 
 /** A caption file, given by URL or inline. */
 export interface CaptionSource {
@@ -38,7 +38,7 @@ const STORE_MS = 4_000
 export function createSourceReader(policy: SourcePolicy, reader: CaptionReader): ReadSource {
   const someLines = async (field: string, file: CaptionFile, organisationId: string, signal: AbortSignal) => {
     const lines = await reader.read(file, organisationId, signal)
-    if (lines.length === 0) throw invalid([{ field, message: `has no captions that can be read as .${file.format}` }])
+    if (lines.length === 0) throw invalid([{ field, message: `contains no captions in the format .${file.format}` }])
     return lines
   }
   return async ({ url, content, format, organisationId }, call) => {
@@ -46,7 +46,7 @@ export function createSourceReader(policy: SourcePolicy, reader: CaptionReader):
       if (format === undefined) throw invalid([{ field: 'format', message: `must be one of: ${CAPTION_FORMATS.join(', ')}` }])
       return someLines('content', { content, format }, organisationId, call.signal)
     }
-    const ending = endingOf(url)
+    const ending = formatByExtension(url)
     const problems = checkUrl(url, policy)
     if (problems.length > 0) throw invalid([{ field: 'url', message: problems.join('; ') }])
     if (ending === undefined)
@@ -56,7 +56,7 @@ export function createSourceReader(policy: SourcePolicy, reader: CaptionReader):
 }
 
 /** Returns the format by the extension of the given URL. Redirects do not change it. */
-function endingOf(url: string): CaptionFormat | undefined {
+function formatByExtension(url: string): CaptionFormat | undefined {
   const path = URL.canParse(url) ? new URL(url).pathname.toLowerCase() : ''
   return CAPTION_FORMATS.find((format) => path.endsWith(`.${format}`))
 }

@@ -143,12 +143,12 @@ describe('captions', () => {
   })
   test('are created once for one idempotency key', async () => {
     const call = aCall({ key: `caption ${mediaId}`, fingerprint: 'x' })
-    expect(await captions.madeBefore({ scope: '1', mediaId }, call)).toBeUndefined()
+    expect(await captions.findCreated({ scope: '1', mediaId }, call)).toBeUndefined()
     const first = await create({}, '1', call)
-    expect([await create({}, '1', call), await captions.madeBefore({ scope: '1', mediaId }, call)]).toEqual([first, first])
+    expect([await create({}, '1', call), await captions.findCreated({ scope: '1', mediaId }, call)]).toEqual([first, first])
     expect(await shown()).toHaveLength(1)
     await expect(
-      captions.madeBefore({ scope: '1', mediaId }, aCall({ key: `caption ${mediaId}`, fingerprint: 'y' })),
+      captions.findCreated({ scope: '1', mediaId }, aCall({ key: `caption ${mediaId}`, fingerprint: 'y' })),
     ).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })
@@ -189,7 +189,7 @@ describe('a media', () => {
   })
   test('of another organisation is not found', async () => {
     await expect(create({}, '2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    await expect(captions.madeBefore({ scope: '2', mediaId }, aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(captions.findCreated({ scope: '2', mediaId }, aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(captions.create({ scope: '1', mediaId: '7' }, aCaption(), aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     const captionId = await create({}, null)
     expect((await captions.find({ scope: null, captionId }))?.organisationId).toBe('1')

@@ -18,7 +18,7 @@ export interface StoredLine extends CaptionLine {
   captionLineId: string
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /**
  * All methods except `find` and `read` throw CAPTION_NOT_FOUND. `create` and `update` also throw
@@ -32,8 +32,8 @@ export interface CaptionStore {
    * Returns the id that an earlier call with this idempotency key created. Throws MEDIA_NOT_FOUND
    * if the media does not exist.
    */
-  madeBefore(media: MediaKey, call: Repeatable): Promise<string | undefined>
-  create(media: MediaKey, caption: NewCaption, call: Repeatable): Promise<string>
+  findCreated(media: MediaKey, call: IdempotentCall): Promise<string | undefined>
+  create(media: MediaKey, caption: NewCaption, call: IdempotentCall): Promise<string>
   /** Locks the captions and stores the fields that `change` returns. Replaces the lines if new ones are given. */
   update(key: CaptionKey, changes: CaptionChanges, signal?: AbortSignal): Promise<Caption>
   remove(key: CaptionKey, signal?: AbortSignal): Promise<void>
@@ -76,7 +76,7 @@ export function createCaptionStore(db: Db): CaptionStore {
       const [row] = await db.query<CaptionRow & { lines: LineCells[] }>(READ, [captionId, scope])
       return row && { caption: toCaption(row), lines: row.lines.map(toLine) }
     },
-    async madeBefore({ scope, mediaId }, call) {
+    async findCreated({ scope, mediaId }, call) {
       const known = await storedResponse(db, call, codec)
       if (known) return known.captionId
       const [media] = await db.query('select 1 from media where media_id = $1 and ($2::bigint is null or organisation_id = $2)', [
@@ -88,7 +88,7 @@ export function createCaptionStore(db: Db): CaptionStore {
     },
     create: async (key, { title, language, userId, lines }, call) => {
       const { captionId } = await withIdempotency(db, call, codec, async (tx) => {
-        const media = await requireFreePlace(tx, key)
+        const media = await requireBelowLimit(tx, key)
         const [row] = await tx.query<{ caption_id: string }>(
           `insert into caption (media_id, organisation_id, title, language, created_by_user_id, last_modified_by_user_id, plain_text)
            values ($1, $2, $3, $4, $5, $5, $6) returning caption_id`,
@@ -105,7 +105,7 @@ export function createCaptionStore(db: Db): CaptionStore {
         const before = await readCaption(tx, key)
         const after = change(before)
         // Lock order: media before captions, as everywhere.
-        if (after.mediaId !== before.mediaId) await requireFreePlace(tx, { scope: before.organisationId, mediaId: after.mediaId })
+        if (after.mediaId !== before.mediaId) await requireBelowLimit(tx, { scope: before.organisationId, mediaId: after.mediaId })
         const now = await readCaption(tx, key, 'for update')
         const { mediaId, title, language } = change(now)
         if (mediaId !== after.mediaId)
@@ -116,7 +116,7 @@ export function createCaptionStore(db: Db): CaptionStore {
            where caption_id = $1 returning ${COLUMNS}`,
           [now.captionId, mediaId, title, language, userId, ...(lines ? [1, searchedText(lines)] : [0])],
         )
-        if (!row) throw new Error(`captions ${now.captionId} went away under their lock`)
+        if (!row) throw new Error(`captions ${now.captionId} disappeared while they were locked`)
         if (lines) {
           await tx.query('delete from caption_line where caption_id = $1', [now.captionId])
           await insertLines(tx, now.captionId, lines)
@@ -152,7 +152,7 @@ async function insertLines(tx: Transaction, captionId: string, lines: readonly C
  * Locks the media and throws CAPTIONS_FULL if it is at its limit. Because of the lock, two
  * concurrent inserts see each other.
  */
-async function requireFreePlace(tx: Transaction, { scope, mediaId }: MediaKey) {
+async function requireBelowLimit(tx: Transaction, { scope, mediaId }: MediaKey) {
   const media = await lockMedia(tx, mediaId, scope)
   if (!media) throw notFound('media', mediaId)
   const [row] = await tx.query<{ count: number }>('select count(*)::int as count from caption where media_id = $1', [mediaId])

@@ -33,14 +33,14 @@ export function nameCaptions(captions: readonly CaptionSummary[], onLoad: Captio
  * uses the same rules.
  */
 export function shownCaption(captions: readonly CaptionSummary[], { showOnLoad, defaultOn }: CaptionsOnLoad): string | undefined {
-  const asked = showOnLoad.trim().toLowerCase()
-  if (asked === '0' || asked === 'false' || (asked === '' && !defaultOn)) return undefined
-  if (asked === '' || asked === '1' || asked === 'true') return captions[0]?.captionId
-  const wanted = asked.replaceAll('_', '-')
-  const exact = captions.find(({ language, title }) => language.toLowerCase() === wanted || title.toLowerCase() === asked)
-  return (exact ?? captions.find(({ language }) => primary(language) === primary(wanted)))?.captionId
+  const setting = showOnLoad.trim().toLowerCase()
+  if (setting === '0' || setting === 'false' || (setting === '' && !defaultOn)) return undefined
+  if (setting === '' || setting === '1' || setting === 'true') return captions[0]?.captionId
+  const requestedLanguage = setting.replaceAll('_', '-')
+  const exact = captions.find(({ language, title }) => language.toLowerCase() === requestedLanguage || title.toLowerCase() === setting)
+  return (exact ?? captions.find(({ language }) => primaryLanguage(language) === primaryLanguage(requestedLanguage)))?.captionId
 }
 
-function primary(language: string): string {
+function primaryLanguage(language: string): string {
   return language.toLowerCase().split('-', 1)[0] ?? ''
 }

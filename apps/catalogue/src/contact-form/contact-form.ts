@@ -58,19 +58,19 @@ export interface Submission extends SubmissionFields {
 /** Requires every field that the form captures, and rejects all others. Throws `invalid` with every invalid field. */
 export function checkSubmission(form: ContactFormFields, sent: SubmissionFields): void {
   const problems = [
-    ...captured('name', form.captureNames, sent.name),
-    ...captured('company_name', form.captureCompanyName, sent.companyName),
+    ...checkCaptured('name', form.captureNames, sent.name),
+    ...checkCaptured('company_name', form.captureCompanyName, sent.companyName),
     ...emailProblems(sent.email),
-    ...(sent.optIn && !form.captureOptIn ? [NOT_ASKED('opt_in')] : []),
+    ...(sent.optIn && !form.captureOptIn ? [notCaptured('opt_in')] : []),
     ...(sent.videoId === '' || isId(sent.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
   ]
   requireValid(problems)
 }
 
-const NOT_ASKED = (field: string): FieldError => ({ field, message: 'is not asked for by this form' })
+const notCaptured = (field: string): FieldError => ({ field, message: 'is not captured by this form' })
 
-function captured(field: string, asked: boolean, text: string): FieldError[] {
-  if (!asked) return text === '' ? [] : [NOT_ASKED(field)]
+function checkCaptured(field: string, isCaptured: boolean, text: string): FieldError[] {
+  if (!isCaptured) return text === '' ? [] : [notCaptured(field)]
   return text.trim() === '' ? [{ field, message: 'is required' }] : checkText(field, text, { max: 255 })
 }
 

@@ -3,8 +3,8 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { organisationFor, requireUser, scopeOf } from '@vitascope/principal'
 import type { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { isId, pageById } from '@vitascope/request'
-import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { checkFolder, mergeFolder } from './folder.ts'
 import type { FolderKey, FolderStore } from './folder-store.ts'
 
@@ -15,17 +15,17 @@ const MAX_VIDEOS = 1_000
 
 export function folderHandlers(folders: FolderStore, organisations: Organisations): Handlers<typeof FolderServiceService> {
   return {
-    async listFolders({ organisationId: named, ...page }, { principal, signal }) {
-      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+    async listFolders({ organisationId: requestedId, ...page }, { principal, signal }) {
+      const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const { rows, nextPageToken } = await pageById(page, MAX_FOLDERS, {
         read: (place) => folders.list(organisationId, place, signal),
         idOf: ({ folderId }) => folderId,
       })
       return { folders: rows, nextPageToken }
     },
-    async createFolder({ organisationId: named, name, description }, call) {
+    async createFolder({ organisationId: requestedId, name, description }, call) {
       const { userId } = requireUser(call.principal)
-      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return { folder: await folders.create({ organisationId, userId, ...checkFolder({ name, description }) }, call) }
     },
     async updateFolder({ folder: given, updateMask = [] }, { principal, signal }) {
@@ -47,18 +47,18 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
       return { videoIds: rows.map(({ videoId }) => videoId), nextPageToken }
     },
     async addFolderVideo({ folderId, videoId }, call) {
-      return { added: await folders.add(keyOf(call.principal, folderId), videoId, call) }
+      return { added: await folders.addVideo(keyOf(call.principal, folderId), videoId, call) }
     },
     async removeFolderVideo({ folderId, videoId }, call) {
-      await folders.take(keyOf(call.principal, folderId), videoId, call)
+      await folders.removeVideo(keyOf(call.principal, folderId), videoId, call)
       return {}
     },
   }
 }
 
-/** If the caller names an organisation, the folder must belong to it. */
-function keyOf(principal: Principal, folderId: string, named = ''): FolderKey {
-  const owner = named === '' ? scopeOf(principal) : (organisationFor(principal, named) ?? null)
+/** If the caller specifies an organisation, the folder must belong to it. */
+function keyOf(principal: Principal, folderId: string, requestedId = ''): FolderKey {
+  const owner = requestedId === '' ? scopeOf(principal) : (organisationFor(principal, requestedId) ?? null)
   if (!isId(folderId) || (owner !== null && !isId(owner))) throw notFound('folder', folderId)
   return { scope: owner, folderId }
 }

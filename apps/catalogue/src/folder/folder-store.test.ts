@@ -68,8 +68,8 @@ describe('a folder', () => {
     await expect(folders.update(key, '8', (now) => now)).rejects.toMatchObject(refused)
     await expect(folders.remove(key)).rejects.toMatchObject(refused)
     await expect(folders.videos(key, all)).rejects.toMatchObject(refused)
-    await expect(folders.add(key, videoId, aCall())).rejects.toMatchObject(refused)
-    await expect(folders.take(key, videoId, aCall())).rejects.toMatchObject(refused)
+    await expect(folders.addVideo(key, videoId, aCall())).rejects.toMatchObject(refused)
+    await expect(folders.removeVideo(key, videoId, aCall())).rejects.toMatchObject(refused)
   })
 })
 
@@ -78,15 +78,15 @@ describe('the videos of a folder', () => {
     const key = await aKey()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
-    for (const videoId of ids) expect(await folders.add(key, videoId, aCall())).toBe(true)
-    expect(await folders.add(key, ids[0] ?? '', aCall())).toBe(false)
+    for (const videoId of ids) expect(await folders.addVideo(key, videoId, aCall())).toBe(true)
+    expect(await folders.addVideo(key, ids[0] ?? '', aCall())).toBe(false)
     expect(await contents(key)).toEqual(ids)
     const [first] = await folders.videos(key, { ...all, limit: 1 })
     expect(await contents(key, { after: first?.place ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
     const repeated = { ...aCall(), idempotency: { key: 'taken out', fingerprint: 'f' } }
-    for (const call of [repeated, repeated]) await folders.take(key, ids[1] ?? '', call)
+    for (const call of [repeated, repeated]) await folders.removeVideo(key, ids[1] ?? '', call)
     for (const id of [ids[1] ?? '', 'x']) {
-      await expect(folders.take(key, id, aCall())).rejects.toMatchObject({ kind: 'not_found', reason: 'FOLDER_VIDEO_NOT_FOUND' })
+      await expect(folders.removeVideo(key, id, aCall())).rejects.toMatchObject({ kind: 'not_found', reason: 'FOLDER_VIDEO_NOT_FOUND' })
     }
     expect(await contents(key)).toEqual([ids[0], ids[2]])
   })
@@ -94,14 +94,14 @@ describe('the videos of a folder', () => {
     const { folderId } = await aKey()
     const { videoId } = await catalogue.upload({}, { organisationId: '2' })
     for (const id of [videoId, '4611686018427387905', 'x', '']) {
-      await expect(folders.add({ scope: null, folderId }, id, aCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+      await expect(folders.addVideo({ scope: null, folderId }, id, aCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     }
   })
   test('are kept when the folder is deleted, and leave it when they are deleted', async () => {
     const [gone, kept] = [await aKey(), await aKey()]
     const { videoId, mediaId } = await catalogue.upload()
-    await folders.add(gone, videoId, aCall())
-    await folders.add(kept, videoId, aCall())
+    await folders.addVideo(gone, videoId, aCall())
+    await folders.addVideo(kept, videoId, aCall())
     expect((await folders.remove(gone)).folderId).toBe(gone.folderId)
     await expect(folders.remove(gone)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
     expect(await catalogue.videos.find('1', videoId)).toBeDefined()
@@ -114,7 +114,7 @@ describe('the videos of a folder', () => {
       const key = await aKey()
       const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
       const answers = await Promise.allSettled([
-        ...videos.flatMap(({ videoId }) => [folders.add(key, videoId, aCall()), folders.add(key, videoId, aCall())]),
+        ...videos.flatMap(({ videoId }) => [folders.addVideo(key, videoId, aCall()), folders.addVideo(key, videoId, aCall())]),
         ...videos.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
         folders.remove(key),
       ])
@@ -129,7 +129,7 @@ test('a folder has the current titles and states of its videos, also of videos t
   const uploads = await Promise.all(Array.from({ length: 30 }, (_, i) => catalogue.upload({ title: `Before ${i}` })))
   const rename = ({ videoId }: { videoId: string }, title: string) =>
     catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))
-  await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.add(key, upload.videoId, aCall())]))
+  await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.addVideo(key, upload.videoId, aCall())]))
   const received = () =>
     catalogue.db.query<{ same: boolean }>(
       `select (f.state, f.title_key, f.create_time) = (v.state, lower(v.title), v.create_time) as same

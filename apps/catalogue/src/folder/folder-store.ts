@@ -16,13 +16,13 @@ export interface FolderPlace {
   videoId: string
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /** Methods with a key throw FOLDER_NOT_FOUND. A name that is in use throws FOLDER_EXISTS. */
 export interface FolderStore {
   require(key: FolderKey, signal?: AbortSignal): Promise<Folder>
   list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Folder[]>
-  create(folder: FolderFields & { organisationId: string; userId: string }, call: Repeatable): Promise<Folder>
+  create(folder: FolderFields & { organisationId: string; userId: string }, call: IdempotentCall): Promise<Folder>
   /** Locks the folder and stores the fields that `change` returns. Returns the folder after and before. */
   update(
     key: FolderKey,
@@ -34,9 +34,9 @@ export interface FolderStore {
   remove(key: FolderKey, signal?: AbortSignal): Promise<Folder>
   videos(key: FolderKey, place: PagePlace, signal?: AbortSignal): Promise<FolderPlace[]>
   /** Returns false if the folder already contains the video. Throws VIDEO_NOT_FOUND. */
-  add(key: FolderKey, videoId: string, call: Repeatable): Promise<boolean>
+  addVideo(key: FolderKey, videoId: string, call: IdempotentCall): Promise<boolean>
   /** Throws FOLDER_VIDEO_NOT_FOUND if the folder does not contain the video. */
-  take(key: FolderKey, videoId: string, call: Repeatable): Promise<void>
+  removeVideo(key: FolderKey, videoId: string, call: IdempotentCall): Promise<void>
 }
 
 const COLUMNS = `folder_id, organisation_id, name, description, created_by_user_id, last_modified_by_user_id, create_time, update_time`
@@ -57,7 +57,7 @@ export function createFolderStore(db: Db): FolderStore {
       return rows.map(toFolder)
     },
     async create({ organisationId, userId, name, description }, call) {
-      const made = await refusingTaken(name, () =>
+      const made = await withNameConflict(name, () =>
         withIdempotency(db, call, jsonCodec<Row>(), async (tx) => {
           const [row] = await tx.query<Row>(
             `insert into folder (organisation_id, name, description, created_by_user_id, last_modified_by_user_id)
@@ -85,7 +85,7 @@ export function createFolderStore(db: Db): FolderStore {
           if (!row) throw new Error(`folder ${previous.folderId} disappeared while it was locked`)
           return { folder: toFolder(row), previous }
         }, signal)
-      return refusingTaken(() => name, update)
+      return withNameConflict(() => name, update)
     },
     remove: (key, signal) =>
       db.transaction(async (tx) => {
@@ -102,7 +102,7 @@ export function createFolderStore(db: Db): FolderStore {
       )
       return rows.map((row) => ({ place: row.place, videoId: row.video_id }))
     },
-    add: (key, videoId, call) =>
+    addVideo: (key, videoId, call) =>
       withIdempotency(db, call, jsonCodec<boolean>(), async (tx) => {
         // The locks prevent a concurrent deletion of the folder or the video.
         const { folderId, organisationId } = await requireFolder(tx, key, 'for key share')
@@ -116,7 +116,7 @@ export function createFolderStore(db: Db): FolderStore {
         )
         return added.length > 0
       }),
-    take: async (key, videoId, call) => {
+    removeVideo: async (key, videoId, call) => {
       await withIdempotency(db, call, jsonCodec<boolean>(), async ({ query }) => {
         const { folderId } = await requireFolder({ query }, key)
         const taken = isId(videoId)
@@ -144,7 +144,7 @@ async function requireFolder(
   return toFolder(row)
 }
 
-async function refusingTaken<T>(name: string | (() => string), write: () => Promise<T>): Promise<T> {
+async function withNameConflict<T>(name: string | (() => string), write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {

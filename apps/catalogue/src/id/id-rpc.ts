@@ -1,7 +1,7 @@
 import type { Handlers } from '@vitascope/grpc'
 import { requireSystemUser } from '@vitascope/principal'
 import type { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
-import { giveText, type TextMaker, textMaker } from '../rules/random-text.ts'
+import { createUniqueText, type TextMaker, textMaker } from '../rules/random-text.ts'
 import type { IdStore } from './id-store.ts'
 
 export function idHandlers(ids: IdStore, make: TextMaker = textMaker()): Handlers<typeof IdServiceService> {
@@ -9,7 +9,7 @@ export function idHandlers(ids: IdStore, make: TextMaker = textMaker()): Handler
     nextId: async (_, { signal }) => ({ id: await ids.next(signal) }),
     async randomId({ length }, { principal, signal }) {
       requireSystemUser(principal)
-      return { id: await giveText(ids, make, length, signal) }
+      return { id: await createUniqueText(ids, make, length, signal) }
     },
   }
 }

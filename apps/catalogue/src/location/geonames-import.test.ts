@@ -83,7 +83,7 @@ describe('an import', () => {
   })
   test('changes nothing for a file without postcodes or a truncated file', async () => {
     const before = await all()
-    await expect(importGeonames(catalogue.db, file(), { skip: () => {} })).rejects.toThrow('holds no postcode')
+    await expect(importGeonames(catalogue.db, file(), { skip: () => {} })).rejects.toThrow('contains no postcode')
     await expect(
       importGeonames(catalogue.db, async function* () {
         yield Buffer.from(`${line('NL', '1')}\n`.repeat(10_000))

@@ -19,9 +19,9 @@ export class ImportRefused extends Error {
 }
 
 /** Maximum number of problems in the error message. */
-const MAX_NAMED = 20
+const MAX_LISTED_PROBLEMS = 20
 /** Characters that are sent to COPY at once. */
-const PART = 64 * 1024
+const COPY_CHARACTERS = 64 * 1024
 /** Only one import runs at a time. Readers are not blocked. */
 const IMPORT_LOCK = `select pg_advisory_xact_lock(hashtextextended('vitascope catalogue postcodes', 0))`
 
@@ -42,11 +42,11 @@ export function importGeonames(
          longitude float8, accuracy smallint) on commit drop`,
     )
     const count = { lines: 0, skipped: 0 }
-    const taken = await tx.copy('copy pg_temp.incoming from stdin', copyParts(open(), count, skip))
-    if (taken === 0) throw new ImportRefused(['the file holds no postcode'], 0)
+    const copied = await tx.copy('copy pg_temp.incoming from stdin', copyParts(open(), count, skip))
+    if (copied === 0) throw new ImportRefused(['the file contains no postcode'], 0)
     await tx.query(`set local work_mem = '64MB'`)
-    const named = await tx.query<{ country: string }>('select distinct country from pg_temp.incoming order by country')
-    const countries = named.map(({ country }) => country)
+    const countryRows = await tx.query<{ country: string }>('select distinct country from pg_temp.incoming order by country')
+    const countries = countryRows.map(({ country }) => country)
     await tx.query('delete from postcode where country = any($1)', [countries])
     const [stored] = await tx.query<{ postcodes: number }>(
       `with stored as (
@@ -80,12 +80,12 @@ async function* copyParts(
         const problem = `line ${count.lines} ${place}`
         bad++
         if (skip) skip(problem)
-        else if (problems.length < MAX_NAMED) problems.push(problem)
+        else if (problems.length < MAX_LISTED_PROBLEMS) problems.push(problem)
       } else {
         const { country, postcode, key, latitude, longitude, accuracy } = place
         part += `${count.lines}\t${country}\t${postcode}\t${key}\t${latitude}\t${longitude}\t${accuracy}\n`
       }
-      if (part.length < PART) continue
+      if (part.length < COPY_CHARACTERS) continue
       if (bad === 0 || skip) yield part
       part = ''
     }

@@ -24,7 +24,7 @@ export function readGeonamesLine(line: string): GeonamesPlace | string {
   const columns = line.split('\t')
   if (columns.length !== COLUMNS) return `has ${columns.length} columns, not ${COLUMNS}`
   const [country = '', written = '', , , , , , , , latitude = '', longitude = '', accuracy = ''] = columns
-  if (!/^[A-Z]{2}$/.test(country)) return 'begins with no country code'
+  if (!/^[A-Z]{2}$/.test(country)) return 'does not start with a country code'
   const postcode = written.trim()
   const key = postcodeKey(postcode)
   if (key === '' || postcode.length > 20 || /[\p{C}\\\ufffd]/u.test(postcode)) return 'has no postcode of 1 to 20 characters'

@@ -9,26 +9,26 @@ import type { MetadataStore } from './metadata-store.ts'
 export function metadataHandlers(metadata: MetadataStore): Handlers<typeof MetadataServiceService> {
   return {
     async createMetadata({ videoId, entries }, call) {
-      const { key, userId, bySystem } = whoAndWhat(call.principal, videoId)
+      const { key, userId, isSystem } = readCaller(call.principal, videoId)
       checkEntries(entries, 'entries')
-      return { createTime: await metadata.change(key, userId, (now) => addEntries(now, entries, bySystem), call) }
+      return { createTime: await metadata.change(key, userId, (now) => addEntries(now, entries, isSystem), call) }
     },
     async updateMetadata({ videoId, changes }, { principal, signal }) {
-      const { key, userId, bySystem } = whoAndWhat(principal, videoId)
+      const { key, userId, isSystem } = readCaller(principal, videoId)
       checkEntries(changes, 'changes')
-      return { updateTime: await metadata.change(key, userId, (now) => changeEntries(now, changes, bySystem), { signal }) }
+      return { updateTime: await metadata.change(key, userId, (now) => changeEntries(now, changes, isSystem), { signal }) }
     },
     async deleteMetadata({ videoId, names }, { principal, signal }) {
-      const { key, userId, bySystem } = whoAndWhat(principal, videoId)
+      const { key, userId, isSystem } = readCaller(principal, videoId)
       checkNames(names)
-      return { deleteTime: await metadata.change(key, userId, (now) => removeEntries(now, names, bySystem), { signal }) }
+      return { deleteTime: await metadata.change(key, userId, (now) => removeEntries(now, names, isSystem), { signal }) }
     },
   }
 }
 
-function whoAndWhat(principal: Principal, videoId: string) {
+function readCaller(principal: Principal, videoId: string) {
   const { userId, userType } = requireUser(principal)
   const key = { scope: scopeOf(principal), videoId }
   if (!isId(videoId)) throw notFound('video', videoId)
-  return { key, userId, bySystem: userType === 'system' }
+  return { key, userId, isSystem: userType === 'system' }
 }

@@ -1,6 +1,6 @@
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
-import { lockVideo, noteChange, type VideoKey } from '../publishing/media/video-lock.ts'
+import { lockVideo, recordChange, type VideoKey } from '../publishing/media/video-lock.ts'
 import type { MetadataEntry } from './metadata.ts'
 
 export interface MetadataStore {
@@ -27,7 +27,7 @@ export function createMetadataStore(db: Db): MetadataStore {
         const { videoId } = await lockVideo(tx, key)
         const now = await readEntries(tx, videoId)
         await saveEntries(tx, videoId, now, change(now))
-        return (await noteChange(tx, videoId, byUserId)).getTime()
+        return (await recordChange(tx, videoId, byUserId)).getTime()
       })
       return new Date(at)
     },

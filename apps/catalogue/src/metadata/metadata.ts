@@ -44,12 +44,12 @@ export function checkNames(names: readonly string[]): void {
  * Returns the entries of a video plus new ones. Throws METADATA_EXISTS, METADATA_FULL or
  * SYSTEM_ONLY without a partial result.
  */
-export function addEntries(now: readonly MetadataEntry[], given: readonly MetadataEntry[], bySystem: boolean): MetadataEntry[] {
-  if (!bySystem) refuseReadOnly(given)
+export function addEntries(now: readonly MetadataEntry[], given: readonly MetadataEntry[], isSystem: boolean): MetadataEntry[] {
+  if (!isSystem) rejectNewReadOnly(given)
   const known = new Set(now.map(({ name }) => name))
   const taken = given.filter(({ name }) => known.has(name)).map(({ name }) => name)
   if (taken.length > 0) {
-    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${shown(taken)}`)
+    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(taken)}`)
   }
   if (now.length + given.length > MAX_ENTRIES) {
     throw new DomainError('refused', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
@@ -61,12 +61,12 @@ export function addEntries(now: readonly MetadataEntry[], given: readonly Metada
  * Returns the entries of a video with the changes applied. Throws METADATA_NOT_FOUND,
  * METADATA_READ_ONLY or SYSTEM_ONLY without a partial result.
  */
-export function changeEntries(now: readonly MetadataEntry[], changes: readonly MetadataChange[], bySystem: boolean): MetadataEntry[] {
-  if (!bySystem) refuseReadOnly(changes)
-  const named = new Map(changes.map((change) => [change.name, change]))
-  refuseUntouchable(now, [...named.keys()], bySystem)
+export function changeEntries(now: readonly MetadataEntry[], changes: readonly MetadataChange[], isSystem: boolean): MetadataEntry[] {
+  if (!isSystem) rejectNewReadOnly(changes)
+  const changesByName = new Map(changes.map((change) => [change.name, change]))
+  rejectForbiddenChanges(now, [...changesByName.keys()], isSystem)
   return now.map((entry) => {
-    const change = named.get(entry.name)
+    const change = changesByName.get(entry.name)
     if (!change) return entry
     return { ...entry, value: change.value, private: change.private ?? entry.private, readOnly: change.readOnly ?? entry.readOnly }
   })
@@ -77,7 +77,7 @@ export function changeEntries(now: readonly MetadataEntry[], changes: readonly M
  * METADATA_READ_ONLY without a partial result.
  */
 export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): MetadataEntry[] {
-  refuseUntouchable(now, names, bySystem)
+  rejectForbiddenChanges(now, names, bySystem)
   const gone = new Set(names)
   return now.filter(({ name }) => !gone.has(name))
 }
@@ -105,24 +105,24 @@ function checkName(name: string, field: string): FieldError[] {
   return [{ field, message: `must have 1 to ${MAX_NAME_LENGTH} characters of a to z and underscore` }]
 }
 
-function refuseReadOnly(entries: readonly MetadataChange[]): void {
+function rejectNewReadOnly(entries: readonly MetadataChange[]): void {
   if (entries.some(({ readOnly }) => readOnly)) {
     throw new DomainError('forbidden', 'SYSTEM_ONLY', 'only system keys may make metadata read-only')
   }
 }
 
-function refuseUntouchable(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): void {
+function rejectForbiddenChanges(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): void {
   const known = new Map(now.map((entry) => [entry.name, entry]))
   const missing = names.filter((name) => !known.has(name))
-  if (missing.length > 0) throw notFound('metadata', shown(missing))
+  if (missing.length > 0) throw notFound('metadata', formatNames(missing))
   const bound = names.filter((name) => known.get(name)?.readOnly)
   if (bound.length > 0 && !bySystem) {
-    throw new DomainError('forbidden', 'METADATA_READ_ONLY', `only system keys may change read-only metadata: ${shown(bound)}`)
+    throw new DomainError('forbidden', 'METADATA_READ_ONLY', `only system keys may change read-only metadata: ${formatNames(bound)}`)
   }
 }
 
 /** Returns names for an error message, truncated because names from a URL path can have any length. */
-function shown(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   const text = names.slice(0, 5).join(', ')
   return text.length > 200 || names.length > 5 ? `${text.slice(0, 200)}…` : text
 }

@@ -3,8 +3,8 @@ import type { Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
 import type { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { isId, pageById } from '@vitascope/request'
-import { namedOrganisation, requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
+import { findRequestedOrganisation, requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { checkOverlay, mergeOverlay } from './overlay.ts'
 import { fromMessage, toMessage } from './overlay-message.ts'
 import type { OverlayKey, OverlayStore } from './overlay-store.ts'
@@ -27,12 +27,12 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
       return { overlay: toMessage(overlay) }
     },
     async createOverlay({ overlay: given }, call) {
-      const scope = await namedOrganisation(organisations, call.principal, given?.organisationId ?? '', call.signal)
+      const scope = await findRequestedOrganisation(organisations, call.principal, given?.organisationId ?? '', call.signal)
       if (!given) throw invalid([{ field: 'overlay', message: 'is required' }])
       const fields = fromMessage(given)
       checkOverlay(fields)
       if (scope === null && fields.mediaId === '') {
-        throw invalid([{ field: 'organisation_id', message: 'is required where no media is named' }])
+        throw invalid([{ field: 'organisation_id', message: 'is required if no media is given' }])
       }
       return { overlay: toMessage(await overlays.create(scope, fields, call)) }
     },

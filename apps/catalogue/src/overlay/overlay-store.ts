@@ -13,7 +13,7 @@ export interface OverlayKey {
 }
 
 /**
- * All methods except `find` and `list` throw OVERLAY_NOT_FOUND. If a media is named, they also
+ * All methods except `find` and `list` throw OVERLAY_NOT_FOUND. If a media is given, they also
  * throw MEDIA_NOT_FOUND and OVERLAYS_FULL.
  */
 export interface OverlayStore {
@@ -53,7 +53,7 @@ export function createOverlayStore(db: Db): OverlayStore {
     },
     create: (scope, fields, call) =>
       withIdempotency(db, call, CODEC, async (tx) => {
-        const organisationId = fields.mediaId === '' ? scope : await mediaWithFreePlace(tx, fields.mediaId, scope)
+        const organisationId = fields.mediaId === '' ? scope : await lockMediaBelowLimit(tx, fields.mediaId, scope)
         if (organisationId === null) throw new Error('an overlay without a media needs an organisation')
         const [row] = await tx.query<OverlayRow>(
           `insert into overlay (${FIELD_COLUMNS}, organisation_id) values (${FIELD_PARAMETERS}, $17) returning ${COLUMNS}`,
@@ -65,7 +65,7 @@ export function createOverlayStore(db: Db): OverlayStore {
     update: (key, mediaId, change, signal) =>
       db.transaction(async (tx) => {
         const { organisationId, mediaId: from } = await requireOverlay(tx, key)
-        if (mediaId !== '' && mediaId !== from) await mediaWithFreePlace(tx, mediaId, organisationId)
+        if (mediaId !== '' && mediaId !== from) await lockMediaBelowLimit(tx, mediaId, organisationId)
         const after = change(await requireOverlay(tx, key, 'for update'))
         const [row] = await tx.query<OverlayRow>(
           `update overlay set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), update_time = clock_timestamp() where overlay_id = $17
@@ -90,7 +90,7 @@ export function createOverlayStore(db: Db): OverlayStore {
  * Locks a media and returns its organisation. Throws OVERLAYS_FULL if it is at its limit. The lock
  * keeps the count stable.
  */
-async function mediaWithFreePlace(tx: Transaction, mediaId: string, scope: Scope): Promise<string> {
+async function lockMediaBelowLimit(tx: Transaction, mediaId: string, scope: Scope): Promise<string> {
   const media = await lockMedia(tx, mediaId, scope)
   if (!media) throw notFound('media', mediaId)
   const [row] = await tx.query<{ full: boolean }>('select count(*) >= $2 as full from overlay where media_id = $1', [mediaId, MAX_OVERLAYS])

@@ -80,7 +80,7 @@ function overlayProblems(fields: OverlayFields): FieldError[] {
   const { mediaId, startSeconds, endSeconds, language } = fields
   return [
     ...(mediaId === '' || isId(mediaId) ? [] : [{ field: 'media_id', message: 'must be an id, or empty for none' }]),
-    ...duringProblems(startSeconds, endSeconds),
+    ...timeProblems(startSeconds, endSeconds),
     ...checkText('title', fields.title, { min: 1, max: 255 }),
     ...checkText('description', fields.description, { max: 1_000 }),
     ...addressProblems('image_path', fields.imagePath, { paths: true }),
@@ -97,7 +97,7 @@ function overlayProblems(fields: OverlayFields): FieldError[] {
   ]
 }
 
-function duringProblems(start: number | undefined, end: number | undefined): FieldError[] {
+function timeProblems(start: number | undefined, end: number | undefined): FieldError[] {
   if (start === undefined && end === undefined) return []
   if (start === undefined || end === undefined) return [{ field: 'during', message: 'must have a start and an end' }]
   const bad = [start, end].some((seconds) => !Number.isInteger(seconds) || seconds < 0 || seconds > MAX_SECONDS)

@@ -29,13 +29,13 @@ export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, given:
 /** Returns the problems of a playlist's fields. It does not check the organisation of the videos. */
 export function checkPlaylist(fields: PlaylistFields): FieldError[] {
   const { videoLimit } = fields
-  const goodLimit = Number.isInteger(videoLimit) && videoLimit >= 0 && videoLimit <= MAX_VIDEOS
+  const isLimitValid = Number.isInteger(videoLimit) && videoLimit >= 0 && videoLimit <= MAX_VIDEOS
   return [
     ...checkText('playlist_type', fields.playlistType, { min: 1, max: 50 }),
     ...checkText('title', fields.title, { max: 255 }),
     ...checkText('description', fields.description, { max: 5_000 }),
     ...checkAddress('monetization_url', fields.monetizationUrl),
-    ...(goodLimit ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MAX_VIDEOS}` }]),
+    ...(isLimitValid ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MAX_VIDEOS}` }]),
     ...checkText('settings', fields.settings, { max: 10_000 }),
     ...jsonObject(fields.monetizationJson, 'monetization_json'),
     ...(fields.videoIds.length <= MAX_VIDEOS ? [] : [{ field: 'video_ids', message: `must be at most ${MAX_VIDEOS} videos` }]),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isId } from '@vitascope/request'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { append, type Playlist, plainPlaylist, take } from './playlist.ts'
+import { appendVideo, defaultPlaylist, type Playlist, removeVideo } from './playlist.ts'
 import { createPlaylistStore, type PlaylistStore } from './playlist-store.ts'
 
 let catalogue: CatalogueDatabase
@@ -20,18 +20,18 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 async function aPlaylist(videoIds: string[] = [], organisationId = '1', title = 'Launches') {
-  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: plainPlaylist(title, 'All') }, aCall())
+  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: defaultPlaylist(title, 'All') }, aCall())
   const key = { scope: organisationId, playlistId }
   if (videoIds.length > 0) await playlists.update(key, videoIds, (now) => ({ ...now, videoIds }))
   return key
 }
-const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (now) => append(now, id))
+const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (now) => appendVideo(now, id))
 
 test('a new playlist is empty and has an id', async () => {
   const key = await aPlaylist()
   expect(isId(key.playlistId)).toBe(true)
   expect(await playlists.find(key)).toMatchObject({
-    playlist: { ...plainPlaylist('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
+    playlist: { ...defaultPlaylist('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
     organisationActive: true,
     videos: [],
   })
@@ -40,14 +40,14 @@ test('a new playlist is empty and has an id', async () => {
 test('the id of a playlist differs from the ids of videos and other playlists', async () => {
   const taken = [videoId, (await aPlaylist()).playlistId, '12345']
   const picky = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
-  const fields = plainPlaylist('', '')
+  const fields = defaultPlaylist('', '')
   expect(await picky.create({ organisationId: '1', userId: '7', fields }, aCall())).toEqual({ playlistId: '12345' })
-  await expect(picky.create({ organisationId: '1', userId: '7', fields }, aCall())).rejects.toThrow('were all taken')
+  await expect(picky.create({ organisationId: '1', userId: '7', fields }, aCall())).rejects.toThrow('were all in use')
 })
 
 test('one idempotency key creates one playlist', async () => {
   const call = aCall({ key: 'b'.repeat(64), fingerprint: 'f'.repeat(64) })
-  const create = () => playlists.create({ organisationId: '1', userId: '7', fields: plainPlaylist('Once', '') }, call)
+  const create = () => playlists.create({ organisationId: '1', userId: '7', fields: defaultPlaylist('Once', '') }, call)
   const first = await create()
   expect(await create()).toEqual(first)
 })
@@ -60,7 +60,7 @@ describe('the order of a playlist', () => {
     const changed = await add(key, videoId)
     expect(changed.videoIds).toEqual([videoId, other, videoId])
     expect((await playlists.find(key))?.videos.map((video) => video.videoId)).toEqual([videoId, other, videoId])
-    expect((await playlists.update(key, [videoId], (now) => take(now, videoId, 0))).videoIds).toEqual([other, videoId])
+    expect((await playlists.update(key, [videoId], (now) => removeVideo(now, videoId, 0))).videoIds).toEqual([other, videoId])
   })
 
   test('accepts one of 50 concurrent additions at 24 videos', async () => {
@@ -83,7 +83,7 @@ describe('the order of a playlist', () => {
     const key = await aPlaylist([upload.videoId, other, upload.videoId])
     await catalogue.media.remove({ scope: '1', mediaId: upload.mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect((await playlists.find(key))?.playlist.videoIds).toEqual([other])
-    expect((await playlists.update(key, [other], (now) => take(now, other, 0))).videoIds).toEqual([])
+    expect((await playlists.update(key, [other], (now) => removeVideo(now, other, 0))).videoIds).toEqual([])
   })
 
   test('stays correct while videos are deleted and added concurrently', async () => {

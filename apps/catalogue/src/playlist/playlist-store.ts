@@ -27,10 +27,15 @@ export interface PlaylistStore {
   find(key: PlaylistKey, signal?: AbortSignal): Promise<FoundPlaylist | undefined>
   list(listing: PlaylistListing, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
   /**
-   * Locks the playlist and stores what `change` returns. `named` are the videos in the request.
+   * Locks the playlist and stores what `change` returns. `requestedVideoIds` are the videos in the request.
    * Throws VIDEO_NOT_FOUND before `change` runs if one of them belongs to another organisation.
    */
-  update(key: PlaylistKey, named: readonly string[], change: (now: Playlist) => Playlist, signal?: AbortSignal): Promise<Playlist>
+  update(
+    key: PlaylistKey,
+    requestedVideoIds: readonly string[],
+    change: (now: Playlist) => Playlist,
+    signal?: AbortSignal,
+  ): Promise<Playlist>
 }
 
 export interface FoundPlaylist {
@@ -65,7 +70,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
           )
           if (row) return { playlistId: row.playlist_id }
         }
-        throw new Error(`${ID_TRIES} random ids were all taken`)
+        throw new Error(`${ID_TRIES} random ids were all in use`)
       }),
     // Runs two statements, both by primary key: one for the playlist, one for its videos (at most
     // 25).
@@ -89,15 +94,15 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
         [organisationId, after.time, after.id, size + 1, skip],
       )
       const playlists = rows.slice(0, size).map(toPlaylist)
-      const fitting = whileLight(playlists, messageSize)
+      const fitting = firstThatFit(playlists, messageSize)
       const last = fitting.at(-1)
       return { playlists: fitting, nextPageToken: last && fitting.length < rows.length ? writeToken(last) : '' }
     },
-    update: (key, named, change, signal) =>
+    update: (key, requestedVideoIds, change, signal) =>
       db.transaction(async (tx) => {
         const before = await lockPlaylist(tx, key)
-        const videos = await holdVideos(tx, before.organisationId, [...before.videoIds, ...named])
-        const missing = named.find((videoId) => !videos.has(videoId))
+        const videos = await lockVideos(tx, before.organisationId, [...before.videoIds, ...requestedVideoIds])
+        const missing = requestedVideoIds.find((videoId) => !videos.has(videoId))
         if (missing !== undefined) throw notFound('video', missing)
         const after = change({ ...before, videoIds: before.videoIds.filter((videoId) => videos.has(videoId)) })
         await tx.query(
@@ -111,7 +116,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
 }
 
 /** Returns the first playlists that fit into one message, at least one. */
-function whileLight(playlists: Playlist[], messageSize: (playlist: Playlist) => number): Playlist[] {
+function firstThatFit(playlists: Playlist[], messageSize: (playlist: Playlist) => number): Playlist[] {
   let bytes = 0
   const end = playlists.findIndex((playlist, index) => {
     bytes += messageSize(playlist)
@@ -141,7 +146,7 @@ async function readPlaylist(tx: Transaction, { scope, playlistId }: PlaylistKey)
  * Locks and returns those of the videos that belong to the organisation. They cannot be deleted
  * until the transaction ends.
  */
-async function holdVideos(tx: Transaction, organisationId: string, videoIds: readonly string[]): Promise<Set<string>> {
+async function lockVideos(tx: Transaction, organisationId: string, videoIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ video_id: string }>(
     'select video_id from video where video_id = any($1::bigint[]) and organisation_id = $2 order by video_id for key share',
     [[...new Set(videoIds)].filter(isId), organisationId],

@@ -1,19 +1,19 @@
 import { describe, expect, test } from '@jest/globals'
-import { append, plainPlaylist, take } from './playlist.ts'
+import { appendVideo, defaultPlaylist, removeVideo } from './playlist.ts'
 import { mergePlaylist } from './playlist-mask.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
-const aPlaylist = (...videoIds: string[]) => ({ ...plainPlaylist('Launches', ''), videoIds })
+const aPlaylist = (...videoIds: string[]) => ({ ...defaultPlaylist('Launches', ''), videoIds })
 
 test.each([
   ['an empty playlist', 0],
   ['a playlist one below the limit', 24],
 ])('%s accepts one more video', (_, before) => {
-  expect(append(aPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
+  expect(appendVideo(aPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
 })
 
 test('a full playlist rejects another video', () => {
-  expect(() => append(aPlaylist(...many(25)), '7')).toThrow(expect.objectContaining({ kind: 'refused', reason: 'PLAYLIST_FULL' }))
+  expect(() => appendVideo(aPlaylist(...many(25)), '7')).toThrow(expect.objectContaining({ kind: 'refused', reason: 'PLAYLIST_FULL' }))
 })
 
 describe('removing a video', () => {
@@ -25,15 +25,15 @@ describe('removing a video', () => {
     ['nothing past the end', '1', 24, ['1', '2', '1', '3']],
     ['nothing if the video is missing', '9', undefined, ['1', '2', '1', '3']],
   ])('removes %s', (_, videoId, position, left) => {
-    expect(take(aPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
+    expect(removeVideo(aPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
   })
 })
 
 describe('an update', () => {
-  const input = { ...plainPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
+  const input = { ...defaultPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
   test('changes the fields in the mask and nothing else', () => {
     expect(mergePlaylist(aPlaylist('1'), input, ['title', 'randomise', 'video_limit'])).toEqual({
-      ...plainPlaylist('Landings', ''),
+      ...defaultPlaylist('Landings', ''),
       randomise: true,
       videoLimit: 25,
       videoIds: ['1'],

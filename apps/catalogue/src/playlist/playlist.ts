@@ -27,7 +27,7 @@ export interface Playlist extends PlaylistFields {
   updateTime: Date
 }
 
-export function plainPlaylist(title: string, description: string): PlaylistFields {
+export function defaultPlaylist(title: string, description: string): PlaylistFields {
   return {
     playlistType: 'standard',
     title,
@@ -43,9 +43,9 @@ export function plainPlaylist(title: string, description: string): PlaylistField
 }
 
 /** Returns the playlist with the video appended. The same video may occur more than once. Throws PLAYLIST_FULL. */
-export function append<Fields extends PlaylistFields>(playlist: Fields, videoId: string): Fields {
+export function appendVideo<Fields extends PlaylistFields>(playlist: Fields, videoId: string): Fields {
   if (playlist.videoIds.length >= MAX_VIDEOS) {
-    throw new DomainError('refused', 'PLAYLIST_FULL', `a playlist holds at most ${MAX_VIDEOS} videos`)
+    throw new DomainError('refused', 'PLAYLIST_FULL', `a playlist contains at most ${MAX_VIDEOS} videos`)
   }
   return { ...playlist, videoIds: [...playlist.videoIds, videoId] }
 }
@@ -54,7 +54,7 @@ export function append<Fields extends PlaylistFields>(playlist: Fields, videoId:
  * Returns the playlist without the video, or without its occurrence at one position (from 0). Does
  * nothing if there is no such occurrence.
  */
-export function take<Fields extends PlaylistFields>(playlist: Fields, videoId: string, position?: number): Fields {
-  const goes = (id: string, place: number) => id === videoId && (position === undefined || place === position)
-  return { ...playlist, videoIds: playlist.videoIds.filter((id, place) => !goes(id, place)) }
+export function removeVideo<Fields extends PlaylistFields>(playlist: Fields, videoId: string, position?: number): Fields {
+  const isRemoved = (id: string, place: number) => id === videoId && (position === undefined || place === position)
+  return { ...playlist, videoIds: playlist.videoIds.filter((id, place) => !isRemoved(id, place)) }
 }

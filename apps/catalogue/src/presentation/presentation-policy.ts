@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { IS_OPEN } from './presentation-store.ts'
+import { IS_PUBLIC } from './presentation-store.ts'
 
 /** The access rules of a presentation's files, and their locations. */
 export interface PresentationPolicy {
@@ -33,7 +33,7 @@ const FIND = `
               from slide_set s where s.presentation_id = p.presentation_id), '[]') as sets
   from presentation p join organisation o on o.organisation_id = p.organisation_id
     left join video v on v.video_id = p.video_id and v.organisation_id = p.organisation_id left join media m on m.media_id = v.media_id
-  where p.presentation_id = $1 and ${IS_OPEN}`
+  where p.presentation_id = $1 and ${IS_PUBLIC}`
 
 export function createPresentationPolicies(db: Db): PresentationPolicies {
   return {

@@ -80,7 +80,7 @@ describe('presentations', () => {
     await presentations.remove({ scope: null, presentationId })
     expect(await find(presentationId)).toBeUndefined()
     expect((await received()).sort()).toEqual([jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort())
-    expect(await jobs.wanted([jobId, next.jobId])).toEqual([])
+    expect(await jobs.findNeeded([jobId, next.jobId])).toEqual([])
     expect(await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 9)).toBe(false)
     expect(await rules.find(presentationId)).toBeUndefined()
     await expect(presentations.remove({ scope: null, presentationId })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
@@ -289,7 +289,7 @@ describe('a file', () => {
 test('slide jobs have other ids than media jobs', async () => {
   const ids = [(await catalogue.upload()).jobId, (await add()).jobId, (await catalogue.upload()).jobId, (await add()).jobId]
   expect(new Set(ids).size).toBe(4)
-  expect((await jobs.wanted(ids)).sort()).toEqual([ids[1], ids[3]].sort())
+  expect((await jobs.findNeeded(ids)).sort()).toEqual([ids[1], ids[3]].sort())
 })
 
 test('a stale job is claimed once and sent again once', async () => {

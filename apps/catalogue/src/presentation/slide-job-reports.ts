@@ -6,13 +6,13 @@ import type { SlideSet, SlideUpdate } from './slide-job.ts'
 import type { SlideJobStore } from './slide-job-store.ts'
 
 /** Returns the part of the job service that handles reports about slide jobs. */
-export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'wanted' | 'usedSets'>): SlideJobReports {
+export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'findNeeded' | 'usedSets'>): SlideJobReports {
   return {
     async apply(report, signal) {
       const update = toSlideUpdate(report)
       return update && slideJobs.apply(report.jobId, update, report.revision, signal)
     },
-    wanted: slideJobs.wanted,
+    findNeeded: slideJobs.findNeeded,
     usedSets: slideJobs.usedSets,
   }
 }

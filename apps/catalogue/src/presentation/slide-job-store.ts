@@ -32,11 +32,11 @@ export interface SlideJobStore {
   add(source: SlideSource, signal?: AbortSignal): Promise<{ presentationId: string; jobId: string }>
   /**
    * Applies an update to an active job. A progress update needs a revision above the last one.
-   * Returns whether the job is still wanted, or undefined if the job never existed.
+   * Returns whether the job is still needed, or undefined if the job never existed.
    */
   apply(jobId: string, update: SlideUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
   /** Returns those of the jobs that are active, or whose slides a presentation has. */
-  wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  findNeeded(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
   /** Returns the prefixes of the jobs' slides that a presentation has. */
   usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
@@ -73,7 +73,7 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
         }
         return state === 'running' || state === 'ok'
       }, signal),
-    async wanted(jobIds, signal) {
+    async findNeeded(jobIds, signal) {
       signal?.throwIfAborted()
       return (await db.query<{ job_id: string }>(NEEDED, [jobIds])).map(({ job_id }) => job_id)
     },
@@ -187,7 +187,7 @@ interface SlidesOwner {
   videoId: string
 }
 
-/** Returns whether a job that has ended here is still wanted. Of its sets, only the first accepted one is. */
+/** Returns whether a job that has ended here is still needed. Of its sets, only the first accepted one is. */
 async function isNeededAfter(tx: Transaction, jobId: string, update: SlideUpdate): Promise<boolean> {
   if (update.kind === 'progress') return false
   if (update.kind !== 'slides') return (await tx.query(NEEDED, [[jobId]])).length > 0

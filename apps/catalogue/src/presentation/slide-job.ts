@@ -22,7 +22,7 @@ export type SlideJobState = 'queued' | 'running' | 'ok' | 'failed' | 'cancelled'
 const TOO_MANY: SlideUpdate = {
   kind: 'failed',
   code: 4002,
-  message: `a presentation has at most ${MAX_SLIDES} slides; put the rest into another one`,
+  message: `a presentation has at most ${MAX_SLIDES} slides; add the others to another presentation`,
 }
 
 /**

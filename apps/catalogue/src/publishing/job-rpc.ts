@@ -11,7 +11,7 @@ import type { RetryJob } from './retry-job.ts'
 const CHECKED_AT_ONCE = 1_000
 
 /** Reports about presentation jobs, which share one id space with media jobs. */
-export interface SlideJobReports extends Pick<JobStore, 'wanted' | 'usedSets'> {
+export interface SlideJobReports extends Pick<JobStore, 'findNeeded' | 'usedSets'> {
   /**
    * Returns whether the job is still wanted. Returns undefined if the job never existed, or if
    * presentation jobs have no such update.
@@ -56,7 +56,7 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
       const asked = checkIds(jobIds)
-      const [wanted, wantedSlides] = await Promise.all([jobs.wanted(asked, signal), slideJobs.wanted(asked, signal)])
+      const [wanted, wantedSlides] = await Promise.all([jobs.findNeeded(asked, signal), slideJobs.findNeeded(asked, signal)])
       return { wantedJobIds: [...wanted, ...wantedSlides] }
     },
     async checkSets({ jobIds }, { principal, signal }) {
@@ -78,7 +78,7 @@ function toUpdate({ jobId, update }: ReportJobRequest): JobUpdate {
     case 'progress':
       return { kind: 'progress', percent: update.value.percent, sourceMs: update.value.sourceMs }
     case 'playable':
-      return { kind: 'playable', preview: checkPlace('playable.preview', jobId, update.value.preview) }
+      return { kind: 'playable', preview: checkSetLocation('playable.preview', jobId, update.value.preview) }
     case 'published':
       return { kind: 'published', renditions: checkSet(jobId, update.value.renditions) }
     case 'failed':
@@ -89,13 +89,13 @@ function toUpdate({ jobId, update }: ReportJobRequest): JobUpdate {
 }
 
 /** A set that cannot be played must not become the current set. */
-function checkSet(jobId: string, named: RenditionSet | undefined): RenditionSet {
-  const set = checkPlace('published.renditions', jobId, named)
+function checkSet(jobId: string, reported: RenditionSet | undefined): RenditionSet {
+  const set = checkSetLocation('published.renditions', jobId, reported)
   if (set.renditions.length === 0) throw invalid([{ field: 'published.renditions.renditions', message: 'must not be empty' }])
   return set
 }
 
-function checkPlace(field: string, jobId: string, set: RenditionSet | undefined): RenditionSet {
+function checkSetLocation(field: string, jobId: string, set: RenditionSet | undefined): RenditionSet {
   if (!set) throw invalid([{ field, message: 'is missing' }])
   const problems = [
     ...(set.jobId === jobId ? [] : [{ field: `${field}.job_id`, message: 'must be the job of the report' }]),

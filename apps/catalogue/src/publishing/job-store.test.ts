@@ -150,9 +150,9 @@ describe('a replacement', () => {
       { version: expect.not.stringMatching(version ?? ''), prefix: `renditions/${second}` },
       { version, prefix: `renditions/${first}` },
     ])
-    expect(await catalogue.jobs.wanted([first, second])).toEqual([first, second])
+    expect(await catalogue.jobs.findNeeded([first, second])).toEqual([first, second])
     await catalogue.db.query(`update delivery_set set expire_time = now() - interval '1 second' where video_id = $1`, [videoId])
-    expect(await catalogue.jobs.wanted([first, second])).toEqual([second])
+    expect(await catalogue.jobs.findNeeded([first, second])).toEqual([second])
     expect((await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets).toHaveLength(1)
   })
   test('that fails leaves the video unchanged, and the job has the reason', async () => {
@@ -222,5 +222,5 @@ test('only active jobs, and jobs whose set is used, are wanted', async () => {
   const [active, played, failed] = [await catalogue.upload(), await catalogue.play(), await catalogue.upload()]
   await fail(failed.jobId)
   const requested = [active.jobId, played.jobId, failed.jobId, '999999999']
-  expect(await catalogue.jobs.wanted(requested)).toEqual([active.jobId, played.jobId])
+  expect(await catalogue.jobs.findNeeded(requested)).toEqual([active.jobId, played.jobId])
 })

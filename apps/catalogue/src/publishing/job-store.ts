@@ -4,26 +4,26 @@ import type { Scope } from '@vitascope/principal'
 import { addEvent, addVideoEvents } from '../notification/event/event-store.ts'
 import { queueSuccessMail } from '../notification/mail/mail-store.ts'
 import { overrunOf, reserveMinutes } from '../quota/reserve.ts'
-import { ADDED_IS_USED, addToSet, endCountOfAdded, unlessOvertaken } from './encoding-format/add-rendition.ts'
+import { ADDED_IS_USED, addToSet, cancelIfReplaced, endCountOfAdded } from './encoding-format/add-rendition.ts'
 import { startAllRenditions } from './encoding-format/start-renditions.ts'
 import { applyUpdate, isActive, type Job, type JobUpdate } from './job/job.ts'
 import { type Enqueue, enqueueCancelled } from './job/job-messages.ts'
 import { switchToSet } from './media/delivery-set.ts'
 import { type LockedMedia, lockMedia, saveState } from './media/media-lock.ts'
-import { fitTogether } from './media/rendition-set.ts'
+import { areCompatible } from './media/rendition-set.ts'
 import { TOO_LARGE } from './media/status.ts'
 
 export interface JobStore {
   find(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job | undefined>
   /**
    * Applies an update to an active job. A progress update needs a revision above the last one.
-   * Returns whether the job is still wanted, or undefined if the job never existed.
+   * Returns whether the job is still needed, or undefined if the job never existed.
    */
   apply(jobId: string, update: JobUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
   /** Cancels a job for its caller. Throws JOB_NOT_FOUND and JOB_FINISHED. */
   cancel(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job>
   /** Returns those of the jobs that are active, or whose set a media uses or retains. */
-  wanted(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  findNeeded(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
   /** Returns the prefixes of the jobs' sets that a media uses or retains. */
   usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
@@ -46,7 +46,7 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         // Final updates are reported once and ignore the revision: after a database restore in
         // encoding, the revision may be lower than before.
         if (update.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
-        const outcome = await withinQuota(tx, locked, unlessOvertaken(locked.job, locked.media, update))
+        const outcome = await withinQuota(tx, locked, cancelIfReplaced(locked.job, locked.media, update))
         await applyUpdateLocked(tx, enqueue, locked, outcome, revision)
         return outcome.kind !== 'failed' && outcome.kind !== 'cancelled'
       }, signal),
@@ -61,7 +61,7 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         if (!row) throw new Error(`job ${jobId} disappeared while it was locked`)
         return toJob(row)
       }, signal),
-    async wanted(jobIds, signal) {
+    async findNeeded(jobIds, signal) {
       signal?.throwIfAborted()
       return (await db.query<{ job_id: string }>(NEEDED, [jobIds])).map(({ job_id }) => job_id)
     },
@@ -139,13 +139,13 @@ async function applyUpdateLocked(
   }
   await saveState(tx, job.mediaId, after.media)
   const { preview } = after.media
-  if (preview && !(media.preview && fitTogether(media.preview, preview))) {
+  if (preview && !(media.preview && areCompatible(media.preview, preview))) {
     await switchToSet(tx, job.mediaId, undefined)
     if (!media.preview) await addVideoEvents(tx, 'video.playable', job, { job_id: job.jobId })
   }
   if (update.kind === 'published') {
     // If the preview set has the same plan, its URLs stay valid and running playback continues.
-    if (!(media.preview && fitTogether(media.preview, update.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
+    if (!(media.preview && areCompatible(media.preview, update.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
     await emitReadyEvents(tx, job, media)
     await endActiveJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'replaced by a later request' })
     await endCountOfAdded(tx, job.mediaId)
@@ -187,7 +187,7 @@ async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<Lo
   return row && { job: toJob(row), userId: row.user_id, revision: Number(row.revision), media }
 }
 
-/** Returns whether a job that has ended here is still wanted. Of its sets, only the first accepted one is. */
+/** Returns whether a job that has ended here is still needed. Of its sets, only the first accepted one is. */
 async function isNeededAfter(tx: Transaction, jobId: string, update: JobUpdate): Promise<boolean> {
   if (update.kind === 'progress') return false
   if (update.kind !== 'published') return (await tx.query(NEEDED, [[jobId]])).length > 0

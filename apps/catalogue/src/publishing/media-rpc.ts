@@ -34,11 +34,11 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
       const user = requireUser(principal)
       const key = keyOf(user, given?.mediaId ?? '')
       if (!given) throw notFound('media', '')
-      const bySystem = user.userType === 'system'
+      const isSystem = user.userType === 'system'
       const updated =
         updateMask.length === 0
           ? await media.find(key, signal)
-          : await media.update(key, (now) => mergeMedia(now, given, updateMask, bySystem), signal)
+          : await media.update(key, (now) => mergeMedia(now, given, updateMask, isSystem), signal)
       if (!updated) throw notFound('media', key.mediaId)
       return { media: updated }
     },

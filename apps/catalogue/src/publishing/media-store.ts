@@ -26,14 +26,14 @@ export interface Deletion {
   notes: string
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /** All methods except `find` throw MEDIA_NOT_FOUND. */
 export interface MediaStore {
   find(key: MediaKey, signal?: AbortSignal): Promise<Media | undefined>
   update(key: MediaKey, change: (now: MediaFields) => MediaFields, signal?: AbortSignal): Promise<Media>
   /** Accepts a new source. Cancels an active job that makes the media's set. */
-  replace(key: MediaKey, source: { sourceUrl: string; userId: string; startsWaiting: boolean }, call: Repeatable): Promise<Replacement>
+  replace(key: MediaKey, source: { sourceUrl: string; userId: string; startsWaiting: boolean }, call: IdempotentCall): Promise<Replacement>
   /** Deletes a media with its videos and cancels its jobs. Returns the deletion time. */
   remove(key: MediaKey, deletion: Deletion, signal?: AbortSignal): Promise<Date>
 }
@@ -75,7 +75,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           releasedBytes: renditions?.bytes ?? 0,
           uploadId: uploadOfSource(sourceUrl),
         })
-        const notify = await wishOfUploader(tx, mediaId)
+        const notify = await isMailRequested(tx, mediaId)
         const jobId = await insertJob(tx, {
           videoId,
           mediaId,
@@ -95,7 +95,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
       db.transaction(async (tx) => {
         const { mediaId, organisationId } = await requireMedia(tx, key)
         await endActiveJobs(tx, enqueue, { mediaId, which: 'all', message: 'the media was deleted' })
-        // The rows are kept, so that late reports are still answered. The source URL is erased.
+        // The rows are kept, so that late reports still succeed. The source URL is erased.
         await tx.query(`update job set source_url = '' where media_id = $1`, [mediaId])
         await tx.query('delete from media where media_id = $1', [mediaId])
         const [row] = await tx.query<{ delete_time: Date }>(
@@ -109,7 +109,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
 }
 
 /** Returns whether the uploader requested a success mail. It also applies to the replacement of a failed upload. */
-async function wishOfUploader(tx: Transaction, mediaId: string): Promise<boolean> {
+async function isMailRequested(tx: Transaction, mediaId: string): Promise<boolean> {
   const [upload] = await tx.query<{ notify: boolean }>('select notify from job where media_id = $1 order by job_id limit 1', [mediaId])
   return upload?.notify ?? true
 }

@@ -36,8 +36,8 @@ export function createRetryJob(db: Db, enqueue: Enqueue): RetryJob {
       const next =
         failed.action === 'add_rendition'
           ? await startRendition(tx, enqueue, media, { profileId: failed.profile_id ?? 0, userId: failed.user_id })
-          : await makeSetAgain(tx, enqueue, failed, media, videoId)
-      if (next === undefined) throw overtaken('the media has this rendition, or plays nothing to which it could be added')
+          : await startSetJob(tx, enqueue, failed, media, videoId)
+      if (next === undefined) throw jobOvertaken('the media already has this rendition, or has no set to which it could be added')
       return { jobId: next, videoId, mediaId: failed.media_id, action: failed.action }
     })
 }
@@ -76,11 +76,11 @@ async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise
   if (now?.state !== 'failed' && now?.state !== 'cancelled') {
     throw new DomainError('refused', 'JOB_NOT_FAILED', 'only a failed or cancelled job can be retried')
   }
-  if (now.is_overtaken) throw overtaken('a later job took its place: look at that one')
+  if (now.is_overtaken) throw jobOvertaken('a later job has replaced this one')
   return { failed: job, media }
 }
 
-async function makeSetAgain(
+async function startSetJob(
   tx: Transaction,
   enqueue: Enqueue,
   { action, source_url: sourceUrl, user_id: userId, notify, low_priority: lowPriority }: FailedJob,
@@ -107,6 +107,6 @@ async function makeSetAgain(
   return jobId
 }
 
-function overtaken(message: string): DomainError {
+function jobOvertaken(message: string): DomainError {
   return new DomainError('refused', 'JOB_OVERTAKEN', message)
 }

@@ -15,9 +15,9 @@ export function quotaHandlers(
   { reservations, organisations }: { reservations: UploadReservations; organisations: Organisations },
 ): Handlers<typeof QuotaServiceService> {
   return {
-    async getUsage({ organisationId: named }, { principal, signal }) {
-      const organisationId = organisationFor(requireUser(principal), named)
-      if (organisationId === undefined || !isId(organisationId)) throw notFound('organisation', named)
+    async getUsage({ organisationId: requestedId }, { principal, signal }) {
+      const organisationId = organisationFor(requireUser(principal), requestedId)
+      if (organisationId === undefined || !isId(organisationId)) throw notFound('organisation', requestedId)
       signal.throwIfAborted()
       const { bytes, reservedBytes, ms, reservedMs, jobs } = await readUsage(db.query, organisationId)
       return { usage: { bytes, reservedBytes, millisecondsThisMonth: ms, reservedMilliseconds: reservedMs, jobs } }

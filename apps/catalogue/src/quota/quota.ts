@@ -72,7 +72,7 @@ export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedB
   const left = quotaBytes === undefined ? Number.POSITIVE_INFINITY : quotaBytes - usage.bytes - usage.reservedBytes
   const maxBytes = quotaBytes === undefined ? undefined : left + releasedBytes
   if (quotaBytes !== undefined && maxBytes !== undefined && maxBytes < Math.max(1, knownBytes)) {
-    throw new DomainError('exhausted', 'QUOTA_BYTES', `${bytesInWords(quotaBytes, usage)}; delete media, or have the quota raised`)
+    throw new DomainError('exhausted', 'QUOTA_BYTES', `${bytesInWords(quotaBytes, usage)}; delete media, or request a higher quota`)
   }
   const quotaMs = minutesPerMonth === undefined || !isEncoded ? undefined : minutesPerMonth * MINUTE_MS
   const maxMs = quotaMs === undefined ? undefined : quotaMs - usage.ms - usage.reservedMs
@@ -80,7 +80,7 @@ export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedB
     throw new DomainError(
       'exhausted',
       'QUOTA_MINUTES',
-      `${minutesInWords(quotaMs, usage)}; wait for the next month, or have the quota raised`,
+      `${minutesInWords(quotaMs, usage)}; wait for the next month, or request a higher quota`,
     )
   }
   return {
@@ -96,7 +96,7 @@ export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedB
  */
 export function admitUpload({ bytes: quotaBytes }: Quota, usage: Usage, bytes: number): void {
   if (quotaBytes === undefined || usage.bytes + usage.reservedBytes + Math.max(1, bytes) <= quotaBytes) return
-  const sentence = `an upload of ${bytes} bytes exceeds the quota: ${bytesInWords(quotaBytes, usage)}; delete media, or have the quota raised`
+  const sentence = `an upload of ${bytes} bytes exceeds the quota: ${bytesInWords(quotaBytes, usage)}; delete media, or request a higher quota`
   throw new DomainError('exhausted', 'QUOTA_BYTES', sentence)
 }
 
@@ -117,8 +117,8 @@ export function overrun(
   result: { bytes: number; releasedBytes: number; ms: number },
 ): string | undefined {
   const quotaBytes = larger(job.quotaBytes, now.bytes)
-  const grows = result.bytes - result.releasedBytes
-  if (quotaBytes !== undefined && grows > job.bytes && usage.bytes + usage.reservedBytes + grows > quotaBytes) {
+  const growth = result.bytes - result.releasedBytes
+  if (quotaBytes !== undefined && growth > job.bytes && usage.bytes + usage.reservedBytes + growth > quotaBytes) {
     return `this takes ${result.bytes} bytes, but ${bytesInWords(quotaBytes, usage)}`
   }
   const quotaMs = larger(job.quotaMs, now.minutesPerMonth === undefined ? undefined : now.minutesPerMonth * MINUTE_MS)

@@ -86,7 +86,7 @@ async function settleReservation(
     quotaBytes: job.quota_bytes === null ? undefined : Number(job.quota_bytes),
     quotaMs: job.quota_ms === null ? undefined : Number(job.quota_ms),
   }
-  return overrun(reservation, quota, await readUsage(tx.query, organisationId, { but: jobId, month }), result)
+  return overrun(reservation, quota, await readUsage(tx.query, organisationId, { exceptJobId: jobId, month }), result)
 }
 
 interface UsageRow {
@@ -104,7 +104,11 @@ interface UsageRow {
 export async function readUsage(
   query: Query,
   organisationId: string,
-  { but, month, butUpload }: { but?: string | undefined; month?: string | undefined; butUpload?: string | undefined } = {},
+  {
+    exceptJobId,
+    month,
+    exceptUploadId,
+  }: { exceptJobId?: string | undefined; month?: string | undefined; exceptUploadId?: string | undefined } = {},
 ): Promise<Usage> {
   const [row] = await query<UsageRow>(
     `select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as bytes,
@@ -118,7 +122,7 @@ export async function readUsage(
          from presentation_job where organisation_id = $1 and state in ('queued', 'running') and job_id <> coalesce($2::bigint, 0)) s,
        lateral (select coalesce(sum(bytes), 0) as reserved_bytes
          from upload_reservation where organisation_id = $1 and expire_time > now() and ($4::uuid is null or reservation_id <> $4)) u`,
-    [organisationId, but, month, butUpload],
+    [organisationId, exceptJobId, month, exceptUploadId],
   )
   if (!row) throw new Error('the usage of an organisation returned no row')
   return {

@@ -44,7 +44,7 @@ export function createUploadReservations(db: Db, maxOpenUploads: number): Upload
           [reservationId, organisationId],
         )
         if (own === undefined || Number(own.bytes) < bytes) {
-          const usage = await readUsage(tx.query, organisationId, { butUpload: reservationId })
+          const usage = await readUsage(tx.query, organisationId, { exceptUploadId: reservationId })
           admitUpload(await readQuota(tx, organisationId), usage, bytes)
         }
         if (isOpen && !own?.is_open) await checkOpenUploads(organisationId)
@@ -65,7 +65,7 @@ export function createUploadReservations(db: Db, maxOpenUploads: number): Upload
           )
           const open = row?.open ?? 0
           if (open < maxOpenUploads) return
-          const sentence = `the organisation has ${open} open uploads, and ${maxOpenUploads} are allowed at once: finish or delete one`
+          const sentence = `the organisation has ${open} open uploads, and at most ${maxOpenUploads} are allowed: finish or delete one`
           throw new DomainError('exhausted', 'TOO_MANY_UPLOADS', sentence, { retryAfter: RETRY_AFTER_SECONDS })
         }
       }, signal),

@@ -18,23 +18,23 @@ export interface UsageCheck {
   differences(organisationId: string): Promise<UsageDifference[]>
 }
 
-const AT_ONCE = 1_000
+const ORGANISATIONS_PER_QUERY = 1_000
 
 export function createUsageCheck(db: Db, log: Logger, onDifference: () => void = () => {}): UsageCheck {
   const check = async (organisationId: string) => {
-    const found = await differencesOf(db.query, organisationId)
+    const found = await findDifferences(db.query, organisationId)
     for (const difference of found) {
       onDifference()
       log.error({ organisation_id: organisationId, ...difference }, 'usage of an organisation differed from its rows; corrected')
     }
-    if (found.length > 0) await putRight(db, organisationId)
+    if (found.length > 0) await correctUsage(db, organisationId)
   }
   return {
-    differences: (organisationId) => differencesOf(db.query, organisationId),
+    differences: (organisationId) => findDifferences(db.query, organisationId),
     async run(signal) {
       for (let after = '0'; ; ) {
         const rows = await db.query<{ organisation_id: string }>(
-          `select organisation_id from organisation where organisation_id > $1 order by organisation_id limit ${AT_ONCE}`,
+          `select organisation_id from organisation where organisation_id > $1 order by organisation_id limit ${ORGANISATIONS_PER_QUERY}`,
           [after],
         )
         for (const { organisation_id: organisationId } of rows) {
@@ -42,7 +42,7 @@ export function createUsageCheck(db: Db, log: Logger, onDifference: () => void =
           await check(organisationId)
         }
         const last = rows.at(-1)
-        if (!last || rows.length < AT_ONCE) return
+        if (!last || rows.length < ORGANISATIONS_PER_QUERY) return
         after = last.organisation_id
       }
     },
@@ -59,7 +59,7 @@ interface Row {
  * One statement, so that it reads one snapshot. Media and jobs are read from indexes only: about
  * 0.1 s for an organisation with a million of them.
  */
-async function differencesOf(query: Query, organisationId: string): Promise<UsageDifference[]> {
+async function findDifferences(query: Query, organisationId: string): Promise<UsageDifference[]> {
   const rows = await query<Row>(
     `select null as month, kept, real from (
        select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as kept,
@@ -78,10 +78,10 @@ async function differencesOf(query: Query, organisationId: string): Promise<Usag
   return rows.map(({ month, kept, real }) => ({ organisationId, month: month ?? undefined, kept: Number(kept), real: Number(real) }))
 }
 
-function putRight(db: Db, organisationId: string): Promise<void> {
+function correctUsage(db: Db, organisationId: string): Promise<void> {
   return db.transaction(async (tx) => {
     await lockUsage(tx, organisationId)
-    for (const { month, real } of await differencesOf(tx.query, organisationId)) {
+    for (const { month, real } of await findDifferences(tx.query, organisationId)) {
       if (month === undefined) await tx.query('update organisation_usage set bytes = $2 where organisation_id = $1', [organisationId, real])
       else {
         await tx.query(

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { DomainError, invalid } from '@vitascope/errors'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-const TRIES = 20
+const MAX_TRIES = 20
 
 /** Returns a random text of `length` characters. */
 export type TextMaker = (length: number) => string
@@ -20,9 +20,9 @@ export function textMaker(alphabet = ALPHABET): TextMaker {
  * Returns a text that was never returned before. Throws IDS_EXHAUSTED after 20 attempts, because a
  * nearly full space needs longer texts.
  */
-export async function giveText(texts: RandomTexts, make: TextMaker, length: number, signal?: AbortSignal): Promise<string> {
+export async function createUniqueText(texts: RandomTexts, make: TextMaker, length: number, signal?: AbortSignal): Promise<string> {
   if (!Number.isInteger(length) || length < 4 || length > 10) throw invalid([{ field: 'length', message: 'must be from 4 to 10' }])
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const text = make(length)
     if (await texts.claim(text, signal)) return text
   }

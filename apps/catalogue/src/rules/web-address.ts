@@ -1,5 +1,5 @@
 /** Browsers remove or rewrite these characters before they parse the scheme, so `java<TAB>script:` would run. */
-const BENT = /[\p{C}\p{Z}\\]/u
+const UNSAFE_CHARACTERS = /[\p{C}\p{Z}\\]/u
 
 /**
  * Returns the problem of an address that players insert into a page, or undefined if it is valid or
@@ -7,7 +7,7 @@ const BENT = /[\p{C}\p{Z}\\]/u
  */
 export function webAddressProblem(address: string, { paths }: { paths: boolean }): string | undefined {
   if (address === '') return undefined
-  if (BENT.test(address)) return 'must not contain white space, control characters or backslashes'
+  if (UNSAFE_CHARACTERS.test(address)) return 'must not contain white space, control characters or backslashes'
   if (paths && !/^[^/?#]*:/.test(address)) return undefined
   return /^https?:\/\/[^/?#]/i.test(address) && URL.canParse(address)
     ? undefined

@@ -5,7 +5,7 @@ const sha1 = 'b14e9015dae06b5e206c2b37178eac45e193792d'
 
 test('a digest is stored as argon2id with a random salt, and only the digest itself matches', async () => {
   const digests = createPasswordHasher()
-  const [one, two] = await Promise.all([digests.make(sha1, '1'), digests.make(sha1, '1')])
+  const [one, two] = await Promise.all([digests.hash(sha1, '1'), digests.hash(sha1, '1')])
   expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   expect(one).not.toBe(two)
   expect(await digests.matches(one, sha1, '1')).toBe(true)
@@ -15,7 +15,7 @@ test('a digest is stored as argon2id with a random salt, and only the digest its
 
 test('of 200 concurrent checks of one group, two run, four wait and the others are rejected', async () => {
   const digests = createPasswordHasher()
-  const stored = await digests.make(sha1, '1')
+  const stored = await digests.hash(sha1, '1')
   const checks = await Promise.allSettled(Array.from({ length: 200 }, () => digests.matches(stored, sha1, '1')))
   const rejected = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason] : []))
   expect(rejected).toHaveLength(194)

@@ -8,7 +8,7 @@ import { DomainError } from '@vitascope/errors'
  * Throws PASSWORDS_BUSY if the queue is full.
  */
 export interface PasswordHasher {
-  make(sha1: string, group: string, signal?: AbortSignal): Promise<string>
+  hash(sha1: string, group: string, signal?: AbortSignal): Promise<string>
   matches(stored: string, sha1: string, group: string, signal?: AbortSignal): Promise<boolean>
 }
 
@@ -18,7 +18,7 @@ const BOUNDS = { concurrency: 2, maxQueued: 32, maxQueuedPerKey: 4 }
 export function createPasswordHasher(queue: FairQueue = createFairQueue({ ...BOUNDS, rejection: passwordsBusy })): PasswordHasher {
   return {
     // Parameters of the OWASP password storage cheat sheet: 19 MiB, two passes, one lane. The default algorithm of the package is argon2id.
-    make: (sha1, group, signal) => queue.run(group, () => hash(sha1, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }), signal),
+    hash: (sha1, group, signal) => queue.run(group, () => hash(sha1, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }), signal),
     matches: (stored, sha1, group, signal) => queue.run(group, () => verify(stored, sha1), signal),
   }
 }

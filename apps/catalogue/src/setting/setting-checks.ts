@@ -20,9 +20,9 @@ const CHECKS: Checks = {
   logoAssetId: text(100),
   logoDestinationUrl: webAddress,
   captionsDefaultOn: flag,
-  gaTrackerId: written(/^[\w.-]{0,100}$/, 'must be letters, digits, dots, hyphens and underscores, at most 100'),
-  gaTrackerDomain: written(/^[\w.:-]{0,255}$/, 'must be a host name, at most 255 characters'),
-  gaLibrary: written(/^(legacy|universal)$/, 'must be one of: legacy, universal'),
+  gaTrackerId: matches(/^[\w.-]{0,100}$/, 'must be letters, digits, dots, hyphens and underscores, at most 100'),
+  gaTrackerDomain: matches(/^[\w.:-]{0,255}$/, 'must be a host name, at most 255 characters'),
+  gaLibrary: matches(/^(legacy|universal)$/, 'must be one of: legacy, universal'),
   monetization: (value, name) => jsonProblems(value, name),
   useHttpsEmbed: flag,
   showTitleBar: flag,
@@ -35,7 +35,7 @@ const CHECKS: Checks = {
   showRss: flag,
   monetizationId: (value, name) =>
     value === undefined || (Number.isSafeInteger(value) && value >= 0) ? [] : [{ field: name, message: 'must be an integer from 0' }],
-  embedWmode: written(/^[A-Za-z]{0,50}$/, 'must be a word of at most 50 letters'),
+  embedWmode: matches(/^[A-Za-z]{0,50}$/, 'must be a word of at most 50 letters'),
   useJavascriptApi: flag,
   javascriptApiAllowedDomains: text(2_000),
 }
@@ -61,7 +61,7 @@ function quality(value: number, field: string): FieldError[] {
   return Number.isInteger(value) && value >= 100 && value <= 6_000 ? [] : [{ field, message: 'must be an integer from 100 to 6000' }]
 }
 
-function written(pattern: RegExp, message: string): (value: string, field: string) => FieldError[] {
+function matches(pattern: RegExp, message: string): (value: string, field: string) => FieldError[] {
   return (value, field) => (pattern.test(value) ? [] : [{ field, message }])
 }
 

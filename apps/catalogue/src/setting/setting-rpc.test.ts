@@ -14,7 +14,7 @@ import { createSettingStore } from './setting-store.ts'
 
 let catalogue: CatalogueDatabase
 let handlers: ReturnType<typeof settingHandlers>
-let handlersWith: (digests: PasswordHasher) => typeof handlers
+let handlersWith: (passwordHasher: PasswordHasher) => typeof handlers
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   const { db, videos, organisations: store } = catalogue
@@ -22,7 +22,8 @@ beforeAll(async () => {
   const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
-  handlersWith = (digests) => settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, digests })
+  handlersWith = (passwordHasher) =>
+    settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, passwordHasher })
   handlers = handlersWith(createPasswordHasher())
 })
 afterAll(() => catalogue.close())
@@ -109,7 +110,7 @@ describe('the password of a video', () => {
     const other = await catalogue.upload({ settingId: elsewhere }, { organisationId: '2' })
     const groups: string[] = []
     const noted = handlersWith({
-      async make(_, group) {
+      async hash(_, group) {
         groups.push(group)
         return 'made'
       },
@@ -128,7 +129,7 @@ describe('the password of a video', () => {
     const none = async () => {
       throw new Error('derived for nothing')
     }
-    const idle = handlersWith({ make: none, matches: none })
+    const idle = handlersWith({ hash: none, matches: none })
     const update = (id: string, updateMask: string[], call: Call) =>
       idle.updateSetting({ setting: { ...aChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
     await expect(update(settingId, ['password'], stranger)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })

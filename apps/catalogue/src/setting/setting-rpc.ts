@@ -3,8 +3,8 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { isId, pageSizeOf } from '@vitascope/request'
-import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
 import type { PasswordHasher } from './password-hash.ts'
 import { DEFAULT_SETTING, type Setting } from './setting.ts'
@@ -19,7 +19,7 @@ export interface SettingParts {
   themes: ThemeStore
   findVisibleVideo: FindVisibleVideo
   organisations: Organisations
-  digests: PasswordHasher
+  passwordHasher: PasswordHasher
 }
 
 const PAGE_DEFAULT = 10
@@ -31,7 +31,7 @@ export function settingHandlers({
   themes,
   findVisibleVideo,
   organisations,
-  digests,
+  passwordHasher,
 }: SettingParts): Handlers<typeof SettingServiceService> {
   /**
    * The hash is computed before any row is locked, because it is the slowest step. Attempts of
@@ -39,14 +39,14 @@ export function settingHandlers({
    */
   const hashOf = async (password: PasswordChange, organisationId: string, signal: AbortSignal): Promise<PasswordHash> => {
     if (password.kind !== 'set' || !isSha1(password.sha1)) return password.kind === 'remove' ? null : undefined
-    return digests.make(password.sha1, `set ${organisationId}`, signal)
+    return passwordHasher.hash(password.sha1, `set ${organisationId}`, signal)
   }
   return {
-    async createSetting({ organisationId: named, setting: sent, mask = [], validateOnly }, call) {
+    async createSetting({ organisationId: requestedId, setting: sent, mask = [], validateOnly }, call) {
       const given = fromMessage(sent)
       const { userId } = requireUser(call.principal)
       const { fields, password } = changeSetting({ ...DEFAULT_SETTING, passwordProtected: false }, given, mask)
-      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       if (validateOnly) return { settingId: '' }
       const passwordHash = (await hashOf(password, organisationId, call.signal)) ?? null
       return { settingId: await settings.create({ organisationId, userId, fields, passwordHash }, call) }
@@ -57,8 +57,8 @@ export function settingHandlers({
       if (!setting) throw notFound('setting', settingId)
       return { setting: toMessage(setting) }
     },
-    async listSettings({ organisationId: named, pageSize, pageToken: token, skip }, { principal, signal }) {
-      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+    async listSettings({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
+      const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const size = pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
@@ -91,7 +91,7 @@ export function settingHandlers({
       const { organisationId } = await findVisibleVideo(principal, videoId, signal)
       const stored = await settings.findPasswordOfVideo(videoId, signal)
       if (stored === undefined || !isSha1(password)) return { matches: false }
-      return { matches: await digests.matches(stored, password, `try ${organisationId}`, signal) }
+      return { matches: await passwordHasher.matches(stored, password, `try ${organisationId}`, signal) }
     },
   }
 }

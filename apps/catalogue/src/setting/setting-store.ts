@@ -72,7 +72,7 @@ const OF_VIDEO = 'from video v join organisation o on o.organisation_id = v.orga
  * profile of its organisation. Each costs one or two lookups in the unique index on the id's text,
  * a few microseconds per video.
  */
-export const NAMED_SETTING = 's.organisation_id = v.organisation_id and s.setting_id::text = v.setting_id'
+export const REFERENCED_SETTING = 's.organisation_id = v.organisation_id and s.setting_id::text = v.setting_id'
 export const EFFECTIVE_SETTING = `s.organisation_id = v.organisation_id and s.setting_id::text in (v.setting_id, o.default_setting_id)
   order by s.setting_id::text = v.setting_id desc limit 1`
 
@@ -109,7 +109,7 @@ export function createSettingStore(db: Db): SettingStore {
     },
     update: (key, byUserId, change, signal) =>
       db.transaction(async (tx) => {
-        const before = await lock(tx, key)
+        const before = await lockSetting(tx, key)
         const { fields, passwordHash } = change(before)
         await requirePrePostRolls(tx, before.organisationId, fields.rolls, before.rolls)
         await tx.query(
@@ -120,16 +120,16 @@ export function createSettingStore(db: Db): SettingStore {
         if (passwordHash !== undefined) {
           await tx.query('update setting set password_hash = $2 where setting_id = $1', [key.settingId, passwordHash])
         }
-        return lock(tx, key)
+        return lockSetting(tx, key)
       }, signal),
     remove: (key, signal) =>
       db.transaction(async (tx) => {
-        const { settingId, organisationId, passwordProtected } = await lock(tx, key)
+        const { settingId, organisationId, passwordProtected } = await lockSetting(tx, key)
         if (await isDefault(tx, settingId, organisationId)) {
-          const message = 'this is the default profile of its organisation: give the organisation another default_setting_id first'
+          const message = 'this is the default profile of its organisation: set another default_setting_id for the organisation first'
           throw new DomainError('refused', 'SETTING_IN_USE', message)
         }
-        if (passwordProtected && (await isNamed(tx, settingId, organisationId))) {
+        if (passwordProtected && (await isUsedByVideo(tx, settingId, organisationId))) {
           throw new DomainError('refused', 'SETTING_IN_USE', 'videos use the password of this profile; remove the password first')
         }
         await tx.query('delete from setting where setting_id = $1', [settingId])
@@ -157,7 +157,7 @@ export function createSettingStore(db: Db): SettingStore {
  * Locks and returns a profile. Assigning the profile to a video takes a key share lock on this row.
  * So no video can be assigned between the check and the deletion.
  */
-async function lock(tx: Transaction, { scope, settingId }: SettingKey): Promise<Setting> {
+async function lockSetting(tx: Transaction, { scope, settingId }: SettingKey): Promise<Setting> {
   const [row] = await tx.query<Row>(
     `${SELECT} where s.setting_id = $1 and ($2::bigint is null or s.organisation_id = $2) for update of s`,
     [settingId, scope],
@@ -174,7 +174,7 @@ async function isDefault(tx: Transaction, settingId: string, organisationId: str
   return rows.length > 0
 }
 
-async function isNamed(tx: Transaction, settingId: string, organisationId: string): Promise<boolean> {
+async function isUsedByVideo(tx: Transaction, settingId: string, organisationId: string): Promise<boolean> {
   const rows = await tx.query(`select from video where setting_id = $1 and setting_id <> '' and organisation_id = $2 limit 1`, [
     settingId,
     organisationId,

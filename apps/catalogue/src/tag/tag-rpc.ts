@@ -3,8 +3,8 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
 import { isId, pageSizeOf } from '@vitascope/request'
-import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
 import type { TagStore } from './tag-store.ts'
 
@@ -14,33 +14,33 @@ const MAX_PAGE_SIZE = 1_000
 export function tagHandlers(tags: TagStore, organisations: Organisations): Handlers<typeof TagServiceService> {
   return {
     async listTags(request, { principal, signal }) {
-      const place = placeOf(request)
+      const place = positionOf(request)
       return tags.list(await requireOrganisation(organisations, principal, request.organisationId, signal), place, signal)
     },
     async listTaggedVideos(request, { principal, signal }) {
-      const place = placeOf(request)
+      const place = positionOf(request)
       const wanted = checkRequestedTags(request.tags)
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       return tags.videos({ organisationId, tags: wanted, any: request.any }, place, signal)
     },
     async addTags({ videoId, tags: given }, call) {
-      const { key, userId } = whoAndWhat(call.principal, videoId)
+      const { key, userId } = readCaller(call.principal, videoId)
       const wanted = checkTags(given)
       return { added: await tags.change(key, userId, (now) => addTags(now, wanted), call) }
     },
     async deleteTags({ videoId, tags: given }, { principal, signal }) {
-      const { key, userId } = whoAndWhat(principal, videoId)
+      const { key, userId } = readCaller(principal, videoId)
       const unwanted = checkTags(given)
       return { deleted: await tags.change(key, userId, (now) => removeTags(now, unwanted), { signal }) }
     },
   }
 }
 
-function placeOf({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
+function positionOf({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
   return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
 }
 
-function whoAndWhat(principal: Principal, videoId: string) {
+function readCaller(principal: Principal, videoId: string) {
   const { userId } = requireUser(principal)
   if (!isId(videoId)) throw notFound('video', videoId)
   return { key: { scope: scopeOf(principal), videoId }, userId }

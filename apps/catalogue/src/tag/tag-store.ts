@@ -8,7 +8,7 @@ export interface TagCount {
   videos: number
 }
 
-export interface Place {
+export interface PagePosition {
   size: number
   token: string
   skip: number
@@ -16,18 +16,18 @@ export interface Place {
 
 export interface TagStore {
   /** Returns the tags of an organisation's videos, most used first. */
-  list(organisationId: string, place: Place, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
+  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
   /** Returns ids of an organisation's videos that have all of the tags (or any, if `any` is set), oldest first. */
   videos(
     wanted: { organisationId: string; tags: readonly string[]; any: boolean },
-    place: Place,
+    place: PagePosition,
     signal?: AbortSignal,
   ): Promise<{ videoIds: string[]; nextPageToken: string }>
   /** Locks the video and stores the tags that `change` returns. Returns the changed tags. Throws VIDEO_NOT_FOUND. */
   change(
     key: VideoKey,
     byUserId: string,
-    change: (now: readonly string[]) => { tags: string[]; touched: string[] },
+    change: (now: readonly string[]) => { tags: string[]; changed: string[] },
     call: Pick<Call, 'idempotency' | 'signal'>,
   ): Promise<string[]>
 }
@@ -69,14 +69,14 @@ export function createTagStore(db: Db): TagStore {
     change: (key, byUserId, change, call) =>
       withIdempotency(db, call, jsonCodec<string[]>(), async (tx) => {
         const { videoId, tags: now } = await lockVideo(tx, key)
-        const { tags, touched } = change(now)
-        if (touched.length === 0) return []
+        const { tags, changed } = change(now)
+        if (changed.length === 0) return []
         await tx.query('update video set tags = $2, last_modified_by_id = $3, update_time = clock_timestamp() where video_id = $1', [
           videoId,
           tags,
           byUserId,
         ])
-        return touched
+        return changed
       }),
   }
 }

@@ -30,13 +30,13 @@ describe('tags of a call', () => {
 })
 
 test('adding returns the new tags, and is rejected above 100', () => {
-  expect(addTags(['a'], ['b', 'a'])).toEqual({ tags: ['a', 'b'], touched: ['b'] })
+  expect(addTags(['a'], ['b', 'a'])).toEqual({ tags: ['a', 'b'], changed: ['b'] })
   expect(addTags(many(98), ['a']).tags).toHaveLength(99)
   expect(addTags(many(99), ['a']).tags).toHaveLength(100)
-  expect(addTags(many(100), ['t1'])).toEqual({ tags: many(100), touched: [] })
+  expect(addTags(many(100), ['t1'])).toEqual({ tags: many(100), changed: [] })
   expect(() => addTags(many(100), ['a'])).toThrow(expect.objectContaining({ kind: 'refused', reason: 'TAGS_FULL' }))
 })
 
 test('removing returns the removed tags', () => {
-  expect(removeTags(['a', 'b'], ['b', 'c'])).toEqual({ tags: ['a'], touched: ['b'] })
+  expect(removeTags(['a', 'b'], ['b', 'c'])).toEqual({ tags: ['a'], changed: ['b'] })
 })

@@ -16,23 +16,23 @@ export function checkRequestedTags(tags: readonly string[]): string[] {
 }
 
 /** Returns the new tags of a video, and which of the given ones were added. Throws TAGS_FULL. */
-export function addTags(now: readonly string[], given: readonly string[]): { tags: string[]; touched: string[] } {
-  const touched = given.filter((tag) => !now.includes(tag))
-  if (now.length + touched.length > MAX_TAGS) {
+export function addTags(now: readonly string[], given: readonly string[]): { tags: string[]; changed: string[] } {
+  const changed = given.filter((tag) => !now.includes(tag))
+  if (now.length + changed.length > MAX_TAGS) {
     throw new DomainError('refused', 'TAGS_FULL', `a video has at most ${MAX_TAGS} tags`)
   }
-  return { tags: [...now, ...touched], touched }
+  return { tags: [...now, ...changed], changed }
 }
 
 /** Returns the new tags of a video, and which of the given ones were removed. */
-export function removeTags(now: readonly string[], given: readonly string[]): { tags: string[]; touched: string[] } {
-  const gone = new Set(given)
-  return { tags: now.filter((tag) => !gone.has(tag)), touched: given.filter((tag) => now.includes(tag)) }
+export function removeTags(now: readonly string[], given: readonly string[]): { tags: string[]; changed: string[] } {
+  const removed = new Set(given)
+  return { tags: now.filter((tag) => !removed.has(tag)), changed: given.filter((tag) => now.includes(tag)) }
 }
 
 function checked(tags: readonly string[], max: number): string[] {
-  const counted = tags.length >= 1 && tags.length <= max
-  const problems: FieldError[] = counted
+  const isCountValid = tags.length >= 1 && tags.length <= max
+  const problems: FieldError[] = isCountValid
     ? tags.flatMap((tag, index) => checkTag(tag, `tags[${index}]`))
     : [{ field: 'tags', message: `must have 1 to ${max} items` }]
   requireValid(problems)

@@ -3,10 +3,10 @@ import type { Handlers } from '@vitascope/grpc'
 import { requireUser, scopeOf } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
 import { isId, pageSizeOf } from '@vitascope/request'
-import { requireOrganisation } from '../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
-import type { Place, ThemeKey, ThemeStore } from './theme-store.ts'
+import type { PagePosition, ThemeKey, ThemeStore } from './theme-store.ts'
 
 const PAGE_DEFAULT = 10
 const MAX_PAGE_SIZE = 1_000
@@ -19,22 +19,22 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
     return theme
   }
   return {
-    async createTheme({ organisationId: named, theme: given = Message.create() }, call) {
+    async createTheme({ organisationId: requestedId, theme: given = Message.create() }, call) {
       const { userId } = requireUser(call.principal)
       const fields = changeTheme(DEFAULT_THEME, fieldsOf(given), EVERY_PATH)
-      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
+      const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return { theme: await themes.create({ organisationId, userId, fields }, call) }
     },
     async getTheme({ themeId }, { principal, signal }) {
       return { theme: await requireTheme({ scope: scopeOf(principal), themeId }, signal) }
     },
-    async listThemes({ organisationId: named, ...page }, { principal, signal }) {
-      const organisationId = await requireOrganisation(organisations, principal, named, signal)
-      return themes.list(organisationId, placeOf(page), signal)
+    async listThemes({ organisationId: requestedId, ...page }, { principal, signal }) {
+      const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
+      return themes.list(organisationId, positionOf(page), signal)
     },
     async listThemeVideos({ themeId, ...page }, { principal, signal }) {
       const theme = await requireTheme({ scope: scopeOf(principal), themeId }, signal)
-      return themes.listVideos(theme, placeOf(page), signal)
+      return themes.listVideos(theme, positionOf(page), signal)
     },
     async updateTheme({ theme: given = Message.create(), updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
@@ -51,7 +51,7 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
   }
 }
 
-function placeOf({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): Place {
+function positionOf({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
   return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
 }
 

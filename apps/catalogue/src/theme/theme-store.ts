@@ -10,7 +10,7 @@ export interface ThemeKey {
   themeId: string
 }
 
-export interface Place {
+export interface PagePosition {
   size: number
   /** Empty for the first page. */
   token: string
@@ -21,11 +21,11 @@ export interface ThemeStore {
   create(theme: { organisationId: string; userId: string; fields: ThemeFields }, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Theme>
   find(key: ThemeKey, signal?: AbortSignal): Promise<Theme | undefined>
   /** Returns themes, oldest first. */
-  list(organisationId: string, place: Place, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
+  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
   /** Returns the videos that reference a theme, oldest first. */
   listVideos(
     theme: Theme,
-    place: Place,
+    place: PagePosition,
     signal?: AbortSignal,
   ): Promise<{ videos: { videoId: string; title: string }[]; nextPageToken: string }>
   /** Locks the theme and stores the fields that `change` returns. Throws THEME_NOT_FOUND. */
@@ -98,14 +98,14 @@ export function createThemeStore(db: Db): ThemeStore {
            where theme_id = ${NEXT2} returning ${COLUMNS}`,
           [...valuesOf(fields), byUserId, key.themeId],
         )
-        if (!row) throw new Error(`theme ${key.themeId} went away under its lock`)
+        if (!row) throw new Error(`theme ${key.themeId} disappeared while it was locked`)
         return toTheme(row)
       }, signal),
     remove: (key, signal) =>
       db.transaction(async (tx) => {
         const { themeId, organisationId } = await lock(tx, key)
         if (await isDefault(tx, themeId, organisationId)) {
-          const message = 'this is the default theme of its organisation: give the organisation another default_theme_id first'
+          const message = 'this is the default theme of its organisation: set another default_theme_id for the organisation first'
           throw new DomainError('refused', 'THEME_IN_USE', message)
         }
         await tx.query('delete from theme where theme_id = $1', [themeId])

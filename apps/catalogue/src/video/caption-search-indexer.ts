@@ -4,11 +4,11 @@ import type { Logger } from '@vitascope/telemetry'
 /** Makes captions searchable, asynchronously after they change. */
 export interface CaptionSearchIndexer {
   /** Indexes all media whose captions changed. Concurrent runs are safe, also in other replicas. */
-  renew(signal?: AbortSignal): Promise<void>
+  indexChanged(signal?: AbortSignal): Promise<void>
 }
 
 /** Number of changes from which the next media are selected. */
-const CHANGES_AT_ONCE = 1_000
+const CHANGES_PER_BATCH = 1_000
 
 /**
  * Returns the indexer. It holds one connection at a time. The change of a media that could not be
@@ -16,15 +16,15 @@ const CHANGES_AT_ONCE = 1_000
  */
 export function createCaptionSearchIndexer(db: Db, log: Logger): CaptionSearchIndexer {
   return {
-    async renew(signal) {
-      const leftOut: string[] = []
+    async indexChanged(signal) {
+      const skipped: string[] = []
       for (;;) {
         signal?.throwIfAborted()
-        const medias = await nextMedias(db, leftOut)
+        const medias = await nextMedias(db, skipped)
         if (medias.length === 0) return
         for (const mediaId of medias) {
           signal?.throwIfAborted()
-          if (!(await indexMedia(db, mediaId, log))) leftOut.push(mediaId)
+          if (!(await indexMedia(db, mediaId, log))) skipped.push(mediaId)
         }
       }
     },
@@ -32,13 +32,13 @@ export function createCaptionSearchIndexer(db: Db, log: Logger): CaptionSearchIn
 }
 
 /** Returns the longest waiting media of each organisation, so that no organisation blocks another. */
-async function nextMedias(db: Db, leftOut: readonly string[]): Promise<string[]> {
+async function nextMedias(db: Db, skipped: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ media_id: string }>(
     `select distinct on (organisation_id) media_id from (
        select caption_change_id, organisation_id, media_id from caption_change where media_id <> all ($1::bigint[])
-       order by caption_change_id limit ${CHANGES_AT_ONCE}) as change
+       order by caption_change_id limit ${CHANGES_PER_BATCH}) as change
      order by organisation_id, caption_change_id`,
-    [leftOut],
+    [skipped],
   )
   return rows.map((row) => row.media_id)
 }

@@ -2,14 +2,19 @@ import { notFound } from '@vitascope/errors'
 import type { Transaction } from '@vitascope/postgres'
 import type { VideoFields } from './video-fields.ts'
 
-type Named = Pick<VideoFields, 'settingId' | 'themeId' | 'contactFormId' | 'presentationId'>
+type References = Pick<VideoFields, 'settingId' | 'themeId' | 'contactFormId' | 'presentationId'>
 
 /**
  * Throws `not_found` if a video newly references a profile, theme, contact form or presentation
  * that does not exist in its organisation. Key share locks prevent their deletion until the video
  * is stored.
  */
-export async function requireReferencedRecords(tx: Transaction, organisationId: string, fields: Named, before?: Named): Promise<void> {
+export async function requireReferencedRecords(
+  tx: Transaction,
+  organisationId: string,
+  fields: References,
+  before?: References,
+): Promise<void> {
   const { settingId, themeId, contactFormId, presentationId } = fields
   if (settingId !== '' && settingId !== before?.settingId) {
     const found = await tx.query('select from setting where setting_id::text = $1 and organisation_id = $2 for key share', [

@@ -27,18 +27,18 @@ function typosBetween(a: readonly string[], b: readonly string[]): number {
     const next = [row]
     for (let column = 1; column <= b.length; column++) {
       const changed = a[row - 1] === b[column - 1] ? 0 : 1
-      let typos = Math.min(at(last, column) + 1, at(next, column - 1) + 1, at(last, column - 1) + changed)
+      let typos = Math.min(cellAt(last, column) + 1, cellAt(next, column - 1) + 1, cellAt(last, column - 1) + changed)
       const exchanged = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      if (exchanged) typos = Math.min(typos, at(beforeLast, column - 2) + 1)
+      if (exchanged) typos = Math.min(typos, cellAt(beforeLast, column - 2) + 1)
       next.push(typos)
     }
     beforeLast = last
     last = next
   }
-  return at(last, b.length)
+  return cellAt(last, b.length)
 }
 
 /** Cells outside the matrix count as infinitely distant. */
-function at(row: readonly number[], column: number): number {
+function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY
 }

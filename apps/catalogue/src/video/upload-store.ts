@@ -12,7 +12,7 @@ import type { Upload } from './upload.ts'
 import { insertVideo } from './video-store.ts'
 
 /** The result of an accepted upload. */
-export interface Accepted {
+export interface AcceptedUpload {
   videoId: string
   mediaId: string
   jobId: string
@@ -24,13 +24,13 @@ export interface UploadStore {
    * Stores media, video, job and the outbox message to encoding in one transaction. An idempotency
    * key stores only one upload.
    */
-  accept(upload: Upload, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Accepted>
+  accept(upload: Upload, call: Pick<Call, 'idempotency' | 'signal'>): Promise<AcceptedUpload>
 }
 
 export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
   return {
     accept: (upload, call) =>
-      withIdempotency(db, call, jsonCodec<Accepted>(), async (tx) => {
+      withIdempotency(db, call, jsonCodec<AcceptedUpload>(), async (tx) => {
         const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify, lowPriority } = upload
         await requireReferencedRecords(tx, organisationId, fields)
         const status = accepted(upload.startsWaiting)

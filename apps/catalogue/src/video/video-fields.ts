@@ -1,7 +1,7 @@
 import type { FieldError } from '@vitascope/errors'
 import { SHOWN_CONTACT_FORM } from '../contact-form/contact-form-store.ts'
 import { SHOWN_PRESENTATION } from '../presentation/presentation-row.ts'
-import { NAMED_SETTING } from '../setting/setting-store.ts'
+import { REFERENCED_SETTING } from '../setting/setting-store.ts'
 import {
   checkAddresses,
   checkExpiry,
@@ -124,7 +124,7 @@ export const VIDEO_FIELDS = {
   // An id of something that was deleted reads as empty.
   presentationId: field('presentation_id', '', checkId, { select: { presentation_id: SHOWN_PRESENTATION } }),
   settingId: field('setting_id', '', checkId, {
-    select: { setting_id: `coalesce((select v.setting_id from setting s where ${NAMED_SETTING}), '')` },
+    select: { setting_id: `coalesce((select v.setting_id from setting s where ${REFERENCED_SETTING}), '')` },
   }),
   themeId: field('theme_id', '', checkId, {
     select: {

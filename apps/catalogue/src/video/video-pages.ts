@@ -82,13 +82,13 @@ async function withFilters<T>(
     if (words.length === 0) return undefined
     const findBy = async (words: SearchWords) => {
       const narrowing = await narrowLargeResult(query, { ...filters, words }, largeScope)
-      return { found: await find(query, { ...filters, words, ...narrowing }), isWritten: Object.keys(narrowing).length > 0 }
+      return { found: await find(query, { ...filters, words, ...narrowing }), isNarrowed: Object.keys(narrowing).length > 0 }
     }
-    const { found, isWritten } = await findBy(words)
+    const { found, isNarrowed } = await findBy(words)
     // A page after the last one is also empty, but then the words do match.
-    if (found !== undefined || isWritten) return found
-    const corrected = await expandFuzzy(query, scope, words)
-    return corrected && (await findBy(corrected)).found
+    if (found !== undefined || isNarrowed) return found
+    const expanded = await expandFuzzy(query, scope, words)
+    return expanded && (await findBy(expanded)).found
   }, signal)
 }
 
@@ -97,12 +97,12 @@ async function withFilters<T>(
  * newest windows, otherwise the newest by creation time. Returns no restriction if fewer match.
  */
 async function narrowLargeResult(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'own'>> {
-  const areMany = async (how: Partial<Filters>) => (await countBy(query, { ...filters, ...how })) >= MAX_FOUND
+  const isResultLarge = async (how: Partial<Filters>) => (await countBy(query, { ...filters, ...how })) >= MAX_FOUND
   if ((await countBy(query, { scope: filters.scope })) >= largeScope) {
     const windows = await newestWindows(query)
-    return (await areMany({ windows })) ? { windows } : {}
+    return (await isResultLarge({ windows })) ? { windows } : {}
   }
-  return filters.scope !== null && (await areMany({ own: 'some' })) ? { own: 'newest' } : {}
+  return filters.scope !== null && (await isResultLarge({ own: 'some' })) ? { own: 'newest' } : {}
 }
 
 async function countBy(query: Query, filters: Filters): Promise<number> {
@@ -127,13 +127,13 @@ async function readPage(
   messageSize: (video: Video) => number,
   signal?: AbortSignal,
 ): Promise<VideoPage> {
-  const wanted = keys.slice(0, size)
+  const pageKeys = keys.slice(0, size)
   const videos: Video[] = []
   let last = after
   let bytes = 0
-  for (let start = 0; start < wanted.length; start += CHUNK) {
+  for (let start = 0; start < pageKeys.length; start += CHUNK) {
     signal?.throwIfAborted()
-    const chunk = wanted.slice(start, start + CHUNK)
+    const chunk = pageKeys.slice(start, start + CHUNK)
     const found = await readVideos(db, listing.scope, chunk)
     for (const key of chunk) {
       const video = found.get(key.videoId)

@@ -43,10 +43,10 @@ export function videoHandlers({
   return {
     async uploadVideo(request, call) {
       const user = requireUser(call.principal)
-      const named = organisationFor(user, request.organisationId)
-      if (named === undefined) throw invalid([{ field: 'organisation_id', message: 'is required' }])
-      const upload = planUpload(request, named, user.userId)
-      await organisations.requireActive(named, call.signal)
+      const organisationId = organisationFor(user, request.organisationId)
+      if (organisationId === undefined) throw invalid([{ field: 'organisation_id', message: 'is required' }])
+      const upload = planUpload(request, organisationId, user.userId)
+      await organisations.requireActive(organisationId, call.signal)
       const accepted = await uploads.accept(upload, call)
       return { ...accepted, status: toStatusMessage(accepted.status) }
     },
@@ -62,9 +62,9 @@ export function videoHandlers({
       return { video: toMessage(asPublic(video, new Date())) }
     },
     async listVideos(request, { principal, signal }) {
-      const named = organisationFor(principal, request.organisationId)
-      if (scopeOf(principal) === null && named !== undefined) await organisations.require(named, signal)
-      const listing = toListing(request, named ?? null)
+      const organisationId = organisationFor(principal, request.organisationId)
+      if (scopeOf(principal) === null && organisationId !== undefined) await organisations.require(organisationId, signal)
+      const listing = toListing(request, organisationId ?? null)
       if (listing.folderId !== undefined) await folders.require({ scope: listing.scope, folderId: listing.folderId }, signal)
       const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, MAX_PAGE_SIZE)
       const { pageToken: token, skip } = request

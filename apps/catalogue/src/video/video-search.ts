@@ -31,14 +31,14 @@ export async function readSearch(query: Query, text: string): Promise<SearchWord
  * before.
  */
 export async function expandFuzzy(query: Query, scope: Scope, exact: SearchWords): Promise<SearchWords | undefined> {
-  if (await someMatch(query, scope, exact)) return undefined
+  if (await hasMatch(query, scope, exact)) return undefined
   const expanded: (readonly string[])[] = []
   for (const group of exact) {
     const [word = ''] = group
-    const known = expanded.length >= MAX_FUZZY_WORDS || (await someMatch(query, scope, [group]))
-    const candidates = known ? group : await fuzzyCandidates(query, scope, word)
-    if (candidates.length === 0) return undefined
-    expanded.push(candidates)
+    const known = expanded.length >= MAX_FUZZY_WORDS || (await hasMatch(query, scope, [group]))
+    const replacements = known ? group : await fuzzyCandidates(query, scope, word)
+    if (replacements.length === 0) return undefined
+    expanded.push(replacements)
   }
   return expanded
 }
@@ -73,7 +73,7 @@ export async function newestWindows(query: Query): Promise<number[]> {
 }
 
 /** The tsquery for the captions of a media. They are stored in one row per media. */
-export const spokenQuery = (words: SearchWords, scope: Scope) => toQuery(words, { scope })
+export const captionQuery = (words: SearchWords, scope: Scope) => toQuery(words, { scope })
 
 /** Maximum number of media whose captions match. Each costs a lookup of some microseconds. */
 const MAX_CAPTION_MATCHES = 1_000
@@ -82,10 +82,10 @@ const MAX_CAPTION_MATCHES = 1_000
  * Candidates per word, for matches of some words in the video and other words in its captions.
  * Titles and captions have this limit each.
  */
-const MAX_MIXED = 50
+const MAX_MIXED_CANDIDATES = 50
 const MAX_MIXED_WORDS = 8
 
-interface Wanted {
+interface MatchOptions {
   columns: string
   where: readonly string[]
   limit: number
@@ -99,7 +99,7 @@ interface Wanted {
  * and uses an index. Each excludes the matches of the ones before, so that no sort is needed to
  * remove duplicates. With windows, only the first one is used.
  */
-export function matchStatement(words: SearchWords, marks: Marks, { columns, where, limit, add }: Wanted): string {
+export function matchStatement(words: SearchWords, marks: Marks, { columns, where, limit, add }: MatchOptions): string {
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
   const matching = `from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)}`
   if (marks.own === 'newest') {
@@ -110,13 +110,14 @@ export function matchStatement(words: SearchWords, marks: Marks, { columns, wher
   if (marks.windows || marks.own === 'some') return own
   const marked = toQuery([], marks)
   const here = `s.words @@ ${add(toQuery(words, { scope: null }))}::tsquery`
-  const also = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`]), `not ${here}`])
-  const said = `@@ ${add(spokenQuery(words, marks.scope))}::tsquery`
+  const furtherConditions = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`]), `not ${here}`])
+  const inCaptions = `@@ ${add(captionQuery(words, marks.scope))}::tsquery`
   // Forces one lookup per media. A plan that reads all videos of an organisation to find those of a
   // few media is always slower.
-  const spoken = `select ${columns} from (select m.media_id from caption_search m where m.words ${said} limit ${MAX_CAPTION_MATCHES}) as m
-    cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${also} limit ${limit}`
-  const parts = words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, also, said, limit, add })]
+  const spoken = `select ${columns} from (select m.media_id from caption_search m where m.words ${inCaptions} limit ${MAX_CAPTION_MATCHES}) as m
+    cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${furtherConditions} limit ${limit}`
+  const parts =
+    words.length < 2 ? [own, spoken] : [own, spoken, mixedStatement(words, marks, { columns, furtherConditions, inCaptions, limit, add })]
   return parts.map((part) => `(${part})`).join(' union all ')
 }
 
@@ -127,27 +128,33 @@ export function matchStatement(words: SearchWords, marks: Marks, { columns, wher
 function mixedStatement(
   words: SearchWords,
   marks: Marks,
-  { columns, also, said, limit, add }: { columns: string; also: string; said: string; limit: number; add: (value: unknown) => string },
+  {
+    columns,
+    furtherConditions,
+    inCaptions,
+    limit,
+    add,
+  }: { columns: string; furtherConditions: string; inCaptions: string; limit: number; add: (value: unknown) => string },
 ): string {
   const some = words.slice(0, MAX_MIXED_WORDS)
   const owns = add(some.map((group) => toQuery([group], marks)))
-  const spokens = add(some.map((group) => spokenQuery([group], marks.scope)))
+  const spokens = add(some.map((group) => captionQuery([group], marks.scope)))
   const each = add(words.map((group) => toQuery([group], { scope: null })))
   return `select ${columns} from (
       select distinct narrow.video_id from unnest(${owns}::text[], ${spokens}::text[]) as word (own, spoken) cross join lateral (
-        (select s.video_id from video_search s where s.words @@ word.own::tsquery${also} limit ${MAX_MIXED})
+        (select s.video_id from video_search s where s.words @@ word.own::tsquery${furtherConditions} limit ${MAX_MIXED_CANDIDATES})
         union all
-        (select s.video_id from (select m.media_id from caption_search m where m.words @@ word.spoken::tsquery limit ${MAX_MIXED}) as m
-         cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${also}
-         limit ${MAX_MIXED})) as narrow
+        (select s.video_id from (select m.media_id from caption_search m where m.words @@ word.spoken::tsquery limit ${MAX_MIXED_CANDIDATES}) as m
+         cross join lateral (select s.* from video_search s where s.media_id = m.media_id offset 0) as s where true${furtherConditions}
+         limit ${MAX_MIXED_CANDIDATES})) as narrow
     ) as either join video_search s using (video_id)
     where exists (select from caption_search m where m.words @@ (
       select concat_ws(' & ', '''~' || s.media_id || '''', string_agg(missing.word, ' & '))
       from unnest(${each}::text[]) as missing (word) where not s.words @@ missing.word::tsquery)::tsquery)
-    and not exists (select from caption_search m where m.media_id = s.media_id and m.words ${said}) limit ${limit}`
+    and not exists (select from caption_search m where m.media_id = s.media_id and m.words ${inCaptions}) limit ${limit}`
 }
 
-async function someMatch(query: Query, scope: Scope, words: SearchWords): Promise<boolean> {
+async function hasMatch(query: Query, scope: Scope, words: SearchWords): Promise<boolean> {
   // A GIN index returns all matches or none. For a very frequent word, a search of the newest
   // windows is faster.
   const windows = scope === null ? await newestWindows(query) : undefined
@@ -166,9 +173,9 @@ async function isFound(query: Query, marks: Marks, words: SearchWords): Promise<
  * videos of the scope contain them.
  */
 async function fuzzyCandidates(query: Query, scope: Scope, word: string): Promise<string[]> {
-  const prefixWords = await firstMeant(query, scope, (organisation) => prefixMatches(query, word, organisation))
+  const prefixWords = await findFirstCandidates(query, scope, (organisation) => prefixMatches(query, word, organisation))
   if (prefixWords.length > 0 || !mayBeTypo(word)) return prefixWords
-  return firstMeant(query, scope, (organisation) => typosOf(query, word, organisation))
+  return findFirstCandidates(query, scope, (organisation) => findSimilarWords(query, word, organisation))
 }
 
 /**
@@ -176,9 +183,9 @@ async function fuzzyCandidates(query: Query, scope: Scope, word: string): Promis
  * do not use up the limit. If there are none, reads from the words of all organisations, because
  * captions contain words that no title of the organisation has.
  */
-async function firstMeant(query: Query, scope: Scope, read: (organisation: Scope) => Promise<string[]>): Promise<string[]> {
-  const own = scope === null ? [] : await ofScope(query, scope, await read(scope))
-  return own.length > 0 ? own : ofScope(query, scope, await read(null))
+async function findFirstCandidates(query: Query, scope: Scope, read: (organisation: Scope) => Promise<string[]>): Promise<string[]> {
+  const own = scope === null ? [] : await filterByScope(query, scope, await read(scope))
+  return own.length > 0 ? own : filterByScope(query, scope, await read(null))
 }
 
 async function prefixMatches(query: Query, word: string, organisation: Scope): Promise<string[]> {
@@ -199,7 +206,7 @@ async function prefixMatches(query: Query, word: string, organisation: Scope): P
   return rows.map((row) => row.word)
 }
 
-async function typosOf(query: Query, word: string, organisation: Scope): Promise<string[]> {
+async function findSimilarWords(query: Query, word: string, organisation: Scope): Promise<string[]> {
   const rows =
     organisation === null
       ? await query<{ word: string }>('select word from similar_title_words($1)', [word])
@@ -208,7 +215,7 @@ async function typosOf(query: Query, word: string, organisation: Scope): Promise
 }
 
 /** Returns the words that a video of the scope contains. For system users, every title word is accepted. */
-async function ofScope(query: Query, scope: Scope, words: readonly string[]): Promise<string[]> {
+async function filterByScope(query: Query, scope: Scope, words: readonly string[]): Promise<string[]> {
   if (words.length === 0 || scope === null) return words.slice(0, MAX_FUZZY_CANDIDATES)
   const rows = await query<{ word: string }>(
     `select c.word from unnest($1::text[], $2::text[]) as c (word, query)

@@ -3,7 +3,7 @@ import type { Call } from '@vitascope/grpc'
 import { type Db, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import { type MasterKeys, normaliseAddress, signVideoToken, type TokenKeys } from '@vitascope/security'
-import { sealedCodec } from '../rules/answer-codec.ts'
+import { sealedCodec } from '../rules/sealed-codec.ts'
 import type { VideoStore } from './video-store.ts'
 
 export interface VideoTokenRequest {

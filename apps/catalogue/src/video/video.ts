@@ -34,17 +34,17 @@ export interface Video extends VideoFields {
 
 /** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if it is not public. */
 export function asPublic(video: Video, now: Date): Video {
-  const refusal = publicRefusal(video, now)
+  const refusal = publicAccessError(video, now)
   if (refusal) throw refusal
   return { ...video, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
 }
 
 /** Returns the public views of those videos that are public. */
 export function onlyPublic(videos: readonly Video[], now: Date): Video[] {
-  return videos.flatMap((video) => (publicRefusal(video, now) ? [] : asPublic(video, now)))
+  return videos.flatMap((video) => (publicAccessError(video, now) ? [] : asPublic(video, now)))
 }
 
-function publicRefusal(video: Video, now: Date): DomainError | undefined {
+function publicAccessError(video: Video, now: Date): DomainError | undefined {
   if (!video.enabled || !video.organisationActive) return notFound('video', video.videoId)
   const expiry = video.contentExpiry
   if (expiry?.expireTime && expiry.expireTime <= now) {

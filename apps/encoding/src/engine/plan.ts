@@ -13,7 +13,7 @@ export class EncoderMissing extends Error {
 
 /**
  * Returns the plan of a probed source, for all its renditions or for a single one, and the weight
- * of each chunk. The audio of the whole is the last. Throws `SourceRefused` and `NoEncoder`.
+ * of each chunk. The audio of the whole is the last. Throws `SourceRefused` and `EncoderMissing`.
  */
 export function planFor(
   { probe, build }: Pick<ProbeResult, 'probe' | 'build'>,

@@ -78,7 +78,7 @@ export interface StepTools extends EndTools {
 export function createTaskSteps(tools: StepTools): TaskSteps {
   const { db, queue, outbox, keepsSource } = tools
 
-  /** Runs a change under both locks, if the job is active and `take` confirms the lease. */
+  /** Runs a change under both locks, if the job is active and `confirmLease` confirms the lease. */
   const step = async (
     lease: Lease,
     confirmLease: (tx: Transaction, job: Job, item: FoundItem) => Promise<boolean>,

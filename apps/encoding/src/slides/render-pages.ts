@@ -12,7 +12,7 @@ export interface RenderedPage {
 }
 
 export interface PageRun {
-  /** Contains the PDF as `source`, and the files of `readyRenderer`. */
+  /** Contains the PDF as `source`, and the files of `installRenderer`. */
   folder: string
   from: number
   to: number

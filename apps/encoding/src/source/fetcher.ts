@@ -30,7 +30,7 @@ export function createFetcher(tools: FetchTools & { db: Db; queue: Queue; holder
   let loops: Promise<void>[] = []
 
   const fetchOne = async () => {
-    // Sources that wait for a worker occupy storage, so downloads stay only `ahead` jobs in front
+    // Sources that wait for a worker occupy storage, so downloads stay only `maxJobsAhead` jobs in front
     // of the workers. Low-priority jobs block only other low-priority downloads.
     const { all, normal } = await countJobsInProgress(db.query)
     if (normal >= limits.maxJobsAhead) return pause(signal)

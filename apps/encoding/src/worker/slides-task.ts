@@ -10,7 +10,7 @@ import type { TaskWork } from './task-work.ts'
 import { uploadFileList, uploadFiles } from './upload.ts'
 
 /**
- * Progress up to the first page: the file is downloaded and converted. After `DRAWN` the images are
+ * Progress up to the first page: the file is downloaded and converted. After `RENDERED_SHARE` the images are
  * uploaded.
  */
 const CONVERTED_SHARE = 0.1

@@ -4,11 +4,11 @@ import type { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
 import { checkForeignEvent } from './event.ts'
 import type { EventStore } from './event-store.ts'
 
-export function eventHandlers(events: Pick<EventStore, 'take'>): Handlers<typeof EventServiceService> {
+export function eventHandlers(events: Pick<EventStore, 'addForeign'>): Handlers<typeof EventServiceService> {
   return {
     async addEvent(event, { principal, signal }) {
       requireService(principal)
-      await events.take(checkForeignEvent(event), signal)
+      await events.addForeign(checkForeignEvent(event), signal)
       return {}
     },
   }

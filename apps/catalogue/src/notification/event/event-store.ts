@@ -4,7 +4,7 @@ import type { ForeignEvent, NewEvent } from './event.ts'
 
 export interface EventStore {
   /** Stores an event of another service. A known event id is ignored. */
-  take(event: ForeignEvent, signal?: AbortSignal): Promise<void>
+  addForeign(event: ForeignEvent, signal?: AbortSignal): Promise<void>
   /**
    * Removes up to `limit` events from UTC days before the last seven, with their deliveries.
    * Returns the number of events.
@@ -13,11 +13,11 @@ export interface EventStore {
 }
 
 /** Events in the first batch of a sweep. Each deletion searches all partitions of deliveries. */
-export const EVENTS_AT_ONCE = 500
+export const EVENTS_PER_SWEEP = 500
 
 export function createEventStore(db: Db): EventStore {
   return {
-    take: ({ eventId, type, organisationId, objectKey, dataJson }, signal) =>
+    addForeign: ({ eventId, type, organisationId, objectKey, dataJson }, signal) =>
       db.transaction(async (tx) => {
         await tx.query(
           `insert into event (event_id, type, organisation_id, object_key, data) values ($1, $2, $3, $4, $5) on conflict (event_id) do nothing`,
@@ -37,13 +37,13 @@ export function createEventStore(db: Db): EventStore {
   }
 }
 
-const ASKED = `exists (select from webhook w where w.organisation_id = $2 and w.enabled and $1 = any (w.events))`
+const HAS_SUBSCRIBER = `exists (select from webhook w where w.organisation_id = $2 and w.enabled and $1 = any (w.events))`
 
 /**
  * Job events have a deterministic id. If the database loses transactions and the event is sent
  * again, receivers recognise it as a duplicate.
  */
-const ID = (data: string, of: string) => `case when ${data} ? 'job_id'
+const eventId = (data: string, of: string) => `case when ${data} ? 'job_id'
   then 'evt_' || md5(concat_ws('/', $1::text, ${data} ->> 'job_id', ${of}))
   else 'evt_' || replace(gen_random_uuid()::text, '-', '') end`
 
@@ -54,7 +54,7 @@ const ID = (data: string, of: string) => `case when ${data} ? 'job_id'
 export async function addEvent(tx: Transaction, { type, organisationId, objectKey, data }: NewEvent): Promise<void> {
   await tx.query(
     `insert into event (event_id, type, organisation_id, object_key, data)
-     select ${ID('$4::jsonb', '$3::text')}, $1::text, $2::bigint, $3::text, $4::jsonb where ${ASKED} on conflict (event_id) do nothing`,
+     select ${eventId('$4::jsonb', '$3::text')}, $1::text, $2::bigint, $3::text, $4::jsonb where ${HAS_SUBSCRIBER} on conflict (event_id) do nothing`,
     [type, organisationId, objectKey, JSON.stringify(data)],
   )
 }
@@ -68,9 +68,9 @@ export async function addVideoEvents(
 ): Promise<void> {
   await tx.query(
     `insert into event (event_id, type, organisation_id, object_key, data)
-     select ${ID('$4::jsonb', 'v.video_id')}, $1::text, $2::bigint, 'media:' || v.media_id,
+     select ${eventId('$4::jsonb', 'v.video_id')}, $1::text, $2::bigint, 'media:' || v.media_id,
        jsonb_build_object('video_id', v.video_id::text, 'media_id', v.media_id::text, 'organisation_id', v.organisation_id::text) || $4::jsonb
-     from video v where v.media_id = $3 and ${ASKED} order by v.create_time, v.video_id
+     from video v where v.media_id = $3 and ${HAS_SUBSCRIBER} order by v.create_time, v.video_id
      on conflict (event_id) do nothing`,
     [type, organisationId, mediaId, JSON.stringify(more)],
   )

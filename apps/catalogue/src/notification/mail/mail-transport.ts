@@ -26,12 +26,12 @@ export type SendMail = (letter: Letter) => Promise<'sent' | 'refused'>
 const CONNECT_MS = 10_000
 const SOCKET_MS = 20_000
 /** Timeout for the whole transmission; shorter than the lease of a mail. */
-const WHOLE_MS = 60_000
+const SEND_TIMEOUT_MS = 60_000
 
 /** Returns undefined if neither a server nor a folder is configured. */
 export function mailTransport({ smtpUrl, folder, from }: MailSettings, log: Logger): SendMail | undefined {
-  if (smtpUrl !== undefined) return bySmtp(smtpUrl, from, log)
-  if (folder !== undefined) return toFolder(folder, from, log)
+  if (smtpUrl !== undefined) return sendBySmtp(smtpUrl, from, log)
+  if (folder !== undefined) return writeToFolder(folder, from, log)
   return undefined
 }
 
@@ -39,14 +39,14 @@ export function mailTransport({ smtpUrl, folder, from }: MailSettings, log: Logg
  * Permanent rejections of an address (RFC 5321, section 4.2.3). Other codes may be caused by
  * configuration and are retried.
  */
-const NO_SUCH_ADDRESS = [550, 551, 553]
+const PERMANENT_REJECTION_CODES = [550, 551, 553]
 
-function bySmtp(url: string, from: Recipient, log: Logger): SendMail {
+function sendBySmtp(url: string, from: Recipient, log: Logger): SendMail {
   const times = { connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, socketTimeout: SOCKET_MS }
   const transport = createTransport({ url, ...times })
   return async (letter) => {
     const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new Error('the mail server took too long')), WHOLE_MS)
+    const timer = setTimeout(() => late.reject(new Error('the mail server did not respond in time')), SEND_TIMEOUT_MS)
     try {
       await Promise.race([transport.sendMail(toMessage(letter, from)), late.promise])
       return 'sent'
@@ -54,7 +54,7 @@ function bySmtp(url: string, from: Recipient, log: Logger): SendMail {
       // Only permanent rejections of the recipient are final. A failed login, for example, is
       // retried.
       const { command, response, responseCode = 0 } = error as { command?: string; response?: string; responseCode?: number }
-      if (command === 'RCPT TO' && NO_SUCH_ADDRESS.includes(responseCode)) {
+      if (command === 'RCPT TO' && PERMANENT_REJECTION_CODES.includes(responseCode)) {
         log.warn({ response, message_id: letter.messageId }, 'mail server rejected the recipient')
         return 'refused'
       }
@@ -65,7 +65,7 @@ function bySmtp(url: string, from: Recipient, log: Logger): SendMail {
   }
 }
 
-function toFolder(folder: string, from: Recipient, log: Logger): SendMail {
+function writeToFolder(folder: string, from: Recipient, log: Logger): SendMail {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
   return async (letter) => {
     const { message } = await transport.sendMail(toMessage(letter, from))

@@ -6,21 +6,21 @@ import { type Delivery, deliveryWaiting, webhookDisabled } from './webhook.ts'
 import { addOwnEvent, disableWebhook, requireWebhook, type WebhookKey } from './webhook-store.ts'
 
 /** The rows to read: those with an id below `before` (0: from the newest), newest first. */
-export interface LogPlace {
+export interface LogPosition {
   before: string
   limit: number
   skip: number
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /** Methods with a key throw WEBHOOK_NOT_FOUND. `resend` and `test` also throw WEBHOOK_DISABLED and DELIVERY_WAITING. */
 export interface DeliveryStore {
-  list(key: WebhookKey, place: LogPlace, signal?: AbortSignal): Promise<Delivery[]>
+  list(key: WebhookKey, place: LogPosition, signal?: AbortSignal): Promise<Delivery[]>
   /** Queues the event of a delivery again and returns the new delivery. Throws DELIVERY_NOT_FOUND. */
-  resend(key: WebhookKey, deliveryId: string, call: Repeatable): Promise<string>
+  resend(key: WebhookKey, deliveryId: string, call: IdempotentCall): Promise<string>
   /** Queues an event of type `webhook.test`. */
-  test(key: WebhookKey, call: Repeatable): Promise<string>
+  test(key: WebhookKey, call: IdempotentCall): Promise<string>
   /** Trims each log to its newest entries. Disables webhooks with too many waiting deliveries. */
   trim(signal?: AbortSignal): Promise<void>
 }
@@ -28,9 +28,9 @@ export interface DeliveryStore {
 const MAX_LOG_ENTRIES = 10_000
 /** About a day's events of a busy organisation. A webhook with more waiting deliveries is disabled. */
 const MAX_WAITING = 100_000
-const TRIMMED_AT_ONCE = 2_000
+const DELIVERIES_PER_STATEMENT = 2_000
 /** Bounds one statement to a million index entries. */
-const LOGS_AT_ONCE = 100
+const LOGS_PER_STATEMENT = 100
 
 export function createDeliveryStore(
   db: Db,
@@ -84,10 +84,10 @@ export function createDeliveryStore(
     async trim(signal) {
       for (let after: string | undefined = '0'; after !== undefined; ) {
         signal?.throwIfAborted()
-        const logs: LogEdge[] = await logEdges(after)
+        const logs: LogEdge[] = await findLogEdges(after)
         for (const { webhookId, edge } of logs) {
           if (edge === undefined) continue
-          if (await tooManyWait(webhookId, signal)) {
+          if (await hasTooManyWaiting(webhookId, signal)) {
             const reason = `disabled: more than ${maxWaiting} deliveries wait`
             await db.transaction((tx) => disableWebhook(tx, webhookId, reason), signal)
           }
@@ -102,17 +102,17 @@ export function createDeliveryStore(
    * Returns, for the next webhooks, the newest log entry beyond the limit. Each costs one index
    * scan of at most the log limit.
    */
-  async function logEdges(after: string): Promise<LogEdge[]> {
+  async function findLogEdges(after: string): Promise<LogEdge[]> {
     const rows = await db.query<{ webhook_id: string; delivery_id: string | null }>(
       `select w.webhook_id, (select d.delivery_id from webhook_delivery d where d.webhook_id = w.webhook_id
            order by d.delivery_id desc offset $1 limit 1)
        from webhook w where w.webhook_id > $2 order by w.webhook_id limit $3`,
-      [maxLogEntries, after, LOGS_AT_ONCE],
+      [maxLogEntries, after, LOGS_PER_STATEMENT],
     )
     return rows.map((row) => ({ webhookId: row.webhook_id, edge: row.delivery_id ?? undefined }))
   }
 
-  async function tooManyWait(webhookId: string, signal?: AbortSignal): Promise<boolean> {
+  async function hasTooManyWaiting(webhookId: string, signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted()
     const beyond = await db.query(`select 1 from webhook_delivery where webhook_id = $1 and state = 'waiting' offset $2 limit 1`, [
       webhookId,
@@ -129,9 +129,9 @@ export function createDeliveryStore(
         `delete from webhook_delivery where delivery_id in
            (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 and state <> 'waiting' order by delivery_id limit $3)
          returning 1`,
-        [webhookId, edge, TRIMMED_AT_ONCE],
+        [webhookId, edge, DELIVERIES_PER_STATEMENT],
       )
-      if (gone.length < TRIMMED_AT_ONCE) return
+      if (gone.length < DELIVERIES_PER_STATEMENT) return
     }
   }
 }

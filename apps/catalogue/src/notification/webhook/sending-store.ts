@@ -18,7 +18,7 @@ export interface Sending {
 }
 
 /** Webhooks and organisations that have reached their limit of concurrent calls in this process. */
-export interface Busy {
+export interface BusyReceivers {
   webhookIds: readonly string[]
   organisationIds: readonly string[]
 }
@@ -27,13 +27,13 @@ export interface Busy {
  * `failed`: a test call failed permanently. `lost`: another process has leased the lane since, and
  * nothing was changed.
  */
-export type Settled = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'
+export type SendOutcome = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'
 
 export interface SendingStore {
   /** Leases the oldest delivery of a due lane for 30 s, by the database's clock. */
-  lease(busy: Busy, signal?: AbortSignal): Promise<Sending | undefined>
+  lease(busy: BusyReceivers, signal?: AbortSignal): Promise<Sending | undefined>
   /** Stores the result of an attempt. `status` is absent if there was no response. */
-  settle(sending: Sending, status: number | undefined, signal?: AbortSignal): Promise<Settled>
+  settle(sending: Sending, status: number | undefined, signal?: AbortSignal): Promise<SendOutcome>
   /** Releases a delivery whose attempt was interrupted. */
   release(sending: Sending, signal?: AbortSignal): Promise<void>
 }
@@ -41,7 +41,7 @@ export interface SendingStore {
 const LEASE = `interval '30 seconds'`
 /** Starts at 2 s, doubles with each attempt up to 2 h, and varies by 25 percent. */
 const BACKOFF = `least(7200, 2 ^ least($3::int, 13)) * (0.75 + random() / 2) * interval '1 second'`
-const GIVE_UP = `interval '24 hours'`
+const MAX_RETRY_TIME = `interval '24 hours'`
 /** Users wait for the result of a test call, and its failure does not affect real events. */
 const TEST_TRIES = 3
 
@@ -61,49 +61,49 @@ export function createSendingStore(db: Db): SendingStore {
            returning l.webhook_id, l.object_key, l.organisation_id, l.fence`,
           [busy.webhookIds, busy.organisationIds],
         )
-        return lane && takeOldest(tx, lane)
+        return lane && startOldest(tx, lane)
       }, signal),
     settle: (sending, status, signal) =>
       db.transaction(async (tx) => {
         const { webhookId, objectKey, deliveryId, attempt } = sending
         // Lock order: the webhook, then its lanes.
         await tx.query('select 1 from webhook where webhook_id = $1 for no key update', [webhookId])
-        if (!(await holdLane(tx, sending))) return 'lost'
+        if (!(await lockLane(tx, sending))) return 'lost'
         const isTest = objectKey === testLane(webhookId)
-        const isTaken = status !== undefined && status >= 200 && status < 300
+        const isDelivered = status !== undefined && status >= 200 && status < 300
         const [row] = await tx.query<{ late: boolean }>(
           `update webhook_delivery set response_code = $2,
-             state = case when $3 then 'delivered' when $4 or first_try_time < now() - ${GIVE_UP} then 'failed' else 'waiting' end
+             state = case when $3 then 'delivered' when $4 or first_try_time < now() - ${MAX_RETRY_TIME} then 'failed' else 'waiting' end
            where delivery_id = $1 and state = 'waiting' returning state = 'failed' as late`,
-          [deliveryId, status ?? null, isTaken, isTest && attempt >= TEST_TRIES],
+          [deliveryId, status ?? null, isDelivered, isTest && attempt >= TEST_TRIES],
         )
         if (row?.late) {
-          await leaveLane(tx, webhookId, objectKey)
+          await releaseLane(tx, webhookId, objectKey)
           if (isTest) return 'failed'
           await disableWebhook(tx, webhookId, 'disabled: an event could not be delivered for 24 hours')
           return 'disabled'
         }
-        if (isTaken || !row) {
-          await leaveLane(tx, webhookId, objectKey)
+        if (isDelivered || !row) {
+          await releaseLane(tx, webhookId, objectKey)
           return 'delivered'
         }
         await tx.query(
-          `update webhook_lane set next_time = ${unlessStopped(`now() + ${BACKOFF}`)} where webhook_id = $1 and object_key = $2`,
+          `update webhook_lane set next_time = ${unlessDisabled(`now() + ${BACKOFF}`)} where webhook_id = $1 and object_key = $2`,
           [webhookId, objectKey, attempt],
         )
         return 'again'
       }, signal),
     release: (sending, signal) =>
       db.transaction(async (tx) => {
-        if (!(await holdLane(tx, sending))) return
-        await tx.query(`update webhook_lane set next_time = ${unlessStopped('now()')} where webhook_id = $1 and object_key = $2`, [
+        if (!(await lockLane(tx, sending))) return
+        await tx.query(`update webhook_lane set next_time = ${unlessDisabled('now()')} where webhook_id = $1 and object_key = $2`, [
           sending.webhookId,
           sending.objectKey,
         ])
       }, signal),
   }
 
-  async function takeOldest(tx: Transaction, lane: LaneRow): Promise<Sending | undefined> {
+  async function startOldest(tx: Transaction, lane: LaneRow): Promise<Sending | undefined> {
     const where = [lane.webhook_id, lane.object_key]
     // A separate statement, so that it sees deliveries that were queued before the lane was locked.
     const [row] = await tx.query<SendingRow>(
@@ -118,7 +118,7 @@ export function createSendingStore(db: Db): SendingStore {
     )
     if (!row) {
       // Nothing is waiting, or the webhook was disabled in the meantime.
-      await leaveLane(tx, lane.webhook_id, lane.object_key, 'infinity')
+      await releaseLane(tx, lane.webhook_id, lane.object_key, 'infinity')
       return undefined
     }
     return {
@@ -136,7 +136,7 @@ export function createSendingStore(db: Db): SendingStore {
   }
 }
 
-async function holdLane(tx: Transaction, { webhookId, objectKey, fence }: Sending): Promise<boolean> {
+async function lockLane(tx: Transaction, { webhookId, objectKey, fence }: Sending): Promise<boolean> {
   const held = await tx.query('select 1 from webhook_lane where webhook_id = $1 and object_key = $2 and fence = $3 for update', [
     webhookId,
     objectKey,
@@ -149,13 +149,13 @@ async function holdLane(tx: Transaction, { webhookId, objectKey, fence }: Sendin
  * Makes the next delivery of the lane due at once, or deletes the lane if it is empty. A concurrent
  * insert into the lane waits for its lock.
  */
-async function leaveLane(tx: Transaction, webhookId: string, objectKey: string, nextTime: 'now()' | 'infinity' = 'now()'): Promise<void> {
+async function releaseLane(tx: Transaction, webhookId: string, objectKey: string, nextTime: 'now()' | 'infinity' = 'now()'): Promise<void> {
   const where = [webhookId, objectKey]
   const next = await tx.query(
     `select 1 from webhook_delivery where webhook_id = $1 and object_key = $2 and state = 'waiting' limit 1`,
     where,
   )
-  const time = nextTime === 'now()' ? unlessStopped('now()') : `'infinity'`
+  const time = nextTime === 'now()' ? unlessDisabled('now()') : `'infinity'`
   await tx.query(
     next.length > 0
       ? `update webhook_lane set next_time = ${time} where webhook_id = $1 and object_key = $2`
@@ -165,7 +165,7 @@ async function leaveLane(tx: Transaction, webhookId: string, objectKey: string, 
 }
 
 /** A webhook that was disabled during a call stays disabled. */
-function unlessStopped(time: string): string {
+function unlessDisabled(time: string): string {
   return `case when next_time = 'infinity' then next_time else ${time} end`
 }
 

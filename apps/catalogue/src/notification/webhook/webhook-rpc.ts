@@ -3,8 +3,8 @@ import type { Handlers, Principal } from '@vitascope/grpc'
 import { scopeOf } from '@vitascope/principal'
 import { DeliveryState, type Delivery as Message, type WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
 import { encodePageToken, pageById, pageSizeOf, readIdToken } from '@vitascope/request'
-import { requireOrganisation } from '../../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../../organisation-replica/requested-organisation.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import { type CheckAddress, checkWebhook, type Delivery, mergeWebhook } from './webhook.ts'
 import type { WebhookKey, WebhookStore } from './webhook-store.ts'
@@ -28,8 +28,8 @@ export function webhookHandlers(stores: {
 }): Handlers<typeof WebhookServiceService> {
   const { webhooks, deliveries, organisations, checkAddress } = stores
   return {
-    async listWebhooks({ organisationId: named, ...page }, { principal, signal }) {
-      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+    async listWebhooks({ organisationId: requestedId, ...page }, { principal, signal }) {
+      const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const { rows, nextPageToken } = await pageById(page, MAX_WEBHOOKS, {
         read: (place) => webhooks.list(organisationId, place, signal),
         idOf: ({ webhookId }) => webhookId,
@@ -39,8 +39,8 @@ export function webhookHandlers(stores: {
     async getWebhook({ webhookId }, { principal, signal }) {
       return { webhook: await webhooks.require(keyOf(principal, webhookId), signal) }
     },
-    async createWebhook({ organisationId: named, url, events, enabled }, call) {
-      const organisationId = await requireOrganisation(organisations, call.principal, named, call.signal)
+    async createWebhook({ organisationId: requestedId, url, events, enabled }, call) {
+      const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return webhooks.create(checkWebhook({ organisationId, url, events, enabled }, checkAddress), call)
     },
     async updateWebhook({ webhook: given, updateMask = [] }, { principal, signal }) {

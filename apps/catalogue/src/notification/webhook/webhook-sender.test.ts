@@ -42,8 +42,8 @@ async function subscribe(url: string, organisationId = '1', events: string[] = [
 }
 
 function aSender(policy = sourcePolicy({ allow })) {
-  const box = createSecretCipher(masterKeys)
-  const sender = createWebhookSender({ store: createSendingStore(catalogue.db), box, policy, log: testLog })
+  const cipher = createSecretCipher(masterKeys)
+  const sender = createWebhookSender({ store: createSendingStore(catalogue.db), cipher, policy, log: testLog })
   senders.push(sender)
   sender.start()
   return sender

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { guardedPost, isSourceError, type SourcePolicy } from '@vitascope/fetch'
 import type { Logger } from '@vitascope/telemetry'
-import type { Busy, Sending, SendingStore } from './sending-store.ts'
+import type { BusyReceivers, Sending, SendingStore } from './sending-store.ts'
 import { type SecretCipher, signedHeaders } from './webhook-secret.ts'
 
 export interface WebhookSender {
@@ -16,12 +16,12 @@ const MAX_IN_FLIGHT = 64
 const MAX_PER_WEBHOOK = 4
 const MAX_PER_ORGANISATION = 16
 const POLL_MS = 500
-const CALL_MS = 10_000
+const CALL_TIMEOUT_MS = 10_000
 const GRACE_MS = 2_000
 
 interface Sender {
   store: SendingStore
-  box: SecretCipher
+  cipher: SecretCipher
   policy: SourcePolicy
   log: Logger
 }
@@ -29,8 +29,8 @@ interface Sender {
 export function createWebhookSender(sender: Sender): WebhookSender {
   const { store, log } = sender
   const stopping = new AbortController()
-  const cutting = new AbortController()
-  const underWay = new Map<Sending, Promise<void>>()
+  const aborting = new AbortController()
+  const active = new Map<Sending, Promise<void>>()
   let running: Promise<void> | undefined
   let isWoken = false
   let resume = () => {}
@@ -43,7 +43,7 @@ export function createWebhookSender(sender: Sender): WebhookSender {
     while (!stopping.signal.aborted) {
       isWoken = false
       try {
-        const sending = underWay.size < MAX_IN_FLIGHT ? await store.lease(busyOf([...underWay.keys()])) : undefined
+        const sending = active.size < MAX_IN_FLIGHT ? await store.lease(busyOf([...active.keys()])) : undefined
         if (sending) begin(sending)
         else if (!isWoken) await idle()
       } catch (error) {
@@ -62,15 +62,15 @@ export function createWebhookSender(sender: Sender): WebhookSender {
       }
     })
   const begin = (sending: Sending) => {
-    const call = send(sender, sending, cutting.signal)
+    const call = send(sender, sending, aborting.signal)
       .catch((error: unknown) =>
         log.warn({ err: error, webhook_id: sending.webhookId }, 'recording a webhook attempt failed; its lease will expire'),
       )
       .finally(() => {
-        underWay.delete(sending)
+        active.delete(sending)
         wake()
       })
-    underWay.set(sending, call)
+    active.set(sending, call)
   }
 
   return {
@@ -81,20 +81,20 @@ export function createWebhookSender(sender: Sender): WebhookSender {
       stopping.abort()
       wake()
       await running
-      const timer = setTimeout(() => cutting.abort(), GRACE_MS)
-      await Promise.all(underWay.values())
+      const timer = setTimeout(() => aborting.abort(), GRACE_MS)
+      await Promise.all(active.values())
       clearTimeout(timer)
     },
   }
 }
 
-async function send({ store, box, policy, log }: Sender, sending: Sending, signal: AbortSignal): Promise<void> {
+async function send({ store, cipher, policy, log }: Sender, sending: Sending, signal: AbortSignal): Promise<void> {
   const { webhookId: webhook_id, deliveryId: delivery_id, attempt } = sending
   let status: number | undefined
   try {
-    const secrets = sending.sealedSecrets.map((sealed) => box.open(sealed, webhook_id))
+    const secrets = sending.sealedSecrets.map((sealed) => cipher.open(sealed, webhook_id))
     const headers = signedHeaders(sending.eventId, new Date(), sending.body, secrets)
-    status = (await guardedPost(sending.url, { policy, headers, body: sending.body, timeoutMs: CALL_MS, signal })).status
+    status = (await guardedPost(sending.url, { policy, headers, body: sending.body, timeoutMs: CALL_TIMEOUT_MS, signal })).status
   } catch (error) {
     if (signal.aborted) return store.release(sending)
     if (isSourceError(error)) log.debug({ webhook_id, delivery_id, attempt, reason: error.message }, 'webhook endpoint did not respond')
@@ -102,12 +102,12 @@ async function send({ store, box, policy, log }: Sender, sending: Sending, signa
     // other webhooks.
     else log.warn({ err: error, webhook_id, delivery_id, attempt }, 'calling a webhook failed')
   }
-  const settled = await store.settle(sending, status)
-  if (settled === 'disabled') log.info({ webhook_id, delivery_id, attempt }, 'webhook disabled after 24 hours of failures')
+  const outcome = await store.settle(sending, status)
+  if (outcome === 'disabled') log.info({ webhook_id, delivery_id, attempt }, 'webhook disabled after 24 hours of failures')
 }
 
 /** Returns the webhooks and organisations that have reached their limit of active calls. */
-export function busyOf(underWay: readonly Pick<Sending, 'webhookId' | 'organisationId'>[]): Busy {
+export function busyOf(active: readonly Pick<Sending, 'webhookId' | 'organisationId'>[]): BusyReceivers {
   const full = (ids: readonly string[], max: number) => {
     const counts = new Map<string, number>()
     for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
@@ -115,11 +115,11 @@ export function busyOf(underWay: readonly Pick<Sending, 'webhookId' | 'organisat
   }
   return {
     webhookIds: full(
-      underWay.map(({ webhookId }) => webhookId),
+      active.map(({ webhookId }) => webhookId),
       MAX_PER_WEBHOOK,
     ),
     organisationIds: full(
-      underWay.map(({ organisationId }) => organisationId),
+      active.map(({ organisationId }) => organisationId),
       MAX_PER_ORGANISATION,
     ),
   }

@@ -184,7 +184,7 @@ describe('events', () => {
       objectKey: 'key:1',
       dataJson: '{"user_id":"7","n":9007199254740993}',
     }
-    for (let again = 0; again < 3; again++) await events.take(event)
+    for (let again = 0; again < 3; again++) await events.addForeign(event)
     expect((await log(webhook)).map(({ event: type }) => type)).toEqual(['key.expiring'])
     const { eventId, body } = await leaseOne(webhook)
     expect([eventId, body]).toEqual([event.eventId, expect.stringContaining('9007199254740993')])

@@ -4,7 +4,7 @@ import { type Db, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import { isId, type PagePlace } from '@vitascope/request'
 import type { MasterKeys } from '@vitascope/security'
-import { sealedCodec } from '../../rules/answer-codec.ts'
+import { sealedCodec } from '../../rules/sealed-codec.ts'
 import { MAX_WEBHOOKS, type Webhook, type WebhookFields, webhooksFull } from './webhook.ts'
 import { createSecretCipher, newSecret } from './webhook-secret.ts'
 
@@ -13,28 +13,28 @@ export interface WebhookKey {
   webhookId: string
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /** Methods with a key throw WEBHOOK_NOT_FOUND. */
 export interface WebhookStore {
   require(key: WebhookKey, signal?: AbortSignal): Promise<Webhook>
   list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Webhook[]>
   /** Stores a webhook. This is the only method that returns its secret. Throws WEBHOOKS_FULL. */
-  create(webhook: WebhookFields & { organisationId: string }, call: Repeatable): Promise<{ webhook: Webhook; secret: string }>
+  create(webhook: WebhookFields & { organisationId: string }, call: IdempotentCall): Promise<{ webhook: Webhook; secret: string }>
   /** Locks the webhook and stores the fields that `change` returns. */
   update(key: WebhookKey, change: (now: Webhook) => WebhookFields, signal?: AbortSignal): Promise<Webhook>
   remove(key: WebhookKey, signal?: AbortSignal): Promise<void>
   /** Returns a new secret. The previous one also signs for another 24 hours. */
-  rotate(key: WebhookKey, call: Repeatable): Promise<string>
+  rotate(key: WebhookKey, call: IdempotentCall): Promise<string>
 }
 
 const COLUMNS = 'webhook_id, organisation_id, url, events, enabled, disabled_reason, create_time'
 const FIND = `select ${COLUMNS} from webhook where webhook_id = $1 and ($2::bigint is null or organisation_id = $2)`
 
-const DELETED_AT_ONCE = 1_000
+const DELIVERIES_PER_STATEMENT = 1_000
 
 export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
-  const box = createSecretCipher(keys)
+  const cipher = createSecretCipher(keys)
   return {
     async require(key, signal) {
       signal?.throwIfAborted()
@@ -50,14 +50,14 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
     },
     async create({ organisationId, url, events, enabled }, call) {
       const { row, secret } = await withIdempotency(db, call, sealedCodec<{ row: WebhookRow; secret: string }>(keys), async (tx) => {
-        await requireFreePlace(tx, organisationId)
+        await requireBelowLimit(tx, organisationId)
         const [next] = await tx.query<{ id: string }>(`select nextval(pg_get_serial_sequence('webhook', 'webhook_id')) as id`)
         if (!next) throw new Error('a sequence returned no row')
         const secret = newSecret()
         const [row] = await tx.query<WebhookRow>(
           `insert into webhook (webhook_id, organisation_id, url, events, enabled, secret) overriding system value
            values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
-          [next.id, organisationId, url, events, enabled, box.seal(secret, next.id)],
+          [next.id, organisationId, url, events, enabled, cipher.seal(secret, next.id)],
         )
         if (!row) throw new Error('the insert of a webhook returned no row')
         return { row, secret }
@@ -76,7 +76,7 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
         if (!row) throw new Error(`webhook ${before.webhookId} disappeared while it was locked`)
         // Deliveries that failed at the old URL are retried at the new one at once.
         if (enabled && (!before.enabled || url !== before.url)) await resumeLanes(tx, before.webhookId)
-        if (!enabled && before.enabled) await stopLanes(tx, before.webhookId)
+        if (!enabled && before.enabled) await pauseLanes(tx, before.webhookId)
         return toWebhook(row)
       }, signal),
     async remove(key, signal) {
@@ -85,12 +85,12 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
       const { webhookId } = await db.transaction(async (tx) => {
         const webhook = await requireWebhook(tx, key, 'for no key update')
         await tx.query('update webhook set enabled = false where webhook_id = $1', [webhook.webhookId])
-        await stopLanes(tx, webhook.webhookId)
+        await pauseLanes(tx, webhook.webhookId)
         return webhook
       }, signal)
       const part = `delete from webhook_delivery where delivery_id in (
-        select delivery_id from webhook_delivery where webhook_id = $1 order by delivery_id limit ${DELETED_AT_ONCE}) returning 1`
-      while ((await db.query(part, [webhookId])).length === DELETED_AT_ONCE) signal?.throwIfAborted()
+        select delivery_id from webhook_delivery where webhook_id = $1 order by delivery_id limit ${DELIVERIES_PER_STATEMENT}) returning 1`
+      while ((await db.query(part, [webhookId])).length === DELIVERIES_PER_STATEMENT) signal?.throwIfAborted()
       await db.transaction(async (tx) => {
         await requireWebhook(tx, key, 'for update')
         await tx.query('delete from webhook where webhook_id = $1', [webhookId])
@@ -102,7 +102,7 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
         const secret = newSecret()
         await tx.query(
           `update webhook set old_secret = secret, old_secret_time = now() + interval '24 hours', secret = $2 where webhook_id = $1`,
-          [webhookId, box.seal(secret, webhookId)],
+          [webhookId, cipher.seal(secret, webhookId)],
         )
         return secret
       }),
@@ -116,7 +116,7 @@ export async function disableWebhook(tx: Transaction, webhookId: string, reason:
     [webhookId, reason],
   )
   if (!webhook) return
-  await stopLanes(tx, webhookId)
+  await pauseLanes(tx, webhookId)
   await addOwnEvent(tx, { webhookId, organisationId: webhook.organisation_id }, 'webhook.disabled', 'note', { reason })
 }
 
@@ -160,13 +160,13 @@ export async function requireWebhook(
  * Locks the organisation's webhooks and throws WEBHOOKS_FULL if the limit is reached. Because of
  * the lock, two concurrent calls see each other.
  */
-async function requireFreePlace(tx: Transaction, organisationId: string): Promise<void> {
+async function requireBelowLimit(tx: Transaction, organisationId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))`, [organisationId])
   const [row] = await tx.query<{ count: number }>('select count(*)::int as count from webhook where organisation_id = $1', [organisationId])
   if ((row?.count ?? 0) >= MAX_WEBHOOKS) throw webhooksFull()
 }
 
-async function stopLanes(tx: Transaction, webhookId: string): Promise<void> {
+async function pauseLanes(tx: Transaction, webhookId: string): Promise<void> {
   await tx.query(`update webhook_lane set next_time = 'infinity' where webhook_id = $1`, [webhookId])
 }
 

@@ -41,11 +41,14 @@ const PATHS = new Map<string, keyof WebhookFields>([
 
 /** Returns the fields with each event type once. Throws `invalid` with every invalid field. */
 export function checkWebhook<Fields extends WebhookFields>(fields: Fields, checkAddress: CheckAddress): Fields {
-  const long = checkText('url', fields.url, { min: 1, max: URL_CHARACTERS })
-  const shows = long.length > 0 ? [] : checkAddress(fields.url)
-  const problems: FieldError[] = [...long, ...(shows.length > 0 ? [{ field: 'url', message: shows.join('; ') }] : [])]
+  const lengthProblems = checkText('url', fields.url, { min: 1, max: URL_CHARACTERS })
+  const addressProblems = lengthProblems.length > 0 ? [] : checkAddress(fields.url)
+  const problems: FieldError[] = [
+    ...lengthProblems,
+    ...(addressProblems.length > 0 ? [{ field: 'url', message: addressProblems.join('; ') }] : []),
+  ]
   if (fields.events.length === 0) problems.push({ field: 'events', message: 'must not be empty' })
-  if (!fields.events.every(isEventType)) problems.push({ field: 'events', message: `must be of: ${EVENT_TYPES.join(', ')}` })
+  if (!fields.events.every(isEventType)) problems.push({ field: 'events', message: `must be one of: ${EVENT_TYPES.join(', ')}` })
   requireValid(problems)
   return { ...fields, events: [...new Set(fields.events)] }
 }

@@ -4,7 +4,7 @@ import type { LockedMedia } from '../media/media-lock.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
 
 /** Returns the update, or a cancellation if the set that the rendition was made for was replaced meanwhile. */
-export function unlessOvertaken(job: Pick<Job, 'setJobId'>, media: LockedMedia | undefined, update: JobUpdate): JobUpdate {
+export function cancelIfReplaced(job: Pick<Job, 'setJobId'>, media: LockedMedia | undefined, update: JobUpdate): JobUpdate {
   if (update.kind !== 'published' || job.setJobId === undefined || media?.renditions?.jobId === job.setJobId) return update
   return { kind: 'cancelled', message: 'replaced by a later request' }
 }

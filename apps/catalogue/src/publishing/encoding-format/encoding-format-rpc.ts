@@ -7,8 +7,8 @@ import {
   EncodingProfile as ProfileMessage,
 } from '@vitascope/proto/catalogue/v1/encoding_format'
 import { isId } from '@vitascope/request'
-import { requireOrganisation } from '../../organisation-replica/named-organisation.ts'
 import type { Organisations } from '../../organisation-replica/organisation.ts'
+import { requireOrganisation } from '../../organisation-replica/requested-organisation.ts'
 import type { EncodingFormatStore, OrganisationFormat } from './encoding-format-store.ts'
 import { type EncodingProfile, findProfile, profiles } from './profiles.ts'
 
@@ -34,14 +34,14 @@ export function encodingFormatHandlers(
       const { profileIds, ...added } = await formats.addToMedia(asked, call)
       return { ...added, profiles: profilesOf(profileIds) }
     },
-    async listOrganisationFormats({ organisationId: named }, { principal, signal }) {
+    async listOrganisationFormats({ organisationId: requestedId }, { principal, signal }) {
       requireSystemUser(principal)
-      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       return { formats: (await formats.ofOrganisation(organisationId, signal)).flatMap(toFormat) }
     },
-    async addOrganisationFormat({ organisationId: named, profileId }, { principal, signal }) {
+    async addOrganisationFormat({ organisationId: requestedId, profileId }, { principal, signal }) {
       requireSystemUser(principal)
-      const organisationId = await requireOrganisation(organisations, principal, named, signal)
+      const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       return { formats: (await formats.addToOrganisation(organisationId, checkProfile(profileId), signal)).flatMap(toFormat) }
     },
     async removeOrganisationFormat({ organisationFormatId }, { principal, signal }) {

@@ -19,7 +19,7 @@ export function renditionRequest(
   { setJobId, profileId }: NonNullable<JobRequest['rendition']>,
 ): CreateRenditionJobRequest {
   const profile = findProfile(profileId)
-  if (!profile) throw invalid([{ field: 'profile_id', message: 'is that of no profile' }])
+  if (!profile) throw invalid([{ field: 'profile_id', message: 'is not the id of a profile' }])
   const { jobId, mediaId, organisationId, maxBytes, lowPriority } = job
   const { videoCodec, label, width, height, audioBitrate } = profile
   return {

@@ -3,7 +3,7 @@ import type { Transaction } from '@vitascope/postgres'
 import { type Reservation, workLimits } from '../../quota/quota.ts'
 import { reserve } from '../../quota/reserve.ts'
 import { type Enqueue, enqueueCreated } from '../job/job-messages.ts'
-import { insertJob, noteFailedJob } from '../job/new-job.ts'
+import { insertFailedJob, insertJob } from '../job/new-job.ts'
 import type { LockedMedia } from '../media/media-lock.ts'
 import { TOO_LARGE } from '../media/status.ts'
 import { firstVideoId } from '../media/video-lock.ts'
@@ -48,7 +48,7 @@ export async function startAllRenditions(tx: Transaction, enqueue: Enqueue, medi
       await queue(tx, enqueue, media, { profileId, userId, reserved })
     } catch (error) {
       if (!isDomainError(error) || error.kind !== 'exhausted') throw error
-      await noteFailedJob(tx, { ...(await newJob(tx, media, { profileId, userId })), code: TOO_LARGE, message: error.message })
+      await insertFailedJob(tx, { ...(await newJob(tx, media, { profileId, userId })), code: TOO_LARGE, message: error.message })
     }
   }
 }

@@ -1,16 +1,16 @@
 import { type Db, openFailover, settleFailover } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
-import type { Reconciled, ReconcileTimes } from './reconcile.ts'
+import type { ReconcileResult, ReconcileTimes } from './reconcile.ts'
 
 interface Tools {
   db: Db
   /** Each round checks some jobs of its kind (media or presentations) that have not reported for `staleSeconds`. */
-  rounds: readonly ((times: ReconcileTimes, signal: AbortSignal) => Promise<Reconciled>)[]
+  rounds: readonly ((times: ReconcileTimes, signal: AbortSignal) => Promise<ReconcileResult>)[]
   resultSeconds: number
   log: Logger
 }
 
-const nothing = { asked: 0, handed_over: 0, under_way: 0, reports_repeated: 0, ended: 0 }
+const nothing = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0, ended: 0 }
 
 /**
  * After a failover that may have lost the last transactions, checks at once all active jobs without
@@ -26,10 +26,10 @@ export function createAfterFailover({ db, rounds, resultSeconds, log }: Tools): 
     for (const round of rounds) {
       for (let isMore = true; isMore; ) {
         const staleSeconds = (performance.now() - noticed) / 1_000
-        const { away, ...done } = await round({ staleSeconds, resultSeconds }, signal)
-        for (const key of ['asked', 'handed_over', 'under_way', 'reports_repeated', 'ended'] as const) total[key] += done[key]
-        if (away) return
-        isMore = done.asked > 0
+        const { isEncodingUnavailable, ...done } = await round({ staleSeconds, resultSeconds }, signal)
+        for (const key of ['checked', 'sent_again', 'running', 'reports_repeated', 'ended'] as const) total[key] += done[key]
+        if (isEncodingUnavailable) return
+        isMore = done.checked > 0
       }
     }
     await settleFailover(db.query, open)

@@ -68,13 +68,13 @@ export function applyUpdate(job: JobState, media: MediaState, update: JobUpdate)
         media: { status: playable(), renditions: update.renditions, preview: undefined },
       }
     case 'failed':
-      return givenUpBy(job, media, 'failed', failureCode(update.code), update.message)
+      return afterFailure(job, media, 'failed', failureCode(update.code), update.message)
     case 'cancelled':
-      return givenUpBy(job, media, 'cancelled', CANCELLED, update.message)
+      return afterFailure(job, media, 'cancelled', CANCELLED, update.message)
   }
 }
 
-function givenUpBy(job: JobState, media: MediaState, state: 'failed' | 'cancelled', code: number, reason: string) {
+function afterFailure(job: JobState, media: MediaState, state: 'failed' | 'cancelled', code: number, reason: string) {
   const message = tidy(reason, 1_000)
   return {
     job: { state, progress: job.progress, code, message },

@@ -37,7 +37,7 @@ export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): 
 }
 
 /** Records a job that could not be started as failed, so that its reason can be found. */
-export async function noteFailedJob(
+export async function insertFailedJob(
   tx: Transaction,
   { code, message, ...job }: Omit<NewJob, 'reserved'> & { code: number; message: string },
 ): Promise<void> {

@@ -16,26 +16,26 @@ export interface ReconcileTimes {
 /** Number of times that a job which encoding does not know is sent again. */
 const MAX_SENDS = 5
 
-type Failed = Extract<JobUpdate, { kind: 'failed' }>
+type FailedUpdate = Extract<JobUpdate, { kind: 'failed' }>
 type AnyJob = { jobId: string }
 
 export interface ReconcileParts<Job extends AnyJob> extends ReconcileTimes {
   staleJobs: StaleJobs<Job>
-  jobs: { apply(jobId: string, update: Failed, revision: undefined, signal: AbortSignal): Promise<unknown> }
+  jobs: { apply(jobId: string, update: FailedUpdate, revision: undefined, signal: AbortSignal): Promise<unknown> }
   encoding: Pick<Client<typeof JobServiceService>, 'getJob' | 'repeatReport'>
   log: Logger
 }
 
 /** Results of one round, by number of jobs. */
-export interface Reconciled {
-  asked: number
-  handed_over: number
-  under_way: number
+export interface ReconcileResult {
+  checked: number
+  sent_again: number
+  running: number
   /** Final reports that encoding was requested to send again. */
   reports_repeated: number
   ended: number
   /** True if the round ended early because encoding is unavailable. */
-  away: boolean
+  isEncodingUnavailable: boolean
 }
 
 /**
@@ -43,14 +43,14 @@ export interface Reconciled {
  * ended in encoding without a report, the report is requested again; if none arrives in time, the
  * job ends here too. Ends early if encoding is unavailable.
  */
-export async function reconcileJobs<Job extends AnyJob>(parts: ReconcileParts<Job>, signal: AbortSignal): Promise<Reconciled> {
-  const done: Reconciled = { asked: 0, handed_over: 0, under_way: 0, reports_repeated: 0, ended: 0, away: false }
+export async function reconcileJobs<Job extends AnyJob>(parts: ReconcileParts<Job>, signal: AbortSignal): Promise<ReconcileResult> {
+  const done: ReconcileResult = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0, ended: 0, isEncodingUnavailable: false }
   for (const job of await parts.staleJobs.claim(parts.staleSeconds)) {
-    done.asked++
+    done.checked++
     try {
       done[await reconcileJob(parts, job, signal)]++
     } catch (error) {
-      if (signal.aborted || (isDomainError(error) && error.kind === 'unavailable')) return { ...done, away: true }
+      if (signal.aborted || (isDomainError(error) && error.kind === 'unavailable')) return { ...done, isEncodingUnavailable: true }
       parts.log.error({ err: error, job_id: job.jobId }, 'reconciling a job failed')
     }
   }
@@ -61,29 +61,31 @@ async function reconcileJob<Job extends AnyJob>(
   parts: ReconcileParts<Job>,
   job: Job & Sent,
   signal: AbortSignal,
-): Promise<'handed_over' | 'under_way' | 'reports_repeated' | 'ended'> {
+): Promise<'sent_again' | 'running' | 'reports_repeated' | 'ended'> {
   const { staleJobs, jobs, encoding, log } = parts
-  const there = await askEncoding(parts, job.jobId, signal)
-  if (!there && job.sends < MAX_SENDS) {
+  const encodingJob = await findEncodingJob(parts, job.jobId, signal)
+  if (!encodingJob && job.sends < MAX_SENDS) {
     await staleJobs.sendAgain(job)
-    return 'handed_over'
+    return 'sent_again'
   }
-  if (there && !hasEnded(there)) {
+  if (encodingJob && !hasEnded(encodingJob)) {
     await staleJobs.alive(job.jobId)
-    return 'under_way'
+    return 'running'
   }
-  const update: Failed = there ? outcome(there) : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
-  const timeoutSeconds = !there ? 0 : there.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
+  const update: FailedUpdate = encodingJob
+    ? failureOf(encodingJob)
+    : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
+  const timeoutSeconds = !encodingJob ? 0 : encodingJob.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
   if ((await staleJobs.ended(job.jobId)) < timeoutSeconds) {
     await encoding.repeatReport({ jobId: job.jobId }, serviceCall('catalogue', `reconcile-${job.jobId}`, signal))
     return 'reports_repeated'
   }
-  log.warn({ job_id: job.jobId, encoding: there?.state ?? 'unknown' }, 'job ended without a report; applying its state')
+  log.warn({ job_id: job.jobId, encoding: encodingJob?.state ?? 'unknown' }, 'job ended without a report; applying its state')
   await jobs.apply(job.jobId, update, undefined, signal)
   return 'ended'
 }
 
-async function askEncoding(
+async function findEncodingJob(
   { encoding }: Pick<ReconcileParts<AnyJob>, 'encoding'>,
   jobId: string,
   signal: AbortSignal,
@@ -101,7 +103,7 @@ function hasEnded({ state }: EncodingJob): boolean {
 }
 
 /** Only a report contains the set, so a success without a report is a failure. */
-function outcome({ state, code, message }: EncodingJob): Failed {
+function failureOf({ state, code, message }: EncodingJob): FailedUpdate {
   if (state === JobState.JOB_STATE_FAILED) return { kind: 'failed', code, message }
   if (state === JobState.JOB_STATE_CANCELLED) return { kind: 'failed', code: CANCELLED, message: message || 'cancelled' }
   return { kind: 'failed', code: RESULT_LOST, message: 'the result of the encoder was lost' }

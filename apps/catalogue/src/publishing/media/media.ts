@@ -27,9 +27,9 @@ const SYSTEM_PATHS = ['original_filename', 'token_required']
  * Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every
  * invalid field, or SYSTEM_ONLY.
  */
-export function mergeMedia(now: MediaFields, given: MediaFields, mask: readonly string[], bySystem: boolean): MediaFields {
+export function mergeMedia(now: MediaFields, given: MediaFields, mask: readonly string[], isSystem: boolean): MediaFields {
   const own = mask.filter((path) => SYSTEM_PATHS.includes(path))
-  if (own.length > 0 && !bySystem) throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${own.join(' and ')}`)
+  if (own.length > 0 && !isSystem) throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${own.join(' and ')}`)
   const { fields, problems } = applyMask(now, given, mask, PATHS)
   requireValid([...problems, ...checkMedia(fields)])
   return fields

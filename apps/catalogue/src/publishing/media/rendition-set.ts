@@ -42,7 +42,7 @@ export function readSet(stored: StoredSet | null): RenditionSet | undefined {
  * Returns whether two sets come from the same plan. Playback of one can then continue with the
  * other at the same URLs.
  */
-export function fitTogether(one: Pick<RenditionSet, 'jobId' | 'planNumber'>, other: Pick<RenditionSet, 'jobId' | 'planNumber'>): boolean {
+export function areCompatible(one: Pick<RenditionSet, 'jobId' | 'planNumber'>, other: Pick<RenditionSet, 'jobId' | 'planNumber'>): boolean {
   return one.jobId === other.jobId && (one.planNumber || 1) === (other.planNumber || 1)
 }
 

@@ -55,7 +55,7 @@ export async function firstVideoId(tx: Transaction, mediaId: string): Promise<st
 }
 
 /** Stores who changed a locked video, and returns the update time. */
-export async function noteChange(tx: Transaction, videoId: string, byUserId: string): Promise<Date> {
+export async function recordChange(tx: Transaction, videoId: string, byUserId: string): Promise<Date> {
   const [row] = await tx.query<{ update_time: Date }>(
     'update video set last_modified_by_id = $2, update_time = clock_timestamp() where video_id = $1 returning update_time',
     [videoId, byUserId],

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { fixedMasterKeys } from '@vitascope/security'
-import { sealedCodec } from './answer-codec.ts'
+import { sealedCodec } from './sealed-codec.ts'
 
 const answer = { token: 'a-secret-token', expires: 5 }
 

@@ -1,9 +1,9 @@
 import type { Codec } from '@vitascope/postgres'
 import { type MasterKeys, sealedJson } from '@vitascope/security'
 
-export const ANSWER_PURPOSE = 'vitascope catalogue idempotent answers'
+export const RESPONSE_PURPOSE = 'vitascope catalogue idempotent answers'
 
 /** Codec for stored responses that contain a secret: JSON, encrypted under a key derived from the master key. */
 export function sealedCodec<T>(keys: MasterKeys): Codec<T> {
-  return sealedJson(keys, ANSWER_PURPOSE)
+  return sealedJson(keys, RESPONSE_PURPOSE)
 }

@@ -5,28 +5,28 @@ import type { Organisations } from './organisation.ts'
 
 /**
  * Returns the organisation of a request, which is known to exist. Users default to their own
- * organisation. Returns null if a system user names none.
+ * organisation. Returns null if a system user specifies none.
  */
-export async function namedOrganisation(
+export async function findRequestedOrganisation(
   organisations: Organisations,
   principal: Principal,
-  named: string,
+  requestedId: string,
   signal: AbortSignal,
 ): Promise<Scope> {
-  const organisationId = organisationFor(principal, named)
+  const organisationId = organisationFor(principal, requestedId)
   if (organisationId === undefined) return null
   await organisations.require(organisationId, signal)
   return organisationId
 }
 
-/** Like `namedOrganisation`, but throws `invalid` if a system user names no organisation. */
+/** Like `findRequestedOrganisation`, but throws `invalid` if a system user specifies no organisation. */
 export async function requireOrganisation(
   organisations: Organisations,
   principal: Principal,
-  named: string,
+  requestedId: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const organisationId = await namedOrganisation(organisations, principal, named, signal)
+  const organisationId = await findRequestedOrganisation(organisations, principal, requestedId, signal)
   if (organisationId === null) throw invalid([{ field: 'organisation_id', message: 'is required' }])
   return organisationId
 }
