@@ -13,7 +13,7 @@ place:
   # @ {"additionalProperties": {"type": "string"}}
   labels: {}
 `
-const readme = 'before\n<!-- settings: made of values.yaml by npm run generate -->\nold\n<!-- end of settings -->\nafter\n'
+const readme = 'before\n<!-- settings: generated from values.yaml by npm run generate -->\nold\n<!-- end of settings -->\nafter\n'
 
 test('a setting is documented by the comment above it', () => {
   expect(readSettings(values)).toMatchObject([

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
-import { chartForms, commonForm } from './chart-forms.ts'
+import { chartFormats, commonFormat } from './chart-formats.ts'
 import { isProgram, root } from './lib/run-command.ts'
 
 /** A setting of the chart, or a group of settings. */
@@ -21,17 +21,17 @@ export interface ChartSetting {
 }
 
 const chart = join(root, 'helm/vitascope')
-const marks = { begin: '<!-- settings: made of values.yaml by npm run generate -->', end: '<!-- end of settings -->' }
+const MARKERS = { begin: '<!-- settings: generated from values.yaml by npm run generate -->', end: '<!-- end of settings -->' }
 
 /** Returns the files that are generated from values.yaml, with their contents. */
 export function chartDocuments(values: string, readme: string): Record<string, string> {
   const settings = readSettings(values)
-  const [before, after] = [readme.indexOf(marks.begin), readme.indexOf(marks.end)]
+  const [before, after] = [readme.indexOf(MARKERS.begin), readme.indexOf(MARKERS.end)]
   if (before < 0 || after < before)
-    throw new Error(`helm/vitascope/README.md has no markers for the settings: ${marks.begin} … ${marks.end}`)
+    throw new Error(`helm/vitascope/README.md has no markers for the settings: ${MARKERS.begin} … ${MARKERS.end}`)
   return {
     'values.schema.json': `${JSON.stringify(schemaOf(settings), null, 2)}\n`,
-    'README.md': `${readme.slice(0, before + marks.begin.length)}\n\n${tableOf(settings)}\n${readme.slice(after)}`,
+    'README.md': `${readme.slice(0, before + MARKERS.begin.length)}\n\n${tableOf(settings)}\n${readme.slice(after)}`,
   }
 }
 
@@ -47,8 +47,8 @@ function settingsOf(map: YAMLMap, prefix: string): ChartSetting[] {
     const key = isScalar(pair.key) ? pair.key : undefined
     const name = `${prefix}${key?.value}`
     // The parser attaches the comment above the first key of a map to the map.
-    const words = key?.commentBefore ?? (index === 0 ? map.commentBefore : undefined) ?? ''
-    const { comment, note } = readComment(words, name)
+    const text = key?.commentBefore ?? (index === 0 ? map.commentBefore : undefined) ?? ''
+    const { comment, note } = readComment(text, name)
     const isGroup =
       isMap(pair.value) && pair.value.items.length > 0 && !('type' in note || 'additionalProperties' in note || '$ref' in note)
     if (isGroup) return { name, comment, note, settings: settingsOf(pair.value as YAMLMap, `${name}.`) }
@@ -59,8 +59,8 @@ function settingsOf(map: YAMLMap, prefix: string): ChartSetting[] {
 /**
  * Returns the comment directly above a setting. A blank line separates it from general comments.
  */
-function readComment(words: string, name: string): { comment: string; note: Record<string, unknown> } {
-  const lines = (words.split(/\n\s*\n/).at(-1) ?? '').split('\n').map((line) => line.trim())
+function readComment(text: string, name: string): { comment: string; note: Record<string, unknown> } {
+  const lines = (text.split(/\n\s*\n/).at(-1) ?? '').split('\n').map((line) => line.trim())
   const note = lines.find((line) => line.startsWith('@ '))
   const comment = lines.filter((line) => !line.startsWith('@ ')).join(' ')
   try {
@@ -82,21 +82,21 @@ function schemaOf(settings: readonly ChartSetting[]): object {
     additionalProperties: false,
     required: settings.map(({ name }) => name),
     properties: { global: { type: 'object', description: 'Of a chart above this one; not read here.' }, ...propertiesOf(settings) },
-    $defs: chartForms,
+    $defs: chartFormats,
   }
 }
 
 function propertiesOf(settings: readonly ChartSetting[]): Record<string, object> {
   return Object.fromEntries(
-    settings.map(({ name, comment, note, value, settings: own }) => {
+    settings.map(({ name, comment, note, value, settings: nested }) => {
       const described = comment === '' ? {} : { description: comment }
-      const common = commonForm(name)
-      const form = own
+      const common = commonFormat(name)
+      const form = nested
         ? {
             type: 'object',
             additionalProperties: false,
-            required: own.map((setting) => lastPart(setting.name)),
-            properties: propertiesOf(own),
+            required: nested.map((setting) => lastPart(setting.name)),
+            properties: propertiesOf(nested),
           }
         : '$ref' in note || common
           ? { ...common }
@@ -123,21 +123,21 @@ function tableOf(settings: readonly ChartSetting[]): string {
 }
 
 function rowsOf({ name, comment, note, value, settings }: ChartSetting): string[] {
-  const words = 'enum' in note && Array.isArray(note['enum']) ? `${comment} One of ${note['enum'].join(', ')}.`.trim() : comment
+  const text = 'enum' in note && Array.isArray(note['enum']) ? `${comment} One of ${note['enum'].join(', ')}.`.trim() : comment
   const cell = (text: string) => text.replaceAll('|', '\\|')
   if (settings) return [...(comment === '' ? [] : [`| **\`${name}\`** | | ${cell(comment)} |`]), ...settings.flatMap(rowsOf)]
-  return [`| \`${name}\` | ${value === '' ? '' : `\`${cell(JSON.stringify(value))}\``} | ${cell(words)} |`]
+  return [`| \`${name}\` | ${value === '' ? '' : `\`${cell(JSON.stringify(value))}\``} | ${cell(text)} |`]
 }
 
 /** Returns the names of generated files that do not match values.yaml. */
 export function chartDrift(): string[] {
-  const made = chartDocuments(fileText('values.yaml'), fileText('README.md'))
-  return Object.entries(made).flatMap(([name, text]) => (fileText(name) === text ? [] : [name]))
+  const documents = chartDocuments(fileText('values.yaml'), fileText('README.md'))
+  return Object.entries(documents).flatMap(([name, text]) => (fileText(name) === text ? [] : [name]))
 }
 
 export function writeChartDocuments(): void {
-  const made = chartDocuments(fileText('values.yaml'), fileText('README.md'))
-  for (const [name, text] of Object.entries(made)) if (fileText(name) !== text) writeFileSync(join(chart, name), text)
+  const documents = chartDocuments(fileText('values.yaml'), fileText('README.md'))
+  for (const [name, text] of Object.entries(documents)) if (fileText(name) !== text) writeFileSync(join(chart, name), text)
 }
 
 function fileText(name: string): string {

@@ -10,18 +10,18 @@ import { isMetricsReferenceCurrent } from './metrics-reference.ts'
 import { openApiProblems } from './openapi-lint.ts'
 import { proseProblems } from './prose.ts'
 
-/** A check of the checkout. It returns the problem, or the reason why there is nothing to check. */
+/** A check of the checkout. It returns the problem, or the reason why it was skipped. */
 export interface Check {
   name: string
-  run: () => Promise<{ problem?: string; nothing?: string }>
+  run: () => Promise<{ problem?: string; skipped?: string }>
 }
 
 /** Result of a check. */
 export interface CheckResult {
   name: string
   passed: boolean
-  /** True if there was nothing to check. The check then counts neither as passed nor as failed. */
-  nothing: boolean
+  /** True if the check was skipped. It then counts neither as passed nor as failed. */
+  skipped: boolean
 }
 
 /** Checks of `npm run lint`. `npm test` runs them too. */
@@ -48,7 +48,7 @@ export const lintChecks: Check[] = [
 
 /** Returns a check that requires the list of files of git. */
 function inCheckout(findProblems: () => string[]): Check['run'] {
-  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { nothing: 'this is not a git checkout' })
+  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { skipped: 'this is not a git checkout' })
 }
 
 function problemOfLines(problems: readonly string[]): { problem?: string } {
@@ -83,26 +83,26 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckResult[]
   const results: CheckResult[] = []
   for (const { name, run } of checks) {
     const start = Date.now()
-    const { problem, nothing } = await run()
+    const { problem, skipped } = await run()
     const time = `${((Date.now() - start) / 1000).toFixed(1)} s`
-    const mark = problem !== undefined ? 'failed ' : nothing !== undefined ? 'nothing' : 'passed '
-    console.log(`${mark}  ${name} (${nothing ?? time})`)
+    const mark = problem !== undefined ? 'failed ' : skipped !== undefined ? 'skipped' : 'passed '
+    console.log(`${mark}  ${name} (${skipped ?? time})`)
     if (problem !== undefined) console.log(problem.replaceAll(/^/gm, '         '))
-    results.push({ name, passed: problem === undefined, nothing: nothing !== undefined })
+    results.push({ name, passed: problem === undefined, skipped: skipped !== undefined })
   }
   return results
 }
 
 /** Checks that the protos remain compatible with those of the main branch. */
-async function breakingProtos(): Promise<{ problem?: string; nothing?: string }> {
-  if (!existsSync(join(root, '.git'))) return { nothing: 'this is not a git checkout' }
+async function breakingProtos(): Promise<{ problem?: string; skipped?: string }> {
+  if (!existsSync(join(root, '.git'))) return { skipped: 'this is not a git checkout' }
   const main = await firstRevision(['refs/heads/main', 'refs/remotes/origin/main'])
-  if (main === undefined) return { nothing: 'no commit of the main branch is here to compare with' }
+  if (main === undefined) return { skipped: 'no commit of the main branch is available' }
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-proto-'))
   try {
     const archive = join(folder, 'main.tar')
     const { code } = await runCommand('git', ['archive', '--format=tar', '-o', archive, main, 'proto', 'buf.yaml'])
-    if (code !== 0) return { nothing: 'the main branch has no protos yet' }
+    if (code !== 0) return { skipped: 'the main branch has no protos yet' }
     return problemOf(await runCommand('buf', ['breaking', '--against', archive]))
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -118,9 +118,9 @@ async function firstRevision(names: string[]): Promise<string | undefined> {
 }
 
 /** Checks that the committed document matches the route table. */
-async function openApiDrift(): Promise<{ problem?: string; nothing?: string }> {
+async function openApiDrift(): Promise<{ problem?: string; skipped?: string }> {
   const maker = 'apps/gateway/src/openapi-file.ts'
-  if (!existsSync(join(root, maker))) return { nothing: `there is no ${maker}` }
+  if (!existsSync(join(root, maker))) return { skipped: `there is no ${maker}` }
   return problemOf(await runCommand(process.execPath, ['--disable-warning=ExperimentalWarning', maker, '--check']))
 }
 

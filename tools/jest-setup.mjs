@@ -26,7 +26,7 @@ function removeLeftovers() {
   for (const name of readdirSync(tmpdir())) {
     // Test platforms have folders too, with a random name that may start with digits.
     const pid = Number(/^vitascope-test-(\d+)-/.exec(name)?.[1] ?? 0)
-    if (pid === 0 || lives(pid)) continue
+    if (pid === 0 || isRunning(pid)) continue
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true })
     } catch {
@@ -35,7 +35,7 @@ function removeLeftovers() {
   }
 }
 
-function lives(pid) {
+function isRunning(pid) {
   try {
     return process.kill(pid, 0)
   } catch (error) {

@@ -51,8 +51,8 @@ function declarationsOf(file: string): Declaration[] {
   const [kind = '', name = ''] = file.split('/')
   visit(parseSync(source, { syntax: 'typescript' }), (node) => {
     if (node.type !== 'CallExpression') return
-    const { callee, arguments: given } = node as Node & { callee: Expression; arguments: { expression: Expression }[] }
-    const [metric, help, labels] = given.map(({ expression }) => expression)
+    const { callee, arguments: args } = node as Node & { callee: Expression; arguments: { expression: Expression }[] }
+    const [metric, help, labels] = args.map(({ expression }) => expression)
     if (metric?.type !== 'StringLiteral' || !/^vitascope_[a-z_]+$/.test(metric.value) || help?.type !== 'StringLiteral') return
     const method = callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.value : ''
     const names = labels?.type === 'ArrayExpression' ? labels.elements.map((element) => element?.expression) : []
@@ -68,8 +68,8 @@ function declarationsOf(file: string): Declaration[] {
   return found
 }
 
-function visit(node: unknown, see: (node: Node) => void): void {
+function visit(node: unknown, onNode: (node: Node) => void): void {
   if (typeof node !== 'object' || node === null) return
-  if ('type' in node && typeof node.type === 'string') see(node as Node)
-  for (const child of Object.values(node)) visit(child, see)
+  if ('type' in node && typeof node.type === 'string') onNode(node as Node)
+  for (const child of Object.values(node)) visit(child, onNode)
 }

@@ -39,7 +39,7 @@ test.each([
   ['drop table video;', 'drops'],
   ['alter table video drop column title;', 'drops'],
   ['alter table video rename column title to name;', 'renames'],
-  ['alter table video alter column title type bytea;', 'another type'],
+  ['alter table video alter column title type bytea;', 'changes the type'],
   ['alter table video alter column title set not null;', 'not null'],
   ['alter table video add column colour text not null;', 'not null'],
   ['alter table video add constraint c check (a > 0);', 'not valid'],

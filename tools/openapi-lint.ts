@@ -13,7 +13,7 @@ const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true'
  * for docs/openapi.json. Returns an empty text if there is none.
  */
 export async function openApiProblems(): Promise<string> {
-  const bin = join(await provide(), 'node_modules', '.bin')
+  const bin = join(await installLinters(), 'node_modules', '.bin')
   const spectral = await runCommand(join(bin, 'spectral'), [
     ...['lint', DOCUMENT, '--ruleset', join(SOURCE, 'spectral.yaml')],
     ...['--fail-severity', 'warn', '--quiet', '--format', 'text'],
@@ -39,7 +39,7 @@ function redoclyProblems({ code, output }: { code: number; output: string }): st
  * Returns the folder below node_modules/.cache with the linters of the lock file. Installs them if
  * it is missing.
  */
-async function provide(): Promise<string> {
+async function installLinters(): Promise<string> {
   const lock = readFileSync(join(SOURCE, 'package-lock.json'))
   const folder = join(root, 'node_modules', '.cache', `openapi-lint-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`)
   if (existsSync(folder)) return folder

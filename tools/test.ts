@@ -56,7 +56,7 @@ async function generated(): Promise<CheckResult> {
 /** Prints the summary. Its last line counts checks and tests together. */
 function finish(checks: readonly CheckResult[], tests: JestCounts): void {
   for (const file of tests.notRun) console.error(`failed   ${relative(root, file)} was not run`)
-  const passed = checks.filter((check) => check.passed && !check.nothing).length + tests.passed
+  const passed = checks.filter((check) => check.passed && !check.skipped).length + tests.passed
   const failed = checks.filter((check) => !check.passed).length + tests.failed + tests.notRun.length
   if (failed > 0) {
     const names = [...checks.filter((check) => !check.passed).map((check) => check.name), ...tests.failures]

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const stampFile = join(root, 'node_modules', '.install-stamp')
-const wanted = createHash('sha256')
+const lockHash = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex')
 const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
@@ -17,7 +17,7 @@ const installed = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : ''
 // complete-lock repairs a lock file that cannot be installed yet.
 const needsPackages = !process.argv[2]?.endsWith('complete-lock.ts')
 
-if (needsPackages && installed !== wanted) {
+if (needsPackages && installed !== lockHash) {
   process.stderr.write('Installing packages (the first time takes half a minute) …\n')
   const npm = process.env.npm_execpath
   const [command, ...first] = npm ? [process.execPath, npm] : ['npm']
@@ -29,7 +29,7 @@ if (needsPackages && installed !== wanted) {
     process.exit(done.status ?? 1)
   }
   mkdirSync(dirname(stampFile), { recursive: true })
-  writeFileSync(stampFile, wanted)
+  writeFileSync(stampFile, lockHash)
 }
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

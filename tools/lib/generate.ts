@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { root, runCommand } from './run-command.ts'
 
 /** An artefact that is generated from sources. It is regenerated when their content changes. */
-interface Made {
+interface Artefact {
   name: string
   /** Files and folders. */
   from: string[]
@@ -13,18 +13,18 @@ interface Made {
   make: (folder: string) => Promise<void>
 }
 
-const everything: Made[] = [
+const artefacts: Artefact[] = [
   {
     name: 'code of the protos',
     from: ['proto', 'buf.yaml', 'buf.gen.yaml', 'package-lock.json'],
     to: 'libs/proto/src/gen',
     make: async (folder) => {
       // buf writes the paths of buf.gen.yaml below the output folder.
-      await must('buf', ['generate', '-o', join(folder, 'all')])
+      await runOrThrow('buf', ['generate', '-o', join(folder, 'all')])
       const out = join(folder, 'all/libs/proto/src/gen')
       for (const name of readdirSync(out)) renameSync(join(out, name), join(folder, name))
       rmSync(join(folder, 'all'), { recursive: true })
-      await must('buf', ['build', '--as-file-descriptor-set', '-o', join(folder, 'descriptors.binpb')])
+      await runOrThrow('buf', ['build', '--as-file-descriptor-set', '-o', join(folder, 'descriptors.binpb')])
     },
   },
   {
@@ -39,21 +39,21 @@ const everything: Made[] = [
       'package-lock.json',
     ],
     to: 'apps/web/dist',
-    make: (folder) => must('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
+    make: (folder) => runOrThrow('vite', ['build', 'apps/web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']),
   },
 ]
 
 /**
- * Generates artefacts that are not committed, if they are missing or outdated. `say` receives a
+ * Generates artefacts that are not committed, if they are missing or outdated. `log` receives a
  * line for each.
  */
-export async function generate(say: (line: string) => void = () => {}): Promise<void> {
-  for (const made of everything) {
-    const wanted = contentHash(made.from)
-    if (readStamp(made.to) === wanted) continue
+export async function generate(log: (line: string) => void = () => {}): Promise<void> {
+  for (const artefact of artefacts) {
+    const hash = contentHash(artefact.from)
+    if (readStamp(artefact.to) === hash) continue
     const start = Date.now()
-    await remake(made, wanted)
-    say(`made the ${made.name} (${((Date.now() - start) / 1000).toFixed(1)} s)`)
+    await regenerate(artefact, hash)
+    log(`generated the ${artefact.name} (${((Date.now() - start) / 1000).toFixed(1)} s)`)
   }
 }
 
@@ -61,9 +61,9 @@ export async function generate(say: (line: string) => void = () => {}): Promise<
  * Generates into a temporary folder and replaces the target by renames, so that a program that
  * reads the old files is disturbed only briefly.
  */
-async function remake({ to, make }: Made, stamp: string): Promise<void> {
+async function regenerate({ to, make }: Artefact, stamp: string): Promise<void> {
   const target = join(root, to)
-  const fresh = join(root, '.cache', `made-${process.pid}`)
+  const fresh = join(root, '.cache', `artefact-${process.pid}`)
   const old = join(root, '.cache', `old-${process.pid}`)
   try {
     rmSync(fresh, { recursive: true, force: true })
@@ -79,7 +79,7 @@ async function remake({ to, make }: Made, stamp: string): Promise<void> {
   }
 }
 
-async function must(command: string, args: string[]): Promise<void> {
+async function runOrThrow(command: string, args: string[]): Promise<void> {
   const { code, output } = await runCommand(command, args)
   if (code !== 0) throw new Error(`${command} ${args[0]} failed:\n${output}`)
 }

@@ -29,7 +29,7 @@ const timeoutMinutes = { usual: 70, long: 180 }
 const maxRetriedFiles = 12
 
 /** Which tests to run. */
-export interface TestQuestion {
+export interface TestSelection {
   /** Includes `*.long.test.ts`. */
   long: boolean
   /**
@@ -42,7 +42,7 @@ export interface TestQuestion {
 }
 
 /** Returns the selected `*.test.ts` files of the repository. */
-export function testFiles({ long, on, filters }: TestQuestion): string[] {
+export function testFiles({ long, on, filters }: TestSelection): string[] {
   const patterns = filters.map((filter) => new RegExp(filter))
   return ['apps', 'libs', 'e2e', 'tools', 'test', 'bench']
     .flatMap((folder) => filesBelow(join(root, folder)))
@@ -91,29 +91,29 @@ export interface JestRun {
  * and are not retried.
  */
 export async function runJest(run: JestRun): Promise<JestCounts> {
-  if (run.files.length === 0) return { ...nothing, failed: 1, failures: ['no test file matches'] }
+  if (run.files.length === 0) return { ...NO_TESTS, failed: 1, failures: ['no test file matches'] }
   const first = await runOnce(run, run.workers ?? 2)
-  if (typeof first === 'string') return { ...nothing, failed: 1, failures: [first] }
+  if (typeof first === 'string') return { ...NO_TESTS, failed: 1, failures: [first] }
   const failed = first.testResults.filter((file) => file.status === 'failed').map((file) => file.name)
   if (run.long || run.workers === 1 || failed.length === 0 || failed.length > maxRetriedFiles)
-    return selected(run, countTests(first, run.files))
+    return adjustForName(run, countTests(first, run.files))
   console.log(`\nRetried alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
-  const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.again` }, 1)
-  const counts = typeof second === 'string' ? countTests(first, run.files) : countTests(withAgain(first, second), run.files, failed)
-  return selected(run, counts)
+  const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.retried` }, 1)
+  const counts = typeof second === 'string' ? countTests(first, run.files) : countTests(withRetryResults(first, second), run.files, failed)
+  return adjustForName(run, counts)
 }
 
 /**
  * Adjusts the counts if tests are selected by name. Jest reports the others as skipped. A name that
  * matches no test is a failure.
  */
-function selected({ name }: JestRun, counts: JestCounts): JestCounts {
+function adjustForName({ name }: JestRun, counts: JestCounts): JestCounts {
   if (name === undefined) return counts
-  if (counts.passed + counts.failed === 0) return { ...nothing, failed: 1, failures: [`no test has a name that matches ${name}`] }
+  if (counts.passed + counts.failed === 0) return { ...NO_TESTS, failed: 1, failures: [`no test has a name that matches ${name}`] }
   return { ...counts, skipped: 0, notRun: [] }
 }
 
-const nothing: JestCounts = { passed: 0, failed: 0, skipped: 0, failures: [], notRun: [], passedAlone: [] }
+const NO_TESTS: JestCounts = { passed: 0, failed: 0, skipped: 0, failures: [], notRun: [], passedAlone: [] }
 
 /** Returns the report, or the reason why there is none. */
 async function runOnce(run: JestRun, workers: number): Promise<JestReport | string> {
@@ -150,16 +150,16 @@ function spawnJest(options: readonly string[], { long, unit }: { long: boolean; 
 }
 
 /** Returns the report with the second results of retried files. */
-function withAgain(first: JestReport, second: JestReport): JestReport {
-  const again = new Map(second.testResults.map((file) => [file.name, file]))
-  return { testResults: first.testResults.map((file) => again.get(file.name) ?? file) }
+function withRetryResults(first: JestReport, second: JestReport): JestReport {
+  const retried = new Map(second.testResults.map((file) => [file.name, file]))
+  return { testResults: first.testResults.map((file) => retried.get(file.name) ?? file) }
 }
 
 /**
  * Returns the counts of a report. A file that could not be loaded has no tests, so it counts as one
  * failed test.
  */
-export function countTests(report: JestReport, files: readonly string[], again: readonly string[] = []): JestCounts {
+export function countTests(report: JestReport, files: readonly string[], retried: readonly string[] = []): JestCounts {
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
   )
@@ -177,7 +177,7 @@ export function countTests(report: JestReport, files: readonly string[], again: 
     failures: [...broken.map((file) => relative(root, file.name)), ...failed],
     notRun: files.filter((file) => !run.has(file)),
     passedAlone: report.testResults.flatMap(({ name, status }) =>
-      status === 'passed' && again.includes(name) ? [relative(root, name)] : [],
+      status === 'passed' && retried.includes(name) ? [relative(root, name)] : [],
     ),
   }
 }

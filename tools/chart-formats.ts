@@ -12,14 +12,14 @@ const quantity = {
 }
 
 /** Pattern for a text of this form, or an empty one. */
-const maybe = (form: string) => ({ type: 'string', pattern: `^(${form})?$` })
+const optional = (form: string) => ({ type: 'string', pattern: `^(${form})?$` })
 
 /**
  * Common value formats of the chart, as `$defs` of its schema. With these, `helm template` rejects
  * a malformed value. Otherwise Kubernetes would reject it in the middle of an upgrade, or a process
  * at its start.
  */
-export const chartForms = {
+export const chartFormats = {
   /** Memory and disk must be set for every container. */
   resources: {
     type: 'object',
@@ -32,14 +32,14 @@ export const chartForms = {
   },
   quantity,
   /** Name of a Kubernetes object. */
-  name: maybe(`${label}([.]${label})*`),
-  label: maybe(label),
-  host: maybe(`([*][.])?${hostName}`),
+  name: optional(`${label}([.]${label})*`),
+  label: optional(label),
+  host: optional(`([*][.])?${hostName}`),
   key: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' },
-  address: maybe('(dns:///)?([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
-  addressOfHttp: maybe('([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
+  address: optional('(dns:///)?([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
+  addressOfHttp: optional('([A-Za-z0-9][A-Za-z0-9.-]*|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}'),
   repository: { type: 'string', pattern: '^([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$' },
-  tag: maybe('[A-Za-z0-9_][A-Za-z0-9._-]{0,127}'),
+  tag: optional('[A-Za-z0-9_][A-Za-z0-9._-]{0,127}'),
   /** One address or a network. */
   network: { type: 'string', pattern: `^(${ip4}(/${mask4})?|${ip6}(/${mask6})?)$` },
   /** A CIDR. */
@@ -73,7 +73,7 @@ export const chartForms = {
   },
 }
 
-const formOfKey: Record<string, keyof typeof chartForms> = {
+const formatOfKey: Record<string, keyof typeof chartFormats> = {
   existingSecret: 'name',
   existingClaim: 'name',
   storageClass: 'name',
@@ -89,8 +89,8 @@ const formOfKey: Record<string, keyof typeof chartForms> = {
  * Returns the format of a setting whose name has the same meaning everywhere. Returns undefined for
  * all others, which have a note of their own if their value does not determine the schema.
  */
-export function commonForm(setting: string): { $ref: string } | undefined {
+export function commonFormat(setting: string): { $ref: string } | undefined {
   const isSecret = /[.]secrets[.]\w+$/.test(setting)
-  const form = isSecret ? 'name' : formOfKey[setting.slice(setting.lastIndexOf('.') + 1)]
+  const form = isSecret ? 'name' : formatOfKey[setting.slice(setting.lastIndexOf('.') + 1)]
   return form && { $ref: `#/$defs/${form}` }
 }
