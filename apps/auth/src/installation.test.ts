@@ -11,7 +11,7 @@ import { ensureInstallation, readConfiguredLookup } from './installation.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
 import { isKeyValue } from './key/key-value.ts'
 
-const box = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
+const cipher = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
 const never = new AbortController().signal
 let database: TestDatabase
 let folder: string
@@ -24,13 +24,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const start = (value?: string, more: { file?: string | undefined; box?: typeof box } = {}) => {
+const start = (value?: string, more: { file?: string | undefined; cipher?: typeof cipher } = {}) => {
   const { db } = database
   const file = 'file' in more ? more.file : join(folder, 'system-key')
   const outbox = createOutbox({ db, handlers: {}, log: testLog })
-  return ensureInstallation({ db, outbox, box: more.box ?? box, source: { value, file }, log: testLog })
+  return ensureInstallation({ db, outbox, cipher: more.cipher ?? cipher, source: { value, file }, log: testLog })
 }
-const find = (value: string) => createApiKeyStore(database.db, box).find(value, never)
+const find = (value: string) => createApiKeyStore(database.db, cipher).find(value, never)
 const written = () => readFileSync(join(folder, 'system-key'), 'utf8').trim()
 const A = 'configured-value-number-A'
 const B = 'configured-value-number-B'
@@ -50,7 +50,7 @@ test('concurrent and repeated first starts create one organisation, one system u
   ])
   expect(await db.query('select topic, key from outbox')).toEqual([{ topic: 'organisation.changed', key: 'organisation:1' }])
   expect(await find(A)).toMatchObject({ value: A, userType: 'system' })
-  expect(await readConfiguredLookup(db)).toEqual(box.lookup(A))
+  expect(await readConfiguredLookup(db)).toEqual(cipher.lookup(A))
   const [next] = await db.query<{ organisation_id: string }>(`insert into organisation (name) values ('x') returning organisation_id`)
   expect(next?.organisation_id).toBe('2')
 })
@@ -90,7 +90,7 @@ test('a new configured value replaces the key, and a missing value keeps it', as
 
 test('a restart does not restore a revoked or regenerated key, but another configured value creates a new one', async () => {
   await start(A)
-  const keys = createApiKeyStore(database.db, box)
+  const keys = createApiKeyStore(database.db, cipher)
   await keys.revoke({ value: A, within: undefined }, () => undefined, never)
   await start(A)
   expect(await find(A)).toBeUndefined()
@@ -104,7 +104,7 @@ test('a restart does not restore a revoked or regenerated key, but another confi
 
 test('the key of another user cannot become the system key', async () => {
   await start(A)
-  const keys = createApiKeyStore(database.db, box)
+  const keys = createApiKeyStore(database.db, cipher)
   const call = { principal: { kind: 'service' as const, service: 'test' }, requestId: '', signal: never }
   await keys.create({ userId: '1', applicationName: 'x', resources: [], expireTime: undefined }, B, () => undefined, call)
   await expect(start(B)).rejects.toThrow('VITASCOPE_SYSTEM_KEY is already the key of another user')
@@ -114,6 +114,6 @@ test('the key of another user cannot become the system key', async () => {
 test('a different master key is rejected at startup, before anything changes', async () => {
   await start(A)
   const other = createKeyCipher(fixedMasterKeys('another master key, long enough too'))
-  await expect(start(B, { box: other })).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE')
+  await expect(start(B, { cipher: other })).rejects.toThrow('VITASCOPE_MASTER_KEY_FILE')
   expect(await find(A)).toBeDefined()
 })

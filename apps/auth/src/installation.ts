@@ -32,11 +32,11 @@ interface InstallationRow {
 export function ensureInstallation(options: {
   db: Db
   outbox: Outbox
-  box: KeyCipher
+  cipher: KeyCipher
   source: SystemKeySource
   log: Logger
 }): Promise<void> {
-  const { db, outbox, box, source, log } = options
+  const { db, outbox, cipher, source, log } = options
   return db.transaction(async (tx) => {
     const { query } = tx
     await query(`select pg_advisory_xact_lock(hashtextextended('vitascope auth installation', 0))`)
@@ -44,21 +44,21 @@ export function ensureInstallation(options: {
     const userId = await ensureSystemUser(query)
 
     const [installed] = await query<InstallationRow>('select master_key_check, system_key_id, configured_lookup from installation')
-    if (installed && !box.checks().some((check) => sameBytes(check, installed.master_key_check))) {
+    if (installed && !cipher.checks().some((check) => sameBytes(check, installed.master_key_check))) {
       throw new ConfigError([
         'VITASCOPE_MASTER_KEY_FILE does not contain the master key of this database: add it, and remove it only after `npm run rekey` has ended',
       ])
     }
-    const configured = source.value === undefined ? undefined : box.lookup(source.value)
-    if (installed && (source.value === undefined || isLookupOf(box, source.value, installed.configured_lookup))) return
+    const configured = source.value === undefined ? undefined : cipher.lookup(source.value)
+    if (installed && (source.value === undefined || isLookupOf(cipher, source.value, installed.configured_lookup))) return
 
     const value = source.value ?? makeKeyValue()
     if (installed?.system_key_id) await removeKey(query, installed.system_key_id)
-    const keyId = await insertSystemKey(query, box, userId, value)
+    const keyId = await insertSystemKey(query, cipher, userId, value)
     await query(
       `insert into installation (master_key_check, system_key_id, configured_lookup) values ($1, $2, $3)
        on conflict (only_row) do update set system_key_id = excluded.system_key_id, configured_lookup = excluded.configured_lookup`,
-      [box.check(), keyId, configured],
+      [cipher.check(), keyId, configured],
     )
     // Written before the commit, so that a working key is always in the file.
     if (!configured) await writeKeyFile(source.file, value)
@@ -67,8 +67,8 @@ export function ensureInstallation(options: {
 }
 
 /** Returns whether a lookup hash belongs to a value, with any of the master keys. */
-export function isLookupOf(box: KeyCipher, value: string, lookup: Buffer | null): boolean {
-  return lookup !== null && box.lookups(value).some((candidate) => sameBytes(candidate, lookup))
+export function isLookupOf(cipher: KeyCipher, value: string, lookup: Buffer | null): boolean {
+  return lookup !== null && cipher.lookups(value).some((candidate) => sameBytes(candidate, lookup))
 }
 
 /** Returns the lookup hash of the system key that was configured last. That key may have any form. */
@@ -101,8 +101,8 @@ async function removeKey(query: Query, apiKeyId: string): Promise<void> {
   await query('delete from api_key where api_key_id = $1', [apiKeyId])
 }
 
-async function insertSystemKey(query: Query, box: KeyCipher, userId: string, value: string): Promise<string> {
-  const { lookup, sealed } = conceal(box, value)
+async function insertSystemKey(query: Query, cipher: KeyCipher, userId: string, value: string): Promise<string> {
+  const { lookup, sealed } = conceal(cipher, value)
   const [row] = await query<{ api_key_id: string }>(
     `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources) values ($1, 'system key', $2, $3, true)
      on conflict (lookup) do nothing returning api_key_id`,

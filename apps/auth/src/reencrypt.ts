@@ -21,33 +21,33 @@ const usesOldKey = (column: string) => `substring(${column} from 1 for length($3
  * the first key, and the others can be removed.
  */
 export async function reencryptAuth(
-  { db, box, systemKey }: { db: Db; box: KeyCipher; systemKey: string | undefined },
+  { db, cipher, systemKey }: { db: Db; cipher: KeyCipher; systemKey: string | undefined },
   onTable: (done: Reencrypted) => void = () => {},
 ): Promise<{ isComplete: boolean; problem?: string }> {
-  const tables = [await apiKeys(db, box), await thirdPartyTokens(db, box), await storedAnswers(db, box)]
+  const tables = [await apiKeys(db, cipher), await thirdPartyTokens(db, cipher), await storedAnswers(db, cipher)]
   for (const table of tables) onTable(table)
   if (tables.some(({ failed }) => failed > 0)) {
     return { isComplete: false, problem: 'no master key in the file decrypts some of the values: add the key that encrypted them' }
   }
-  return (await moveConfiguredKey(db, box, systemKey))
-    ? await claimInstallation(db, box)
+  return (await moveConfiguredKey(db, cipher, systemKey))
+    ? await claimInstallation(db, cipher)
     : { isComplete: false, problem: SYSTEM_KEY_REQUIRED }
 }
 
 const SYSTEM_KEY_REQUIRED =
   'the configured system key cannot be moved to the new master key: set VITASCOPE_SYSTEM_KEY to the value that auth uses, then run this command again'
 
-async function apiKeys(db: Db, box: KeyCipher): Promise<Reencrypted> {
+async function apiKeys(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
   const counts = await rewriteRows<{ api_key_id: string; lookup: Buffer; sealed_value: Buffer }>(db, {
     select: `select api_key_id, lookup, sealed_value from api_key where api_key_id > $1 and ${usesOldKey('sealed_value')}
       order by api_key_id limit $2 for update`,
     keyOf: (row) => row.api_key_id,
     start: '0',
-    parameters: [box.prefix()],
+    parameters: [cipher.prefix()],
     async rewrite(query, { api_key_id, lookup, sealed_value }) {
-      const value = undefinedOnError(() => box.open(sealed_value, lookup))
+      const value = undefinedOnError(() => cipher.open(sealed_value, lookup))
       if (!value) return false
-      const reencrypted = conceal(box, value.toString('utf8'))
+      const reencrypted = conceal(cipher, value.toString('utf8'))
       await query('update api_key set lookup = $2, sealed_value = $3 where api_key_id = $1', [
         api_key_id,
         reencrypted.lookup,
@@ -61,19 +61,19 @@ async function apiKeys(db: Db, box: KeyCipher): Promise<Reencrypted> {
   return { table: 'api_key', ...counts }
 }
 
-async function thirdPartyTokens(db: Db, box: KeyCipher): Promise<Reencrypted> {
+async function thirdPartyTokens(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
   const counts = await rewriteRows<{ id: string; sealed_token: Buffer; sealed_other_data: Buffer }>(db, {
     select: `select third_party_token_id as id, sealed_token, sealed_other_data from third_party_token
       where third_party_token_id > $1 and (${usesOldKey('sealed_token')} or ${usesOldKey('sealed_other_data')})
       order by third_party_token_id limit $2 for update`,
     keyOf: (row) => row.id,
     start: '0',
-    parameters: [box.prefix()],
+    parameters: [cipher.prefix()],
     async rewrite(query, { id, sealed_token, sealed_other_data }) {
       const [token, otherData] = [boundTo(id, 'token'), boundTo(id, 'other_data')]
       const reencrypted = undefinedOnError(() => [
-        box.seal(box.open(sealed_token, token), token),
-        box.seal(box.open(sealed_other_data, otherData), otherData),
+        cipher.seal(cipher.open(sealed_token, token), token),
+        cipher.seal(cipher.open(sealed_other_data, otherData), otherData),
       ])
       if (!reencrypted) return false
       await query('update third_party_token set sealed_token = $2, sealed_other_data = $3 where third_party_token_id = $1', [
@@ -90,15 +90,15 @@ async function thirdPartyTokens(db: Db, box: KeyCipher): Promise<Reencrypted> {
 const IS_STORED_SECRET = `substring(response from 1 for 1) in ('\\x01', '\\x02') and create_time > now() - interval '24 hours'`
 
 /** Re-encrypts stored responses that contain a secret and are less than 24 hours old. */
-async function storedAnswers(db: Db, box: KeyCipher): Promise<Reencrypted> {
+async function storedAnswers(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
   const counts = await rewriteRows<{ key: string; response: Buffer }>(db, {
     select: `select key, response from idempotency where key > $1 and ${IS_STORED_SECRET} and ${usesOldKey('response')}
       order by key limit $2 for update`,
     keyOf: (row) => row.key,
     start: '',
-    parameters: [box.prefix()],
+    parameters: [cipher.prefix()],
     async rewrite(query, { key, response }) {
-      const reencrypted = undefinedOnError(() => box.seal(box.open(response, ANSWER_BINDING), ANSWER_BINDING))
+      const reencrypted = undefinedOnError(() => cipher.seal(cipher.open(response, ANSWER_BINDING), ANSWER_BINDING))
       if (!reencrypted) return false
       await query('update idempotency set response = $2 where key = $1', [key, reencrypted])
       return true
@@ -111,33 +111,33 @@ async function storedAnswers(db: Db, box: KeyCipher): Promise<Reencrypted> {
  * Recomputes the lookup hash of the configured key. If no row with this hash exists any more, the
  * key itself is required. Returns false if it is not available.
  */
-async function moveConfiguredKey(db: Db, box: KeyCipher, systemKey: string | undefined): Promise<boolean> {
+async function moveConfiguredKey(db: Db, cipher: KeyCipher, systemKey: string | undefined): Promise<boolean> {
   return db.transaction(async ({ query }) => {
     const [row] = await query<{ configured_lookup: Buffer; is_key: boolean }>(
       `select configured_lookup, exists (select from api_key where lookup = configured_lookup) as is_key from installation
        where configured_lookup is not null for update`,
     )
     if (!row || row.is_key) return true
-    if (systemKey === undefined || !isLookupOf(box, systemKey, row.configured_lookup)) return false
-    await query('update installation set configured_lookup = $1', [box.lookup(systemKey)])
+    if (systemKey === undefined || !isLookupOf(cipher, systemKey, row.configured_lookup)) return false
+    await query('update installation set configured_lookup = $1', [cipher.lookup(systemKey)])
     return true
   })
 }
 
-async function claimInstallation(db: Db, box: KeyCipher): Promise<{ isComplete: boolean; problem?: string }> {
+async function claimInstallation(db: Db, cipher: KeyCipher): Promise<{ isComplete: boolean; problem?: string }> {
   const old = (column: string) => usesOldKey(column).replaceAll('$3', '$1')
   const [remaining] = await db.query<{ rows: number }>(
     `select (select count(*) from api_key where ${old('sealed_value')})::int
        + (select count(*) from third_party_token where ${old('sealed_token')} or ${old('sealed_other_data')})::int
        + (select count(*) from idempotency where ${IS_STORED_SECRET} and ${old('response')})::int as rows`,
-    [box.prefix()],
+    [cipher.prefix()],
   )
   if (remaining?.rows !== 0)
     return {
       isComplete: false,
       problem: 'a service still encrypts with another key: let every service read this file, then run this command again',
     }
-  await db.query('update installation set master_key_check = $1', [box.check()])
+  await db.query('update installation set master_key_check = $1', [cipher.check()])
   return { isComplete: true }
 }
 

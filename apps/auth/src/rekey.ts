@@ -18,7 +18,7 @@ async function run(): Promise<number> {
     const db = openPostgres({ url: databaseUrl, schema: 'auth', log: createLogger({ service: 'auth-rekey', level: 'fatal' }), poolSize: 1 })
     try {
       const { problem } = await reencryptAuth(
-        { db, box: createKeyCipher(fixedMasterKeys(readFileSync(masterKeyFile, 'utf8'))), systemKey },
+        { db, cipher: createKeyCipher(fixedMasterKeys(readFileSync(masterKeyFile, 'utf8'))), systemKey },
         report,
       )
       if (problem !== undefined) return fail(problem)

@@ -48,7 +48,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const masterKeys = openMasterKeys(config.masterKeyFile, (error) =>
     log.error({ err: error }, 'loading changed master keys failed; using the previous ones'),
   )
-  const box = createKeyCipher(masterKeys)
+  const cipher = createKeyCipher(masterKeys)
   const db = base.openDatabase()
   // A pool of its own: each lane of the outbox holds a connection while it sends, and calls must
   // not wait for that.
@@ -72,19 +72,19 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
 
   const lastUsed = createLastUsed({ db, log })
-  const authentication = { identities: createIdentityStore(db), box, configured: () => configured, noteUse: lastUsed.note }
+  const authentication = { identities: createIdentityStore(db), cipher, configured: () => configured, noteUse: lastUsed.note }
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
   server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
-  server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, box), authentication, changes))
+  server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
   server.implement(AccessListServiceService, accessListHandlers(createAccessListStore(db)))
   server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
-  server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, box)))
+  server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, cipher)))
 
   const tables = [...commonRetention(db), ...auditRetention(db, config.auditDays)]
   return {
     db,
     async prepare() {
-      await untilDatabase(() => ensureInstallation({ db, outbox, box, source: config.systemKey, log }), log)
+      await untilDatabase(() => ensureInstallation({ db, outbox, cipher, source: config.systemKey, log }), log)
       await changes.start()
       await readConfigured()
     },
@@ -92,7 +92,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
     loops: [
       { run: readConfiguredIfMissing, everyMs: READ_CONFIGURED_EVERY_MS },
       { run: lastUsed.flush, everyMs: LAST_USED_EVERY_MS, isDelayed: true },
-      { run: () => warnOfExpiry({ db, outbox, box, log }), everyMs: WARN_EVERY_MS },
+      { run: () => warnOfExpiry({ db, outbox, cipher, log }), everyMs: WARN_EVERY_MS },
       { run: createRetention({ tables, metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
     ],
     drain: () => changes.stop(),

@@ -75,7 +75,7 @@ describe('the time of the last use', () => {
 })
 
 describe('the expiry warning', () => {
-  const box = createKeyCipher(fixedMasterKeys(readFileSync(aConfig('').masterKeyFile, 'utf8')))
+  const cipher = createKeyCipher(fixedMasterKeys(readFileSync(aConfig('').masterKeyFile, 'utf8')))
   const outbox = createOutbox({ db, handlers: {}, log: testLog })
   const events = () => db.query<{ payload: AddEventRequest }>(`select payload from outbox where topic = 'event' order by outbox_id`)
 
@@ -93,8 +93,8 @@ describe('the expiry warning', () => {
       more.push(...(await Promise.all(Array.from({ length: 10 }, () => aKey(user.userId, { expireTime: inDays(2) })))))
     }
 
-    await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, box, log: testLog })))
-    await warnOfExpiry({ db, outbox, box, log: testLog })
+    await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, cipher, log: testLog })))
+    await warnOfExpiry({ db, outbox, cipher, log: testLog })
     const found = (await events()).map(({ payload }) => payload)
     expect(found.map(({ objectKey }) => objectKey).toSorted()).toEqual([soon, ...more].map(({ apiKeyId }) => `key:${apiKeyId}`).toSorted())
     const event = found.find(({ objectKey }) => objectKey === `key:${soon.apiKeyId}`)

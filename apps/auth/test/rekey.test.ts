@@ -30,8 +30,8 @@ beforeAll(async () => {
   database = await openTestDatabase()
   replace(OLD)
   auth = await startAuth()
-  const box = createKeyCipher(fixedMasterKeys(OLD))
-  const concealed = values.map((value) => conceal(box, value))
+  const cipher = createKeyCipher(fixedMasterKeys(OLD))
+  const concealed = values.map((value) => conceal(cipher, value))
   await database.db.query(
     `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources)
      select 1, 'many', lookup, sealed, true from unnest($1::bytea[], $2::bytea[]) as made (lookup, sealed)`,
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await database.db.query(
     `insert into third_party_token (third_party_token_id, organisation_id, service_name, called_by, username, auth_url, sealed_token, sealed_other_data)
      overriding system value values (77, 1, 's', 'c', 'u', 'a', $1, $2)`,
-    ['token', 'other_data'].map((column) => box.seal(Buffer.from('{}'), boundTo('77', column as 'token'))),
+    ['token', 'other_data'].map((column) => cipher.seal(Buffer.from('{}'), boundTo('77', column as 'token'))),
   )
   readers = authenticateContinuously()
 }, 60_000)

@@ -28,13 +28,13 @@ describe('the comparison time does not depend on the secret', () => {
   })
 
   test('for keys with and without a common prefix with the configured key', async () => {
-    const box = createKeyCipher(fixedMasterKeys('the master key of these tests, long'))
+    const cipher = createKeyCipher(fixedMasterKeys('the master key of these tests, long'))
     const configured = 'configured-key-of-the-tests-0001'
-    const lookup = box.lookup(configured)
+    const lookup = cipher.lookup(configured)
     const identities = { state: async () => undefined, activate: async () => undefined }
     const call = (key: string) =>
       authenticate(
-        { identities, box, configured: () => ({ lookup, isRead: true }), noteUse: () => {} },
+        { identities, cipher, configured: () => ({ lookup, isRead: true }), noteUse: () => {} },
         key,
         serviceCall('gateway', ''),
       ).catch(() => false)

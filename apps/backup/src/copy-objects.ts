@@ -4,7 +4,7 @@ import type { ObjectInfo, ObjectStorage } from '@vitascope/storage'
 import type { BackedObject } from './backup-folder.ts'
 import { BackupRefused } from './refusal.ts'
 
-const AT_ONCE = 16
+const CONCURRENT_COPIES = 16
 
 /** Copies objects, reading each once. Yields them in order, with the checksums of what was read. */
 export async function* copyObjects(
@@ -18,7 +18,7 @@ export async function* copyObjects(
     // The rejection is handled at the await below.
     copying.catch(() => {})
     batch.push(copying)
-    if (batch.length < AT_ONCE) continue
+    if (batch.length < CONCURRENT_COPIES) continue
     yield* await Promise.all(batch)
     batch = []
   }

@@ -53,7 +53,7 @@ async function openDatabases(config: PlatformConfig, print: LogPrinter) {
   }
   const running = await runningUrl(config.dataDir)
   if (running !== undefined) return { urls: everywhere(running), close: async () => {} }
-  if (!(await isThere(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
+  if (!(await fileExists(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
     throw new BackupRefused(`there is no platform in ${config.dataDir}: set VITASCOPE_DATA_DIR, or VITASCOPE_DATABASE_URL`)
   }
   const folder = await openDataFolder(config)
@@ -110,13 +110,13 @@ export function secretFiles({ dataDir, secretFiles: given }: PlatformConfig): Re
 async function secretsOf(config: PlatformConfig): Promise<Record<string, string>> {
   const files = secretFiles(config)
   for (const [name, file] of Object.entries(files)) {
-    if (await isThere(file)) continue
+    if (await fileExists(file)) continue
     throw new BackupRefused(`${file} cannot be read: name the file of ${name}, or keep secrets elsewhere and use --without-secrets`)
   }
   return files
 }
 
-export async function isThere(file: string): Promise<boolean> {
+export async function fileExists(file: string): Promise<boolean> {
   try {
     await access(file)
     return true

@@ -4,7 +4,7 @@ import { type LogPrinter, migrateAll, openDataFolder, type PlatformConfig } from
 import { openFileStorage, openStorage, unsyncedDisk } from '@vitascope/storage'
 import { type Manifest, paths } from './backup-folder.ts'
 import { syncAll } from './copy-objects.ts'
-import { isThere, objectStoreOf, secretFiles, startEmbedded } from './open-platform.ts'
+import { fileExists, objectStoreOf, secretFiles, startEmbedded } from './open-platform.ts'
 import { BackupRefused } from './refusal.ts'
 import { type RestoreTarget, requireEmpty } from './restore.ts'
 
@@ -21,7 +21,7 @@ export async function openTarget(
   const storage = 'folder' in objects ? await openFileStorage({ root: objects.folder, disk: unsyncedDisk }) : await openStorage(objects)
   const where = 'a new VITASCOPE_DATA_DIR'
   await requireEmpty({ urls: {}, storage }, where)
-  if (config.databaseUrl === undefined && (await isThere(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
+  if (config.databaseUrl === undefined && (await fileExists(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
     throw new BackupRefused(`${config.dataDir} already has a database: restore into ${where}`)
   }
   await putSecrets(config, manifest, folder)
@@ -48,14 +48,14 @@ async function putSecrets(config: PlatformConfig, manifest: Manifest, folder: st
   const files = secretFiles(config)
   if (manifest.secrets.length === 0) {
     for (const [name, file] of Object.entries(files)) {
-      if (!(await isThere(file)))
+      if (!(await fileExists(file)))
         throw new BackupRefused(`the backup has no secrets: put the ${name} of the backed-up platform in ${file} first`)
     }
   }
   for (const name of manifest.secrets) {
     const [kept, file] = [join(paths.secrets(folder), name), files[name]]
     if (file === undefined) throw new BackupRefused(`the backup is of another version: it has the secret ${name}`)
-    if (await isThere(file)) {
+    if (await fileExists(file)) {
       if ((await readFile(file, 'utf8')).trim() === (await readFile(kept, 'utf8')).trim()) continue
       throw new BackupRefused(`${file} differs from that of the backup: restore into a new VITASCOPE_DATA_DIR`)
     }

@@ -31,10 +31,10 @@ const SELECT = `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, 
     (select last_used_time from api_key_use where api_key_use.api_key_id = k.api_key_id)
   from api_key k join users u using (user_id)`
 
-export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
+export function createApiKeyStore(db: Db, cipher: KeyCipher): ApiKeyStore {
   const toApiKey = (row: ApiKeyRow): ApiKey => ({
     apiKeyId: row.api_key_id,
-    value: box.open(row.sealed_value, row.lookup).toString('utf8'),
+    value: cipher.open(row.sealed_value, row.lookup).toString('utf8'),
     userId: row.user_id,
     organisationId: row.organisation_id,
     userType: row.user_type,
@@ -53,7 +53,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
   return {
     async find(value, signal) {
       signal.throwIfAborted()
-      const [row] = await db.query<ApiKeyRow>(`${SELECT} where k.lookup = any ($1) and k.revoke_time is null`, [box.lookups(value)])
+      const [row] = await db.query<ApiKeyRow>(`${SELECT} where k.lookup = any ($1) and k.revoke_time is null`, [cipher.lookups(value)])
       return row && toApiKey(row)
     },
     async list(owner, { limit, after, skip }, signal) {
@@ -70,7 +70,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
       return rows.map(toApiKey)
     },
     create: (key, value, check, call) =>
-      withIdempotency(db, call, sealedCodec<ApiKey>(box), async ({ query }) => {
+      withIdempotency(db, call, sealedCodec<ApiKey>(cipher), async ({ query }) => {
         const [user] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for key share', [key.userId])
         if (!user) throw notFound('user', key.userId)
         const known = await query<{ acl_id: number; name: string; open_to_users: boolean }>(
@@ -78,7 +78,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
           [key.resources.filter(isStorable)],
         )
         check({ userType: user.user_type, known: known.map((row) => ({ name: row.name, openToUsers: row.open_to_users })) })
-        const { lookup, sealed } = conceal(box, value)
+        const { lookup, sealed } = conceal(cipher, value)
         const [row] = await query<{ api_key_id: string }>(
           `insert into api_key (user_id, application_name, lookup, sealed_value, acl_ids, expire_time)
            values ($1, $2, $3, $4, $5, $6) returning api_key_id`,
@@ -88,10 +88,10 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
       }),
     replace: (value, newValue, signal) =>
       db.transaction(async ({ query }) => {
-        const { lookup, sealed } = conceal(box, newValue)
+        const { lookup, sealed } = conceal(cipher, newValue)
         const [row] = await query<{ api_key_id: string }>(
           'update api_key set lookup = $2, sealed_value = $3 where lookup = any ($1) and revoke_time is null returning api_key_id',
-          [box.lookups(value), lookup, sealed],
+          [cipher.lookups(value), lookup, sealed],
         )
         if (!row) return undefined
         await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
@@ -102,7 +102,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
         const [row] = await query<{ api_key_id: string; user_type: UserKind }>(
           `select k.api_key_id, u.user_type from api_key k join users u using (user_id)
            where k.lookup = any ($1) and k.revoke_time is null and ($2::bigint is null or u.organisation_id = $2) for update of k`,
-          [box.lookups(value), within],
+          [cipher.lookups(value), within],
         )
         if (!row) return false
         allowed({ userType: row.user_type })
@@ -114,7 +114,7 @@ export function createApiKeyStore(db: Db, box: KeyCipher): ApiKeyStore {
 }
 
 /** Returns the stored form of a key value. The sealed value is bound to its lookup hash. */
-export function conceal(box: KeyCipher, value: string): { lookup: Buffer; sealed: Buffer } {
-  const lookup = box.lookup(value)
-  return { lookup, sealed: box.seal(Buffer.from(value), lookup) }
+export function conceal(cipher: KeyCipher, value: string): { lookup: Buffer; sealed: Buffer } {
+  const lookup = cipher.lookup(value)
+  return { lookup, sealed: cipher.seal(Buffer.from(value), lookup) }
 }

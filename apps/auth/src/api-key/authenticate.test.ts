@@ -6,7 +6,7 @@ import { createKeyCipher } from '../key/key-encryption.ts'
 import { makeKeyValue } from '../key/key-value.ts'
 import { authenticate, type KeyState } from './authenticate.ts'
 
-const box = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
+const cipher = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
 const call = serviceCall('gateway', '')
 const CONFIGURED = 'a-configured-system-key'
 
@@ -28,13 +28,13 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string, is
     ...state,
   }
   const authentication = {
-    box,
-    configured: () => ({ lookup: configured === undefined ? undefined : box.lookup(configured), isRead }),
+    cipher,
+    configured: () => ({ lookup: configured === undefined ? undefined : cipher.lookup(configured), isRead }),
     noteUse: () => undefined,
     identities: {
       state: async ([lookup]: readonly Buffer[]) => {
         seen.lookups++
-        return lookup?.equals(box.lookup(value)) || (configured && lookup?.equals(box.lookup(configured))) ? known : undefined
+        return lookup?.equals(cipher.lookup(value)) || (configured && lookup?.equals(cipher.lookup(configured))) ? known : undefined
       },
       activate: async (userId: string) => void seen.activated.push(userId),
     },

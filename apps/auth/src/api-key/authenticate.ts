@@ -39,15 +39,15 @@ export interface ConfiguredKey {
 
 export interface Authentication {
   identities: IdentityStore
-  box: KeyCipher
+  cipher: KeyCipher
   configured(): ConfiguredKey
   /** Records the use of a key in memory. */
   noteUse(apiKeyId: string): void
 }
 
-export async function authenticate({ identities, box, configured, noteUse }: Authentication, key: string, { principal, signal }: Call) {
+export async function authenticate({ identities, cipher, configured, noteUse }: Authentication, key: string, { principal, signal }: Call) {
   requireService(principal)
-  const lookups = lookupsOf(box, key, configured())
+  const lookups = lookupsOf(cipher, key, configured())
   if (!lookups) throw refusal('KEY_MALFORMED', 'this is not an API key of this platform')
   const state = await identities.state(lookups, signal)
   if (!state) throw refusal('KEY_UNKNOWN', 'no such API key')
@@ -65,10 +65,10 @@ export async function authenticate({ identities, box, configured, noteUse }: Aut
  * Returns the lookup hashes of a value, or undefined if it cannot be a key. So malformed values
  * cost no query. Throws `unavailable` if the configured key is not known yet.
  */
-function lookupsOf(box: KeyCipher, key: string, configured: ConfiguredKey): Buffer[] | undefined {
-  if (isKeyValue(key)) return box.lookups(key)
+function lookupsOf(cipher: KeyCipher, key: string, configured: ConfiguredKey): Buffer[] | undefined {
+  if (isKeyValue(key)) return cipher.lookups(key)
   if (!isConfiguredForm(key)) return undefined
-  const lookups = box.lookups(key)
+  const lookups = cipher.lookups(key)
   const { lookup } = configured
   if (lookup && lookups.some((candidate) => sameBytes(candidate, lookup))) return lookups
   if (!configured.isRead)

@@ -20,7 +20,7 @@ export const EVENT = 'event'
 
 /** Time before the expiry at which the event is created. */
 const NOTICE = '7 days'
-const AT_ONCE = 100
+const EVENTS_PER_ROUND = 100
 /** The same prefix as in the audit log: enough to distinguish keys. */
 const KEY_START = 8
 
@@ -28,7 +28,7 @@ const KEY_START = 8
  * Adds a `key.expiring` event to the outbox for every working key that expires soon, once per key.
  * Replicas share the work.
  */
-export async function warnOfExpiry({ db, outbox, box, log }: { db: Db; outbox: Outbox; box: KeyCipher; log: Logger }): Promise<void> {
+export async function warnOfExpiry({ db, outbox, cipher, log }: { db: Db; outbox: Outbox; cipher: KeyCipher; log: Logger }): Promise<void> {
   let warned: number
   do {
     warned = await db.transaction(async (tx) => {
@@ -37,14 +37,14 @@ export async function warnOfExpiry({ db, outbox, box, log }: { db: Db; outbox: O
          where u.user_id = k.user_id and k.api_key_id in (
            select api_key_id from api_key
            where expire_time > now() and expire_time <= now() + interval '${NOTICE}' and revoke_time is null and warn_time is null
-           order by expire_time limit ${AT_ONCE} for update skip locked)
+           order by expire_time limit ${EVENTS_PER_ROUND} for update skip locked)
          returning k.api_key_id, k.user_id, u.organisation_id, k.application_name, k.lookup, k.sealed_value, k.expire_time`,
       )
       for (const row of rows)
-        await outbox.enqueue(tx, { topic: EVENT, key: `key:${row.api_key_id}`, payload: toEvent(row, keyStart(row, box, log)) })
+        await outbox.enqueue(tx, { topic: EVENT, key: `key:${row.api_key_id}`, payload: toEvent(row, keyStart(row, cipher, log)) })
       return rows.length
     })
-  } while (warned === AT_ONCE)
+  } while (warned === EVENTS_PER_ROUND)
 }
 
 /**
@@ -64,9 +64,9 @@ export function eventSender(catalogue: Channel): OutboxHandlers {
  * Returns the prefix of a key, or an empty string if it cannot be decrypted, so that the other
  * warnings are still sent.
  */
-function keyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, box: KeyCipher, log: Logger): string {
+function keyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, cipher: KeyCipher, log: Logger): string {
   try {
-    return box.open(sealed_value, lookup).toString('utf8').slice(0, KEY_START)
+    return cipher.open(sealed_value, lookup).toString('utf8').slice(0, KEY_START)
   } catch (error) {
     log.error({ err: error, api_key_id }, 'decrypting an API key failed; check the master key')
     return ''

@@ -12,11 +12,11 @@ export function plainCodec<T>(): Codec<T> {
 }
 
 /** Like `plainCodec`, but encrypted, for responses that contain a secret. */
-export function sealedCodec<T>(box: KeyCipher): Codec<T> {
+export function sealedCodec<T>(cipher: KeyCipher): Codec<T> {
   const plain = plainCodec<T>()
   return {
-    encode: (value) => box.seal(Buffer.from(plain.encode(value)), ANSWER),
-    decode: (bytes) => plain.decode(box.open(Buffer.from(bytes), ANSWER)),
+    encode: (value) => cipher.seal(Buffer.from(plain.encode(value)), ANSWER),
+    decode: (bytes) => plain.decode(cipher.open(Buffer.from(bytes), ANSWER)),
   }
 }
 

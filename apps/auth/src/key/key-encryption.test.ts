@@ -2,34 +2,34 @@ import { expect, test } from '@jest/globals'
 import { fixedMasterKeys } from '@vitascope/security'
 import { createKeyCipher, sameBytes } from './key-encryption.ts'
 
-const box = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
+const cipher = createKeyCipher(fixedMasterKeys('a master key of this test, long enough'))
 const bound = Buffer.from('row 1')
 
 test('sealed values can be opened, and sealing the same value twice gives different bytes', () => {
-  const one = box.seal(Buffer.from('secret'), bound)
-  const two = box.seal(Buffer.from('secret'), bound)
+  const one = cipher.seal(Buffer.from('secret'), bound)
+  const two = cipher.seal(Buffer.from('secret'), bound)
   expect(one.equals(two)).toBe(false)
-  expect(box.open(one, bound).toString()).toBe('secret')
-  expect(box.open(two, bound).toString()).toBe('secret')
+  expect(cipher.open(one, bound).toString()).toBe('secret')
+  expect(cipher.open(two, bound).toString()).toBe('secret')
 })
 
 test('opening fails for changed bytes, another row and another master key', () => {
-  const sealed = box.seal(Buffer.from('secret'), bound)
+  const sealed = cipher.seal(Buffer.from('secret'), bound)
   for (let i = 0; i < sealed.length; i++) {
     const changed = Buffer.from(sealed)
     changed[i] = (changed[i] ?? 0) ^ 1
-    expect(() => box.open(changed, bound)).toThrow()
+    expect(() => cipher.open(changed, bound)).toThrow()
   }
-  expect(() => box.open(sealed, Buffer.from('row 2'))).toThrow()
+  expect(() => cipher.open(sealed, Buffer.from('row 2'))).toThrow()
   expect(() => createKeyCipher(fixedMasterKeys('another master key, long enough too')).open(sealed, bound)).toThrow()
 })
 
 test('the lookup hash of a key is stable, and differs under another master key', () => {
   const other = createKeyCipher(fixedMasterKeys('another master key, long enough too'))
-  expect(sameBytes(box.lookup('a'), box.lookup('a'))).toBe(true)
-  expect(sameBytes(box.lookup('a'), box.lookup('b'))).toBe(false)
-  expect(sameBytes(box.lookup('a'), other.lookup('a'))).toBe(false)
-  expect(sameBytes(box.check(), other.check())).toBe(false)
+  expect(sameBytes(cipher.lookup('a'), cipher.lookup('a'))).toBe(true)
+  expect(sameBytes(cipher.lookup('a'), cipher.lookup('b'))).toBe(false)
+  expect(sameBytes(cipher.lookup('a'), other.lookup('a'))).toBe(false)
+  expect(sameBytes(cipher.check(), other.check())).toBe(false)
 })
 
 test('values and hashes of an older master key in the file are found, and new ones use the first master key', () => {

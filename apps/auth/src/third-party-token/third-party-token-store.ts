@@ -29,8 +29,8 @@ const CONDITIONS: Record<Exclude<Attribute, 'id'>, string> = {
   user_id: 'user_id = $1',
 }
 
-export function createThirdPartyTokenStore(db: Db, box: KeyCipher): ThirdPartyTokenStore {
-  const toRecord = (row: TokenRow) => opened(box, row)
+export function createThirdPartyTokenStore(db: Db, cipher: KeyCipher): ThirdPartyTokenStore {
+  const toRecord = (row: TokenRow) => opened(cipher, row)
   return {
     async find(thirdPartyTokenId, signal) {
       signal.throwIfAborted()
@@ -59,7 +59,7 @@ export function createThirdPartyTokenStore(db: Db, box: KeyCipher): ThirdPartyTo
           `insert into third_party_token (third_party_token_id, organisation_id, service_name, called_by, username, sealed_token, auth_url,
              sealed_other_data, expire_time, user_id)
            overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning create_time`,
-          [id, ...toColumns(box, id, details)],
+          [id, ...toColumns(cipher, id, details)],
         )
         if (!row) throw new Error('the token that was written does not exist')
         return { thirdPartyTokenId: id, createTime: row.create_time }
@@ -81,7 +81,7 @@ export function createThirdPartyTokenStore(db: Db, box: KeyCipher): ThirdPartyTo
           `update third_party_token set organisation_id = $2, service_name = $3, called_by = $4, username = $5, sealed_token = $6,
              auth_url = $7, sealed_other_data = $8, expire_time = $9, user_id = $10, update_time = now()
            where third_party_token_id = $1 returning update_time`,
-          [thirdPartyTokenId, ...toColumns(box, thirdPartyTokenId, after)],
+          [thirdPartyTokenId, ...toColumns(cipher, thirdPartyTokenId, after)],
         )
         return updated?.update_time
       }, signal),
@@ -111,21 +111,21 @@ export function boundTo(id: string, column: 'token' | 'other_data'): Buffer {
   return Buffer.from(`third party token ${id} ${column}`)
 }
 
-function toColumns(box: KeyCipher, id: string, details: ThirdPartyTokenDetails): unknown[] {
+function toColumns(cipher: KeyCipher, id: string, details: ThirdPartyTokenDetails): unknown[] {
   return [
     details.organisationId,
     details.serviceName,
     details.calledBy,
     details.username,
-    box.seal(Buffer.from(details.token), boundTo(id, 'token')),
+    cipher.seal(Buffer.from(details.token), boundTo(id, 'token')),
     details.authUrl,
-    box.seal(Buffer.from(details.otherDataJson), boundTo(id, 'other_data')),
+    cipher.seal(Buffer.from(details.otherDataJson), boundTo(id, 'other_data')),
     details.expireTime,
     details.userId || undefined,
   ]
 }
 
-function opened(box: KeyCipher, row: TokenRow): ThirdPartyToken {
+function opened(cipher: KeyCipher, row: TokenRow): ThirdPartyToken {
   const id = row.third_party_token_id
   return {
     thirdPartyTokenId: id,
@@ -133,9 +133,9 @@ function opened(box: KeyCipher, row: TokenRow): ThirdPartyToken {
     serviceName: row.service_name,
     calledBy: row.called_by,
     username: row.username,
-    token: box.open(row.sealed_token, boundTo(id, 'token')).toString('utf8'),
+    token: cipher.open(row.sealed_token, boundTo(id, 'token')).toString('utf8'),
     authUrl: row.auth_url,
-    otherDataJson: box.open(row.sealed_other_data, boundTo(id, 'other_data')).toString('utf8'),
+    otherDataJson: cipher.open(row.sealed_other_data, boundTo(id, 'other_data')).toString('utf8'),
     expireTime: row.expire_time ?? undefined,
     userId: row.user_id ?? '',
     createTime: row.create_time,

@@ -47,8 +47,8 @@ export async function requireResolved<Row extends References>(
   call: Call,
 ): Promise<Resolved<Row> & { video: VideoSummary }> {
   if (!row) throw notFound(missing.noun, missing.id)
-  const [found, [standing]] = await Promise.all([videos.find([row.videoId], call), withUsers(users, [row], call)])
+  const [found, [withUser]] = await Promise.all([videos.find([row.videoId], call), withUsers(users, [row], call)])
   const video = found.get(row.videoId)
-  if (!video || !standing) throw notFound(missing.noun, missing.id)
-  return { ...standing, video }
+  if (!video || !withUser) throw notFound(missing.noun, missing.id)
+  return { ...withUser, video }
 }

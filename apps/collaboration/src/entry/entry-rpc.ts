@@ -48,8 +48,8 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       await videos.require(scope, videoId, call)
       const messageSize = (entry: Entry) => EntryMessage.encode(toMessage(entry, undefined)).finish().length
       const found = await readEntryPage(page, (place) => entries.list({ scope, videoId, ...place }, call.signal), messageSize)
-      const standing = await withUsers(users, found.entries, call)
-      return { entries: standing.map(({ row, user }) => toMessage(row, user)), nextPageToken: found.nextPageToken }
+      const entriesWithUsers = await withUsers(users, found.entries, call)
+      return { entries: entriesWithUsers.map(({ row, user }) => toMessage(row, user)), nextPageToken: found.nextPageToken }
     },
     async updateEntry({ entry: given, updateMask }, call) {
       const caller = requireUser(call.principal)
@@ -68,8 +68,8 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       )
       // Another call may have changed the user in the meantime.
       const known = new Map([user, before].flatMap((one) => (one ? [[one.userId, one]] : [])))
-      const strange = [entry, previous].map(({ userId }) => userId).filter((userId) => !known.has(userId))
-      const summaries = new Map([...known, ...(await users.find(strange, call))])
+      const unknownUserIds = [entry, previous].map(({ userId }) => userId).filter((userId) => !known.has(userId))
+      const summaries = new Map([...known, ...(await users.find(unknownUserIds, call))])
       return { entry: toMessage(entry, summaries.get(entry.userId)), previous: toMessage(previous, summaries.get(previous.userId)) }
     },
     async deleteEntry({ collaborationId }, call) {
