@@ -14,7 +14,7 @@ export interface Overlay {
   link: string
   language: string
   atEnd: boolean
-  /** Seconds; undefined if the overlay does not show during playback. */
+  /** Seconds; undefined if the overlay is not shown during playback. */
   during: { start: number; end: number } | undefined
   /** Pixels; 0 for the natural size. */
   width: number
@@ -42,7 +42,7 @@ function readOverlay(overlay: Record<string, unknown>, page: string): Overlay {
 }
 
 /**
- * Returns the overlays that show at a position, each for at least one second, to a viewer who reads
+ * Returns the overlays that are shown at a position, each for at least one second, to a viewer who reads
  * these languages.
  */
 export function shownOverlays(
@@ -50,10 +50,10 @@ export function shownOverlays(
   { seconds, ended }: { seconds: number; ended: boolean },
   languages: readonly string[],
 ): Overlay[] {
-  const isNow = ({ atEnd, during }: Overlay) =>
+  const isDue = ({ atEnd, during }: Overlay) =>
     ended ? atEnd : during !== undefined && seconds >= during.start && seconds < Math.max(during.end, during.start + 1)
-  const isRead = ({ language }: Overlay) => language === '' || languages.some((read) => primary(read) === primary(language))
-  return overlays.filter((overlay) => isNow(overlay) && isRead(overlay))
+  const isReadable = ({ language }: Overlay) => language === '' || languages.some((read) => primarySubtag(read) === primarySubtag(language))
+  return overlays.filter((overlay) => isDue(overlay) && isReadable(overlay))
 }
 
 /** Parses `MM:SS`. */
@@ -73,6 +73,6 @@ function imageOf(path: string, page: string): string {
   return image.origin === new URL(page).origin ? image.href : ''
 }
 
-function primary(language: string): string {
+function primarySubtag(language: string): string {
   return language.toLowerCase().split('-', 1)[0] ?? ''
 }

@@ -8,7 +8,7 @@ export function trackOnLoad(tracks: readonly { name: string; language: string }[
   if (setting === '' && !defaultOn) return -1
   if (setting === '' || setting === '1' || setting === 'true') return tracks.length > 0 ? 0 : -1
   const exact = tracks.findIndex(({ name, language }) => language.toLowerCase() === setting || name.toLowerCase() === setting)
-  return exact >= 0 ? exact : tracks.findIndex(({ language }) => primary(language) === primary(setting))
+  return exact >= 0 ? exact : tracks.findIndex(({ language }) => primarySubtag(language) === primarySubtag(setting))
 }
 
 /** The viewer's choice of captions. It survives the list that it was chosen from. */
@@ -28,10 +28,10 @@ export function preferredTrack(
   if (chosen === undefined) return onLoad()
   if (chosen === 'off') return -1
   const same = tracks.findIndex(({ name, language }) => name === chosen.name && language === chosen.language)
-  const similar = tracks.findIndex(({ language }) => language !== '' && primary(language) === primary(chosen.language))
+  const similar = tracks.findIndex(({ language }) => language !== '' && primarySubtag(language) === primarySubtag(chosen.language))
   return [same, similar].find((place) => place >= 0) ?? onLoad()
 }
 
-function primary(language: string): string {
+function primarySubtag(language: string): string {
   return language.toLowerCase().split(/[-_]/, 1)[0] ?? ''
 }

@@ -26,17 +26,17 @@ const NUMBERS_PER_FETCH = 100
  * default it is random.
  */
 export function createEventStore(db: Db, writer: string = randomUUID()): EventStore {
-  const ready = new Set<string>()
+  const preparedDays = new Set<string>()
   let numbers: string[] = []
   const prepare = async (days: readonly string[]) => {
-    const missing = days.filter((day) => !ready.has(day))
+    const missing = days.filter((day) => !preparedDays.has(day))
     if (missing.length === 0) return
     await db.transaction((tx) => makePartitions(tx, EVENTS, missing))
-    for (const day of missing) ready.add(day)
+    for (const day of missing) preparedDays.add(day)
   }
   const nextNumber = async () => {
-    const left = numbers.pop()
-    if (left !== undefined) return left
+    const unused = numbers.pop()
+    if (unused !== undefined) return unused
     const rows = await db.query<{ batch_id: string }>(
       `select nextval(pg_get_serial_sequence('pending_batch', 'batch_id'))::text as batch_id from generate_series(1, $1)`,
       [NUMBERS_PER_FETCH],
@@ -62,7 +62,7 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
       } catch (error) {
         // A partition may have been dropped since. After a failover, the new primary may assign
         // these numbers to other processes.
-        ready.clear()
+        preparedDays.clear()
         numbers = []
         throw error
       }

@@ -18,7 +18,7 @@ export interface Rebuilt {
 }
 
 /** Rows per fetch. */
-const FETCH = 1_000
+const ROWS_PER_FETCH = 1_000
 
 /**
  * Yields the counts of each video, ordered by video id. Only one video is in memory at a time,
@@ -42,7 +42,7 @@ export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebui
      order by video_id, view_id`.replace('$1', String(Date.parse(since))),
   )
   for (;;) {
-    const rows = await query<EventRow>(`fetch ${FETCH} from stored_events`)
+    const rows = await query<EventRow>(`fetch ${ROWS_PER_FETCH} from stored_events`)
     if (rows.length === 0) break
     rebuilt.events += rows.length
     for (const event of rows.map(toEvent)) {

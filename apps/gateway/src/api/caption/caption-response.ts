@@ -24,7 +24,7 @@ export const CaptionLineResponse = z
   .meta({ id: 'CaptionLine', description: 'One line of a caption, with the properties of the caption.' })
 
 export function captionResponse(caption: Caption, lines: readonly CaptionLine[]): z.input<typeof CaptionLineResponse>[] {
-  const own = {
+  const properties = {
     caption_id: caption.captionId,
     organisation_id: caption.organisationId,
     created_by_user_id: caption.createdByUserId,
@@ -37,7 +37,7 @@ export function captionResponse(caption: Caption, lines: readonly CaptionLine[])
     last_modified_by_user_id: caption.lastModifiedByUserId,
   }
   return lines.map((line) => ({
-    ...own,
+    ...properties,
     caption_line_id: line.captionLineId,
     part_of_caption_id: caption.captionId,
     time_code_begin: formatMinutes(line.beginMs),

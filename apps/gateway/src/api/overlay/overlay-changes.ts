@@ -5,7 +5,7 @@ import { clearable, flag, idOrNone, int, language, object, organisationIdField, 
 import { webAddress } from '../../server/schema/web-address.ts'
 
 /** A time `MM:SS`, parsed to seconds. */
-const minutes = (description: string) =>
+const timeField = (description: string) =>
   field(
     (value) => {
       const [, mm, ss] = (typeof value === 'string' && /^(\d{1,3}):([0-5]\d)$/.exec(value)) || []
@@ -15,20 +15,20 @@ const minutes = (description: string) =>
   )
 
 const times = checked(
-  z.strictObject({ start: minutes('Start time.'), end: minutes('End time. It must not be before `start`.') }),
+  z.strictObject({ start: timeField('Start time.'), end: timeField('End time. It must not be before `start`.') }),
   ({ start = 0, end = start }: { start?: number; end?: number }) =>
     start <= end ? [] : [{ path: [], message: 'must not end before it starts' }],
 )
 
 /** Two empty texts, which is how an overlay without times is returned. */
-const isNone = (value: unknown) =>
+const isEmptyRange = (value: unknown) =>
   typeof value === 'object' &&
   value !== null &&
   Object.keys(value).sort().join() === 'end,start' &&
   Object.values(value).every((t) => t === '')
 
 const during = field(
-  (value) => (value === '' || isNone(value) ? null : value),
+  (value) => (value === '' || isEmptyRange(value) ? null : value),
   object(times, {
     description: 'Time range while the video plays. `MM` may exceed 59. null, `""` or two empty texts clear it.',
   }).nullable(),
@@ -39,7 +39,7 @@ const pixels = clearable(int({ min: 1, max: 8_192 }, { description: 'Size in pix
 const title = text(255, { min: 1 }, { description: 'Title of the overlay.', example: 'Tickets' })
 
 /** All optional fields. */
-const others = {
+const optionalFields = {
   associated_with_media_id: idOrNone('media whose videos show the overlay').optional(),
   disabled: flag({ description: '`1` hides the overlay in players and lists.' }).optional(),
   show: object(
@@ -67,13 +67,15 @@ const others = {
 
 /** Payload of POST. */
 export const newOverlay = z.strictObject({
-  organisation_id: organisationIdField({ description: 'Id of the organisation. System keys set it if no media is named.' }).optional(),
+  organisation_id: organisationIdField({
+    description: 'Id of the organisation. System keys set it if the overlay has no media.',
+  }).optional(),
   title,
-  ...others,
+  ...optionalFields,
 })
 
 /** Payload of PUT. */
-export const overlayChanges = z.strictObject({ title: title.optional(), ...others })
+export const overlayChanges = z.strictObject({ title: title.optional(), ...optionalFields })
 
 type Sent = z.output<typeof overlayChanges>
 

@@ -102,7 +102,7 @@ export const listUsers = route({
   section: 'Users',
   access: 'super',
   summary: 'List the users of an organisation by id',
-  description: 'Returns the users of one organisation as an object by user id.',
+  description: 'Returns the users of one organisation, sorted by id.',
   query: z.object({ organisation_id: organisationIdField().optional(), ...pageQuery }),
   response: z.array(UserResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {

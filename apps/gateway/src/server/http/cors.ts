@@ -24,12 +24,12 @@ export function allowOrigins(origins: readonly string[]): Middleware {
 
 /** Returns a function from a request's `Origin` to the CORS headers of its response. */
 export function originHeaders(origins: readonly string[]): (origin: string | undefined) => Readonly<Record<string, string>> {
-  const allowed = (origin: string) => ({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
+  const headersForOrigin = (origin: string) => ({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
   if (origins.includes('*')) {
-    const forAll = allowed('*')
-    return () => forAll
+    const headersForAll = headersForOrigin('*')
+    return () => headersForAll
   }
-  return (origin) => ({ Vary: 'Origin', ...(origin !== undefined && origins.includes(origin) && allowed(origin)) })
+  return (origin) => ({ Vary: 'Origin', ...(origin !== undefined && origins.includes(origin) && headersForOrigin(origin)) })
 }
 
 /** Answers OPTIONS, preflight or not, for a path that supports these verbs. */
@@ -37,9 +37,9 @@ export function answerOptions(
   request: IncomingMessage,
   response: ServerResponse,
   verbs: string,
-  more: Readonly<Record<string, string>> = {},
+  extraHeaders: Readonly<Record<string, string>> = {},
 ): void {
-  response.setHeaders(new Map(Object.entries({ Allow: verbs, ...more })))
+  response.setHeaders(new Map(Object.entries({ Allow: verbs, ...extraHeaders })))
   if (request.headers['access-control-request-method'] !== undefined && response.hasHeader('Access-Control-Allow-Origin')) {
     response.setHeader('Access-Control-Allow-Methods', verbs)
     response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS)

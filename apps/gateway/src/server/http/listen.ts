@@ -7,8 +7,8 @@ import { type AddressInfo, createServer, type Server as NetServer } from 'node:n
  * With N sockets on the same port, N connections are accepted per turn. Only Linux distributes
  * connections among sockets that share a port.
  */
-const SHARES_PORTS = process.platform === 'linux'
-const SOCKETS = SHARES_PORTS ? 16 : 1
+const CAN_SHARE_PORT = process.platform === 'linux'
+const SOCKETS_PER_PORT = CAN_SHARE_PORT ? 16 : 1
 
 export interface Listening {
   port: number
@@ -22,7 +22,7 @@ export async function listenOnManySockets(server: Server, { host, port }: { host
   if (port !== 0) await requireFreePort(host, port)
   await listen(server, host, port)
   const bound = (server.address() as AddressInfo).port
-  const others = Array.from({ length: SOCKETS - 1 }, () =>
+  const others = Array.from({ length: SOCKETS_PER_PORT - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket)),
   )
   for (const other of others) await listen(other, host, bound)
@@ -42,7 +42,7 @@ async function requireFreePort(host: string, port: number): Promise<void> {
 
 function listen(server: NetServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject).listen({ host, port, reusePort: SHARES_PORTS }, () => {
+    server.once('error', reject).listen({ host, port, reusePort: CAN_SHARE_PORT }, () => {
       server.off('error', reject)
       resolve()
     })

@@ -27,13 +27,13 @@ export function idempotencyOf(
   const scope = caller.kind === 'user' ? `key ${caller.keyId}` : `address ${address}`
   const hash = (text: string) => createHmac('sha256', hashKey).update(`idempotency\0${text}`).digest('hex')
   return {
-    key: hash([scope, route.paths[0] ?? '', canonicalJson(params), key].join('\0')),
-    fingerprint: hash(canonicalJson([query, payload])),
+    key: hash([scope, route.paths[0] ?? '', stableJson(params), key].join('\0')),
+    fingerprint: hash(stableJson([query, payload])),
   }
 }
 
 /** Returns the same text for equal values, whatever the order of their fields. */
-export function canonicalJson(value: unknown): string {
+export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part === 'bigint') return `${part}`
     if (part instanceof Set) return [...part]
