@@ -41,7 +41,7 @@ import { folderHandlers } from './folder/folder-rpc.ts'
 import { createFolderStore } from './folder/folder-store.ts'
 import { idHandlers } from './id/id-rpc.ts'
 import { createIdStore } from './id/id-store.ts'
-import { findAllowedIpsIn } from './ip-allowlist/address-check.ts'
+import { createFindAllowedIps } from './ip-allowlist/address-check.ts'
 import { ipAllowlistHandlers } from './ip-allowlist/ip-allowlist-rpc.ts'
 import { locationHandlers } from './location/location-rpc.ts'
 import { createPlacedVideoStore } from './location/placed-video-store.ts'
@@ -52,7 +52,7 @@ import { eventHandlers } from './notification/event/event-rpc.ts'
 import { createEventStore, EVENTS_PER_SWEEP } from './notification/event/event-store.ts'
 import { createMailStore } from './notification/mail/mail-store.ts'
 import { mailTransport } from './notification/mail/mail-transport.ts'
-import { createMailer, recipientsOf } from './notification/mail/mailer.ts'
+import { createFindRecipient, createMailer } from './notification/mail/mailer.ts'
 import { deliveryRetention } from './notification/webhook/delivery-retention.ts'
 import { createDeliveryStore } from './notification/webhook/delivery-store.ts'
 import { createSendingStore } from './notification/webhook/sending-store.ts'
@@ -117,7 +117,7 @@ const SEND_ATTEMPTS = 20
 const FAILOVER_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 60_000
 const MAIL_EVERY_MS = 1_000
-const TRIM_EVERY_MS = 600_000
+const DELIVERY_TRIM_EVERY_MS = 600_000
 const USAGE_EVERY_MS = 3_600_000
 /** How soon new captions become searchable. */
 const SEARCH_INDEX_EVERY_MS = 500
@@ -193,7 +193,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     settingHandlers({ settings: createSettingStore(db), themes, findVisibleVideo, organisations, passwordHasher: createPasswordHasher() }),
   )
   server.implement(ThemeServiceService, themeHandlers(themes, organisations))
-  server.implement(SecurityServiceService, ipAllowlistHandlers(findAllowedIpsIn(db)))
+  server.implement(SecurityServiceService, ipAllowlistHandlers(createFindAllowedIps(db)))
   server.implement(MetadataServiceService, metadataHandlers(createMetadataStore(db)))
   server.implement(TagServiceService, tagHandlers(createTagStore(db), organisations))
   server.implement(FolderServiceService, folderHandlers(folders, organisations))
@@ -211,7 +211,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const sender = createWebhookSender({ store: createSendingStore(notificationDb), cipher: cipher, policy, log })
   const mails = createMailStore(notificationDb)
   const send = mailTransport(config.mail, log)
-  const findRecipient = recipientsOf(auth.client(UserServiceService))
+  const findRecipient = createFindRecipient(auth.client(UserServiceService))
   const mailer = send && createMailer({ store: mails, send, findRecipient, publicUrl: config.publicUrl, log })
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
   const forms = { forms: createContactFormStore(db), submissions: createSubmissionStore(db) }
@@ -256,7 +256,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       { run: videoSweep.run, everyMs: SWEEP_EVERY_MS },
       { run: createRetention({ tables, metrics, log }), everyMs: SWEEP_EVERY_MS },
       { run: usageCheck.run, everyMs: USAGE_EVERY_MS },
-      { run: deliveries.trim, everyMs: TRIM_EVERY_MS },
+      { run: deliveries.trim, everyMs: DELIVERY_TRIM_EVERY_MS },
       ...(mailer ? [{ run: mailer.run, everyMs: MAIL_EVERY_MS }] : []),
     ],
     finish: () => Promise.all([outbox.stop(), sender.stop(), captionReader.close()]),

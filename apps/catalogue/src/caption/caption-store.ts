@@ -4,7 +4,7 @@ import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, storedResponse, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import { lockMedia, type MediaKey } from '../publishing/media/media-lock.ts'
-import { type Caption, type CaptionFields, maxCaptions } from './caption.ts'
+import { type Caption, type CaptionFields, MAX_CAPTIONS } from './caption.ts'
 import { type CaptionRow, COLUMNS, toCaption } from './caption-row.ts'
 import { searchedText } from './searched-text.ts'
 
@@ -125,11 +125,11 @@ export function createCaptionStore(db: Db): CaptionStore {
       }, signal),
     remove: async ({ captionId, scope }, signal) => {
       await db.transaction(async (tx) => {
-        const gone = await tx.query(
+        const removed = await tx.query(
           'delete from caption where caption_id = $1 and ($2::bigint is null or organisation_id = $2) returning caption_id',
           [captionId, scope],
         )
-        if (gone.length === 0) throw notFound('caption', captionId)
+        if (removed.length === 0) throw notFound('caption', captionId)
       }, signal)
     },
   }
@@ -156,8 +156,8 @@ async function requireBelowLimit(tx: Transaction, { scope, mediaId }: MediaKey) 
   const media = await lockMedia(tx, mediaId, scope)
   if (!media) throw notFound('media', mediaId)
   const [row] = await tx.query<{ count: number }>('select count(*)::int as count from caption where media_id = $1', [mediaId])
-  if ((row?.count ?? 0) >= maxCaptions) {
-    throw new DomainError('refused', 'CAPTIONS_FULL', `a media has at most ${maxCaptions} captions; delete some first`)
+  if ((row?.count ?? 0) >= MAX_CAPTIONS) {
+    throw new DomainError('refused', 'CAPTIONS_FULL', `a media has at most ${MAX_CAPTIONS} captions; delete some first`)
   }
   return media
 }

@@ -22,8 +22,8 @@ export type CaptionFields = Pick<Caption, 'mediaId' | 'title' | 'language'>
 /** The captions as they appear in a video. */
 export type CaptionSummary = Pick<Caption, 'captionId' | 'title' | 'language'>
 
-/** Per media: a player's menu lists all of them. */
-export const maxCaptions = 100
+/** Maximum number of captions of a media, because a player's menu lists all of them. */
+export const MAX_CAPTIONS = 100
 
 const PATHS = new Map<string, keyof CaptionFields>([
   ['title', 'title'],

@@ -57,7 +57,7 @@ export function createFolderStore(db: Db): FolderStore {
       return rows.map(toFolder)
     },
     async create({ organisationId, userId, name, description }, call) {
-      const made = await withNameConflict(name, () =>
+      const row = await withNameConflict(name, () =>
         withIdempotency(db, call, jsonCodec<Row>(), async (tx) => {
           const [row] = await tx.query<Row>(
             `insert into folder (organisation_id, name, description, created_by_user_id, last_modified_by_user_id)
@@ -68,7 +68,7 @@ export function createFolderStore(db: Db): FolderStore {
           return row
         }),
       )
-      return toFolder(made)
+      return toFolder(row)
     },
     async update(key, byUserId, change, signal) {
       let name = ''
@@ -119,10 +119,10 @@ export function createFolderStore(db: Db): FolderStore {
     removeVideo: async (key, videoId, call) => {
       await withIdempotency(db, call, jsonCodec<boolean>(), async ({ query }) => {
         const { folderId } = await requireFolder({ query }, key)
-        const taken = isId(videoId)
+        const removed = isId(videoId)
           ? await query('delete from folder_video where folder_id = $1 and video_id = $2 returning 1', [folderId, videoId])
           : []
-        if (taken.length === 0) throw notInFolder(folderId, videoId)
+        if (removed.length === 0) throw notInFolder(folderId, videoId)
         return true
       })
     },

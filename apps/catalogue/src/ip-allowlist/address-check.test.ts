@@ -3,7 +3,7 @@ import type { Call, Principal } from '@vitascope/grpc'
 import { anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
-import { checkAddress, findAllowedIpsIn } from './address-check.ts'
+import { checkAddress, createFindAllowedIps } from './address-check.ts'
 import { ipAllowlistHandlers } from './ip-allowlist-rpc.ts'
 
 let catalogue: CatalogueDatabase
@@ -16,7 +16,7 @@ afterAll(() => catalogue.close())
 const callOf = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
 const user = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
 const check = (address: string, videoIds: string[], call = user('system')) =>
-  ipAllowlistHandlers(findAllowedIpsIn(catalogue.db)).checkAddress({ address, videoIds }, call)
+  ipAllowlistHandlers(createFindAllowedIps(catalogue.db)).checkAddress({ address, videoIds }, call)
 
 test('the allowed IPs of the video apply, or else those of its organisation, as in delivery', async () => {
   const open = await catalogue.play()
@@ -35,7 +35,7 @@ test('the allowed IPs of the video apply, or else those of its organisation, as 
   expect(await passing('192.0.2.9')).toEqual([open.videoId, organisation.videoId])
   expect(await passing('2001:DB8:0::9')).toEqual([open.videoId, organisation.videoId])
   const rules = createPlaybackPolicyStore(catalogue.db)
-  const find = await findAllowedIpsIn(catalogue.db)(ids)
+  const find = await createFindAllowedIps(catalogue.db)(ids)
   for (const id of ids) expect(find.get(id)).toEqual((await rules.find(id))?.allowedIps)
 })
 

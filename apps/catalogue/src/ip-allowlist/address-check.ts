@@ -34,7 +34,7 @@ export async function checkAddress(
 export const EFFECTIVE_ALLOWED_IPS = `case when v.allowed_ips = '{}' then o.allowed_ips else v.allowed_ips end`
 
 /** Returns the same allowlists as delivery uses: those of the video, or of its organisation if it has none. */
-export function findAllowedIpsIn(db: Db): FindAllowedIps {
+export function createFindAllowedIps(db: Db): FindAllowedIps {
   return async (videoIds, signal) => {
     signal?.throwIfAborted()
     const rows = await db.query<{ video_id: string; allowed_ips: string[] }>(

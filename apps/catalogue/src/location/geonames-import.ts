@@ -1,6 +1,6 @@
 import type { Db } from '@vitascope/postgres'
 import { readGeonamesLine } from './geonames-line.ts'
-import { linesOf } from './lines.ts'
+import { readLines } from './lines.ts'
 
 export interface ImportResult {
   lines: number
@@ -72,7 +72,7 @@ async function* copyParts(
   const problems: string[] = []
   let bad = 0
   let part = ''
-  for await (const lines of linesOf(bytes)) {
+  for await (const lines of readLines(bytes)) {
     for (const line of lines) {
       count.lines++
       const place = readGeonamesLine(line)

@@ -5,7 +5,7 @@ const MAX_LINE_LENGTH = 64 * 1024
  * Yields the lines of a UTF-8 file in batches. A final line break does not start another line. A
  * line that is too long is truncated and ends the output.
  */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of bytes) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { readGeonamesLine } from './geonames-line.ts'
-import { linesOf } from './lines.ts'
+import { readLines } from './lines.ts'
 import { areasOf, postcodeKey } from './postcode.ts'
 
 test.each([
@@ -57,7 +57,7 @@ describe('reading lines', () => {
       for (const chunk of chunks) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     }
     const lines: string[] = []
-    for await (const batch of linesOf(bytes())) lines.push(...batch)
+    for await (const batch of readLines(bytes())) lines.push(...batch)
     return lines
   }
   test('splits at LF and CRLF, for any chunk boundaries', async () => {
@@ -72,7 +72,7 @@ describe('reading lines', () => {
       for (;;) yield Buffer.alloc(1024 * 1024, 'x')
     }
     const lines: string[] = []
-    for await (const batch of linesOf(endless())) lines.push(...batch)
+    for await (const batch of readLines(endless())) lines.push(...batch)
     expect(lines.map((line) => line.length)).toEqual([64 * 1024])
   })
 })

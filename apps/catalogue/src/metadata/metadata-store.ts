@@ -51,9 +51,9 @@ async function readEntries(tx: Transaction, videoId: string): Promise<MetadataEn
 /** Writes only the differences, so unchanged entries keep their update time. */
 async function saveEntries(tx: Transaction, videoId: string, before: readonly MetadataEntry[], after: readonly MetadataEntry[]) {
   const kept = new Set(after.map(({ name }) => name))
-  const gone = before.filter(({ name }) => !kept.has(name)).map(({ name }) => name)
+  const removed = before.filter(({ name }) => !kept.has(name)).map(({ name }) => name)
   const written = after.filter((entry) => !before.includes(entry))
-  if (gone.length > 0) await tx.query('delete from metadata_entry where video_id = $1 and name = any ($2)', [videoId, gone])
+  if (removed.length > 0) await tx.query('delete from metadata_entry where video_id = $1 and name = any ($2)', [videoId, removed])
   if (written.length === 0) return
   await tx.query(
     `insert into metadata_entry (video_id, name, value, private, read_only)

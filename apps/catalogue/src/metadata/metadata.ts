@@ -47,9 +47,9 @@ export function checkNames(names: readonly string[]): void {
 export function addEntries(now: readonly MetadataEntry[], given: readonly MetadataEntry[], isSystem: boolean): MetadataEntry[] {
   if (!isSystem) rejectNewReadOnly(given)
   const known = new Set(now.map(({ name }) => name))
-  const taken = given.filter(({ name }) => known.has(name)).map(({ name }) => name)
-  if (taken.length > 0) {
-    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(taken)}`)
+  const existing = given.filter(({ name }) => known.has(name)).map(({ name }) => name)
+  if (existing.length > 0) {
+    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(existing)}`)
   }
   if (now.length + given.length > MAX_ENTRIES) {
     throw new DomainError('refused', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
@@ -78,8 +78,8 @@ export function changeEntries(now: readonly MetadataEntry[], changes: readonly M
  */
 export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): MetadataEntry[] {
   rejectForbiddenChanges(now, names, bySystem)
-  const gone = new Set(names)
-  return now.filter(({ name }) => !gone.has(name))
+  const removed = new Set(names)
+  return now.filter(({ name }) => !removed.has(name))
 }
 
 function checkCount(count: number, field: string): FieldError[] {

@@ -26,8 +26,8 @@ export interface Organisation {
 export interface OrganisationStore {
   find(organisationId: string, signal?: AbortSignal): Promise<Organisation | undefined>
   /**
-   * Stores a replica, unless the stored one has a higher revision, or the same revision and the
-   * same knowledge. An undefined quota does not overwrite a known one.
+   * Stores a replica if its revision is higher than the stored one, or if it is equal and only the
+   * new replica has a quota. An undefined quota does not overwrite a known one.
    */
   apply(organisation: Organisation, signal?: AbortSignal): Promise<void>
 }

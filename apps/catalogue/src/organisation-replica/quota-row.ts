@@ -9,7 +9,7 @@ export interface QuotaRow {
   quota_concurrent_jobs: number | null
 }
 
-/** Safe conversion to numbers: only safe integers are stored. */
+/** Returns the quota of a row. The numbers are exact, because only safe integers are stored. */
 export function quotaOf(row: QuotaRow): Quota {
   return {
     bytes: row.quota_bytes === null ? undefined : Number(row.quota_bytes),

@@ -53,9 +53,9 @@ export function createPresentationStore(db: Db, enqueue: Enqueue): PresentationS
       const row = await withIdempotency(db, call, jsonCodec<PresentationRow>(), async (tx) => {
         await insertPresentation(tx, presentationId, fields)
         if (fields.videoId !== '') await linkVideo(tx, presentationId, fields)
-        const [made] = await tx.query<PresentationRow>(FIND, [presentationId, null])
-        if (!made) throw new Error(`presentation ${presentationId} disappeared while it was created`)
-        return made
+        const [created] = await tx.query<PresentationRow>(FIND, [presentationId, null])
+        if (!created) throw new Error(`presentation ${presentationId} disappeared while it was created`)
+        return created
       })
       // A stored idempotent response has the time as a string.
       return toPresentation({ ...row, create_time: new Date(row.create_time) })

@@ -8,7 +8,7 @@ import type { JobStore } from './job-store.ts'
 import type { RenditionSet } from './media/rendition-set.ts'
 import type { RetryJob } from './retry-job.ts'
 
-const CHECKED_AT_ONCE = 1_000
+const MAX_JOB_IDS = 1_000
 
 /** Reports about presentation jobs, which share one id space with media jobs. */
 export interface SlideJobReports extends Pick<JobStore, 'findNeeded' | 'usedSets'> {
@@ -21,7 +21,7 @@ export interface SlideJobReports extends Pick<JobStore, 'findNeeded' | 'usedSets
 
 export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: SlideJobReports): Handlers<typeof JobServiceService> {
   /** Returns undefined if neither store has the job. */
-  const take = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
+  const applyReport = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
     const update = report.update?.$case === 'slidesMade' ? undefined : toUpdate(report)
     // `playable` is reported once, and progress reports with a higher revision may arrive before
     // it. So its revision is ignored.
@@ -49,14 +49,14 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
     },
     async reportJob(report, { principal, signal }) {
       requireService(principal)
-      const wanted = isId(report.jobId) ? await take(report, signal) : undefined
+      const wanted = isId(report.jobId) ? await applyReport(report, signal) : undefined
       if (wanted === undefined) throw notFound('job', report.jobId)
       return { wanted }
     },
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
-      const asked = checkIds(jobIds)
-      const [wanted, wantedSlides] = await Promise.all([jobs.findNeeded(asked, signal), slideJobs.findNeeded(asked, signal)])
+      const checkedIds = checkIds(jobIds)
+      const [wanted, wantedSlides] = await Promise.all([jobs.findNeeded(checkedIds, signal), slideJobs.findNeeded(checkedIds, signal)])
       return { wantedJobIds: [...wanted, ...wantedSlides] }
     },
     async checkSets({ jobIds }, { principal, signal }) {
@@ -69,7 +69,7 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
 }
 
 function checkIds(jobIds: readonly string[]): string[] {
-  if (jobIds.length > CHECKED_AT_ONCE) throw invalid([{ field: 'job_ids', message: `must be at most ${CHECKED_AT_ONCE}` }])
+  if (jobIds.length > MAX_JOB_IDS) throw invalid([{ field: 'job_ids', message: `must be at most ${MAX_JOB_IDS}` }])
   return jobIds.filter(isId)
 }
 

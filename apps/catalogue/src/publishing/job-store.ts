@@ -106,11 +106,11 @@ async function withinQuota(tx: Transaction, { job, media }: LockedJob, update: J
   }
   if (update.kind !== 'published' || !media) return update
   const { bytes, durationSeconds } = update.renditions
-  const made =
+  const result =
     job.action === 'add_rendition'
       ? { bytes, releasedBytes: 0, ms: 0 }
       : { bytes, releasedBytes: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
-  const message = await overrunOf(tx, job, made)
+  const message = await overrunOf(tx, job, result)
   return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
 }
 

@@ -10,7 +10,7 @@ import { rotateDeliveryUrls } from './media/delivery-set.ts'
 import type { Media, MediaFields } from './media/media.ts'
 import { type LockedMedia, lockMedia, type MediaKey, saveState } from './media/media-lock.ts'
 import { fileNames, readSet, type StoredSet } from './media/rendition-set.ts'
-import { accepted, type Status } from './media/status.ts'
+import { acceptedStatus, type Status } from './media/status.ts'
 import { firstVideoId } from './media/video-lock.ts'
 
 export interface Replacement {
@@ -68,7 +68,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
         const { mediaId, organisationId, renditions } = await requireMedia(tx, key)
         await endActiveJobs(tx, enqueue, { mediaId, which: 'set', message: 'replaced by a later request' })
         const videoId = await firstVideoId(tx, mediaId)
-        const status = accepted(startsWaiting)
+        const status = acceptedStatus(startsWaiting)
         const { progress } = status
         const reserved = await reserve(tx, organisationId, {
           ...UNKNOWN_SOURCE,

@@ -9,7 +9,7 @@ import type { Job } from './job/job.ts'
 import { type Enqueue, enqueueCreated } from './job/job-messages.ts'
 import { insertJob } from './job/new-job.ts'
 import { type LockedMedia, lockMedia, saveState } from './media/media-lock.ts'
-import { accepted } from './media/status.ts'
+import { acceptedStatus } from './media/status.ts'
 import { firstVideoId } from './media/video-lock.ts'
 
 /** The job to retry. The new job keeps the user of the first one, so the success mail goes to the uploader. */
@@ -87,7 +87,7 @@ async function startSetJob(
   { mediaId, organisationId, renditions }: LockedMedia,
   videoId: string,
 ): Promise<string> {
-  const status = accepted(false)
+  const status = acceptedStatus(false)
   const reserved = await reserve(tx, organisationId, { ...UNKNOWN_SOURCE, releasedBytes: renditions?.bytes ?? 0 })
   const { progress } = status
   const jobId = await insertJob(tx, {

@@ -19,19 +19,19 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
     },
     async listTaggedVideos(request, { principal, signal }) {
       const place = positionOf(request)
-      const wanted = checkRequestedTags(request.tags)
+      const requestedTags = checkRequestedTags(request.tags)
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
-      return tags.videos({ organisationId, tags: wanted, any: request.any }, place, signal)
+      return tags.videos({ organisationId, tags: requestedTags, any: request.any }, place, signal)
     },
     async addTags({ videoId, tags: given }, call) {
       const { key, userId } = readCaller(call.principal, videoId)
-      const wanted = checkTags(given)
-      return { added: await tags.change(key, userId, (now) => addTags(now, wanted), call) }
+      const newTags = checkTags(given)
+      return { added: await tags.change(key, userId, (now) => addTags(now, newTags), call) }
     },
     async deleteTags({ videoId, tags: given }, { principal, signal }) {
       const { key, userId } = readCaller(principal, videoId)
-      const unwanted = checkTags(given)
-      return { deleted: await tags.change(key, userId, (now) => removeTags(now, unwanted), { signal }) }
+      const deletedTags = checkTags(given)
+      return { deleted: await tags.change(key, userId, (now) => removeTags(now, deletedTags), { signal }) }
     },
   }
 }

@@ -16,7 +16,7 @@ export interface PagePosition {
 
 export interface TagStore {
   /** Returns the tags of an organisation's videos, most used first. */
-  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
+  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
   /** Returns ids of an organisation's videos that have all of the tags (or any, if `any` is set), oldest first. */
   videos(
     wanted: { organisationId: string; tags: readonly string[]; any: boolean },

@@ -92,7 +92,7 @@ export function createThemeStore(db: Db): ThemeStore {
     },
     update: (key, byUserId, change, signal) =>
       db.transaction(async (tx) => {
-        const fields = change(await lock(tx, key))
+        const fields = change(await lockTheme(tx, key))
         const [row] = await tx.query<Row>(
           `update theme set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
            where theme_id = ${NEXT2} returning ${COLUMNS}`,
@@ -103,7 +103,7 @@ export function createThemeStore(db: Db): ThemeStore {
       }, signal),
     remove: (key, signal) =>
       db.transaction(async (tx) => {
-        const { themeId, organisationId } = await lock(tx, key)
+        const { themeId, organisationId } = await lockTheme(tx, key)
         if (await isDefault(tx, themeId, organisationId)) {
           const message = 'this is the default theme of its organisation: set another default_theme_id for the organisation first'
           throw new DomainError('refused', 'THEME_IN_USE', message)
@@ -135,7 +135,7 @@ function readVideoToken(token: string): { createTime: Date; videoId: string } {
   return { createTime: new Date(Number(time)), videoId }
 }
 
-async function lock(tx: Transaction, { scope, themeId }: ThemeKey): Promise<Theme> {
+async function lockTheme(tx: Transaction, { scope, themeId }: ThemeKey): Promise<Theme> {
   const [row] = await tx.query<Row>(`select ${COLUMNS} from theme where ${IN_SCOPE} for update`, [themeId, scope])
   if (!row) throw notFound('theme', themeId)
   return toTheme(row)

@@ -3,7 +3,7 @@ import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
 import { takeOrganisationFormats } from '../publishing/encoding-format/encoding-format-store.ts'
 import { type Enqueue, enqueueCreated } from '../publishing/job/job-messages.ts'
 import { insertJob } from '../publishing/job/new-job.ts'
-import { accepted, type Status } from '../publishing/media/status.ts'
+import { acceptedStatus, type Status } from '../publishing/media/status.ts'
 import { insertMedia } from '../publishing/media-store.ts'
 import { UNKNOWN_SOURCE, uploadOfSource, workLimits } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
@@ -33,7 +33,7 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
       withIdempotency(db, call, jsonCodec<AcceptedUpload>(), async (tx) => {
         const { videoId, mediaId, organisationId, userId, sourceUrl, fields, notify, lowPriority } = upload
         await requireReferencedRecords(tx, organisationId, fields)
-        const status = accepted(upload.startsWaiting)
+        const status = acceptedStatus(upload.startsWaiting)
         await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
         await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, plays: false })
         await takeOrganisationFormats(tx.query, { mediaId, organisationId })

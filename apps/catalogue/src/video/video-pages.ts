@@ -51,7 +51,7 @@ export function createVideoPages(db: Db, largeScope = LARGE_SCOPE): VideoPages {
         { db, largeScope },
         listing,
         signal,
-        async (query, filters) => (await countBy(query, filters)) || undefined,
+        async (query, filters) => (await countMatches(query, filters)) || undefined,
       )
       return count ?? 0
     },
@@ -97,15 +97,15 @@ async function withFilters<T>(
  * newest windows, otherwise the newest by creation time. Returns no restriction if fewer match.
  */
 async function narrowLargeResult(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'own'>> {
-  const isResultLarge = async (how: Partial<Filters>) => (await countBy(query, { ...filters, ...how })) >= MAX_FOUND
-  if ((await countBy(query, { scope: filters.scope })) >= largeScope) {
+  const isResultLarge = async (how: Partial<Filters>) => (await countMatches(query, { ...filters, ...how })) >= MAX_FOUND
+  if ((await countMatches(query, { scope: filters.scope })) >= largeScope) {
     const windows = await newestWindows(query)
     return (await isResultLarge({ windows })) ? { windows } : {}
   }
   return filters.scope !== null && (await isResultLarge({ own: 'some' })) ? { own: 'newest' } : {}
 }
 
-async function countBy(query: Query, filters: Filters): Promise<number> {
+async function countMatches(query: Query, filters: Filters): Promise<number> {
   const { text, values } = countStatement(filters)
   const [row] = await query<{ count: string }>(text, values)
   return Number(row?.count ?? 0)

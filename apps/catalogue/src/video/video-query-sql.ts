@@ -64,7 +64,7 @@ export function countStatement(filters: Filters): Statement {
   const values: unknown[] = []
   if (!filters.words && filters.tag === undefined && filters.folderId === undefined) {
     const where = ['true']
-    const add = adder(values, where)
+    const add = conditionAdder(values, where)
     if (filters.scope !== null) add((p) => `organisation_id = ${p}`, filters.scope)
     if (filters.state !== undefined) add((p) => `state = ${p}`, filters.state)
     return { text: `select coalesce(sum(videos), 0) as count from video_count where ${where.join(' and ')}`, values }
@@ -92,7 +92,7 @@ function sourceOf(filters: Filters, values: unknown[], ranked: boolean): Source 
 
 function videoSource({ scope, state }: Filters, values: unknown[]): Source {
   const where = ['true']
-  const add = adder(values, where)
+  const add = conditionAdder(values, where)
   if (scope !== null) add((p) => `v.organisation_id = ${p}`, scope)
   if (state !== undefined) add((p) => `v.state = ${p}`, state)
   return { from: 'video v', where, id: 'v.video_id', createTime: 'v.create_time', title: 'lower(v.title)' }
@@ -100,7 +100,7 @@ function videoSource({ scope, state }: Filters, values: unknown[]): Source {
 
 function tagSource({ scope, state, tag }: Filters, values: unknown[]): Source {
   const where: string[] = []
-  const add = adder(values, where)
+  const add = conditionAdder(values, where)
   add((p) => `t.tag = ${p}`, tag)
   if (scope !== null) add((p) => `t.organisation_id = ${p}`, scope)
   if (state !== undefined) add((p) => `t.state = ${p}`, state)
@@ -109,7 +109,7 @@ function tagSource({ scope, state, tag }: Filters, values: unknown[]): Source {
 
 function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Source {
   const where: string[] = []
-  const add = adder(values, where)
+  const add = conditionAdder(values, where)
   add((p) => `f.folder_id = ${p}`, folderId)
   if (state !== undefined) add((p) => `f.state = ${p}`, state)
   if (tag !== undefined) add((p) => `exists (select from video_tag t where t.video_id = f.video_id and t.tag = ${p})`, tag)
@@ -123,7 +123,7 @@ function searchSource(
   ranked: boolean,
 ): Source {
   const where: string[] = []
-  const filter = adder(values, where)
+  const filter = conditionAdder(values, where)
   const add = (value: unknown) => `$${values.push(value)}`
   // The index already filters by the organisation's mark. This condition is a second check; the `+
   // 0` prevents the planner from using another index.
@@ -148,7 +148,7 @@ function orderOf({ order, descending }: VideoQuery, { id, createTime, title, ran
     : { columns: [createTime, id], types: ['timestamptz', 'bigint'], direction }
 }
 
-function adder(values: unknown[], where: string[]) {
+function conditionAdder(values: unknown[], where: string[]) {
   return (condition: (parameter: string) => string, value: unknown) => {
     values.push(value)
     where.push(condition(`$${values.length}`))

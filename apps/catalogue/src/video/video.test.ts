@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { playable } from '../publishing/media/status.ts'
+import { playableStatus } from '../publishing/media/status.ts'
 import { asPublic, restrictsAccess, type Video } from './video.ts'
 import { newVideoFields } from './video-fields.ts'
 
@@ -17,7 +17,7 @@ function aVideo(more: Partial<Video> = {}): Video {
     lastModifiedById: '7',
     createTime: now,
     updateTime: now,
-    status: playable(),
+    status: playableStatus(),
     renditions: undefined,
     deliveryVersion: '',
     metadata: [],

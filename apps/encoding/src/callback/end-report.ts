@@ -22,7 +22,7 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
       const update = job && updateOf(job)
       if (!update) return
       const call = serviceCall('encoding', randomUUID(), signal)
-      const wanted = await jobs.reportJob({ jobId, revision: Number(revision), update }, call).then(
+      const isNeeded = await jobs.reportJob({ jobId, revision: Number(revision), update }, call).then(
         (answer) => answer.wanted,
         (error: unknown) => {
           // The catalogue does not know the job, so its objects will never be used.
@@ -31,7 +31,7 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
         },
       )
       reach('report-sent')
-      if (!wanted) await dropJob(db, jobId)
+      if (!isNeeded) await dropJob(db, jobId)
     },
   }
 }

@@ -41,14 +41,14 @@ export async function endJob(tx: Transaction, tools: EndTools, job: Job, end: Jo
     // result gets a success response.
     const revision = await finishJob(tx, jobId, { state: 'ok', code: 0, message: '', result: end.result })
     await dropPrefixes(tx, jobId, { except: [end.prefix, ...(end.keepsSource ? sourcePrefixes(job) : [])] })
-    await report(tx, tools.outbox, { jobId, revision })
+    await enqueueReport(tx, tools.outbox, { jobId, revision })
     return
   }
   const failure = end.state === 'failed' ? end : { code: 4005, message: 'cancelled' }
   const revision = await finishJob(tx, jobId, { state: end.state, code: failure.code, message: failure.message })
   await tools.queue.cancel(tx, keyOfJob(jobId))
   await dropPrefixes(tx, jobId)
-  if (end.state === 'failed') await report(tx, tools.outbox, { jobId, revision })
+  if (end.state === 'failed') await enqueueReport(tx, tools.outbox, { jobId, revision })
 }
 
 /**
@@ -61,9 +61,9 @@ function sourcePrefixes({ kind, source }: Job): string[] {
 
 /** Reports the end of a job again. */
 export async function reportEnd(tx: Transaction, outbox: Outbox, jobId: string): Promise<void> {
-  await report(tx, outbox, { jobId, revision: await nextRevision(tx, jobId) })
+  await enqueueReport(tx, outbox, { jobId, revision: await nextRevision(tx, jobId) })
 }
 
-function report(tx: Transaction, outbox: Outbox, payload: JobEnded): Promise<void> {
+function enqueueReport(tx: Transaction, outbox: Outbox, payload: JobEnded): Promise<void> {
   return outbox.enqueue(tx, { topic: JOB_ENDED, key: keyOfJob(payload.jobId), payload })
 }

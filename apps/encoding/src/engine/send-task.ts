@@ -7,10 +7,10 @@ import { chunkMemoryMib } from '../task/task-resources.ts'
 import { kindOfChunk } from './plan.ts'
 
 /** The job that a task belongs to. */
-export type SentFor = Pick<NewJob, 'jobId' | 'organisationId' | 'lowPriority'>
+export type TaskOwner = Pick<NewJob, 'jobId' | 'organisationId' | 'lowPriority'>
 
 /** Queues the next task of a job, in the transaction that causes it. */
-export async function sendTask(tx: Transaction, queue: Queue, job: SentFor, kind: TaskKind): Promise<void> {
+export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, kind: TaskKind): Promise<void> {
   const place = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
   await queue.send(tx, { ...place, payload: {}, cost: TASK_COST_MS })
 }
@@ -19,7 +19,7 @@ export async function sendTask(tx: Transaction, queue: Queue, job: SentFor, kind
  * Queues a chunk of a plan. Its weight is its memory in MiB (0 for audio), its cost the planned CPU
  * time.
  */
-export async function sendChunk(tx: Transaction, queue: Queue, job: SentFor, plan: EncodePlan, chunk: number): Promise<void> {
+export async function sendChunk(tx: Transaction, queue: Queue, job: TaskOwner, plan: EncodePlan, chunk: number): Promise<void> {
   const kind = kindOfChunk(plan, chunk)
   const weight = kind === 'encode' ? chunkMemoryMib(plan) : 0
   const place = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
@@ -32,7 +32,7 @@ export async function sendChunk(tx: Transaction, queue: Queue, job: SentFor, pla
  */
 export const LOW_PRIORITY_OFFSET = 100
 
-function priorityOf({ lowPriority = false }: SentFor, kind: TaskKind): number {
+function priorityOf({ lowPriority = false }: TaskOwner, kind: TaskKind): number {
   return PRIORITIES[kind] - (lowPriority ? LOW_PRIORITY_OFFSET : 0)
 }
 
@@ -51,6 +51,6 @@ function chunkCostMs(plan: EncodePlan, chunk: number): number {
 /** First task of each kind of job. For `rendition` the source is already stored. */
 const FIRST_TASKS: Readonly<Record<JobKind, TaskKind>> = { renditions: 'fetch', slides: 'slides', rendition: 'probe' }
 
-export function sendFirstTask(tx: Transaction, queue: Queue, job: SentFor & Pick<Job, 'kind'>): Promise<void> {
+export function sendFirstTask(tx: Transaction, queue: Queue, job: TaskOwner & Pick<Job, 'kind'>): Promise<void> {
   return sendTask(tx, queue, job, FIRST_TASKS[job.kind])
 }

@@ -21,7 +21,7 @@ import type { TaskSteps } from './task-steps.ts'
 /** Validates and records the results of workers. */
 export interface TaskResults {
   /** Returns false if the lease is over. */
-  take(lease: Lease, result: CompleteTaskRequest['result'], signal: AbortSignal): Promise<boolean>
+  accept(lease: Lease, result: CompleteTaskRequest['result'], signal: AbortSignal): Promise<boolean>
 }
 
 interface ResultTools {
@@ -36,7 +36,7 @@ interface ResultTools {
 export function createTaskResults(tools: ResultTools): TaskResults {
   const { queue, steps, log } = tools
   return {
-    async take(lease, result, signal) {
+    async accept(lease, result, signal) {
       const item = await queue.find(lease.itemId)
       if (!item) return false
       // A repeated request after a lost response. The result's files may be deleted by now.
@@ -64,9 +64,9 @@ export function createTaskResults(tools: ResultTools): TaskResults {
 }
 
 async function recordProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
-  const taken = await steps.probed(lease, result)
+  const isAccepted = await steps.probed(lease, result)
   reach('probe-recorded')
-  return taken
+  return isAccepted
 }
 
 async function recordChunkResult(
@@ -81,9 +81,9 @@ async function recordChunkResult(
   if (work === '') return steps.isRecorded(lease)
   const list = `${work}/${FILE_LIST}`
   const files = await readFileList(storage, list, result.list, signal)
-  const taken = await steps.encoded(lease, { prefix: work, list, files })
+  const isAccepted = await steps.encoded(lease, { prefix: work, list, files })
   reach('chunk-recorded')
-  return taken
+  return isAccepted
 }
 
 /**
@@ -100,9 +100,9 @@ async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result
   reach('publish-undecided')
   // The list of a set has more fields per file than its name and size.
   const set = job.kind === 'slides' ? slideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
-  const taken = await steps.packaged(lease, prefix, set)
+  const isAccepted = await steps.packaged(lease, prefix, set)
   reach('publish-recorded')
-  return taken
+  return isAccepted
 }
 
 /** Rejects a result with missing or invalid fields. */

@@ -7,11 +7,11 @@ import {
   areAllChunksDone,
   countChunkFault,
   insertChunks,
-  madeBytes,
   raiseChunkProgress,
   readChunkFaults,
   recordChunk,
   removeSegments,
+  sumChunkBytes,
 } from '../job/chunk-store.ts'
 import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, jobOfKey, percentOf } from '../job/job.ts'
 import { countStorageFault, lockJob, raiseProgress, readStorageFaults, resetStorageFaults, updateJob } from '../job/job-store.ts'
@@ -49,7 +49,7 @@ export interface TaskSteps {
   /** Records files that the lease holder stored below its work prefix, while the task continues. */
   addSegments(lease: Lease, files: readonly StoredFile[]): Promise<boolean>
   /** Records a complete chunk. `files` lie below `prefix`, and `list` names the list of them. */
-  encoded(lease: Lease, made: { prefix: string; list: string; files: StoredFile[] }): Promise<boolean>
+  encoded(lease: Lease, result: { prefix: string; list: string; files: StoredFile[] }): Promise<boolean>
   /** Records the complete set below `prefix`. `set` is reported to the catalogue. */
   packaged(lease: Lease, prefix: string, set: FinishedSet): Promise<boolean>
   /** Renews the lease and raises the progress of the job. `done` is that of the task, 0 to 1. */
@@ -153,7 +153,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
       finish(lease, async (tx, job, item) => {
         const { jobId, maxBytes } = job
         await recordChunk(tx, { jobId, chunk: readChunkTask(item).chunk, fence: lease.fence, prefix, list, files })
-        if (maxBytes !== undefined && (await madeBytes(tx, jobId)) > maxBytes) {
+        if (maxBytes !== undefined && (await sumChunkBytes(tx, jobId)) > maxBytes) {
           await endJob(tx, tools, job, { state: 'failed', code: 4003, message: quotaExceededMessage(maxBytes) })
           return
         }

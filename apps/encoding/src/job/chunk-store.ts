@@ -35,9 +35,9 @@ export async function raiseChunkProgress(query: Query, jobId: string, chunk: num
 /** Records the result of a chunk under its lease. */
 export async function recordChunk(
   tx: Transaction,
-  made: { jobId: string; chunk: number; fence: number; prefix: string; list: string; files: readonly StoredFile[] },
+  result: { jobId: string; chunk: number; fence: number; prefix: string; list: string; files: readonly StoredFile[] },
 ): Promise<void> {
-  const { jobId, chunk, fence, prefix, list, files } = made
+  const { jobId, chunk, fence, prefix, list, files } = result
   await tx.query('update chunk set done = 1, fence = $3, prefix = $4, list = $5, end_time = now() where job_id = $1 and chunk = $2', [
     jobId,
     chunk,
@@ -67,9 +67,9 @@ async function insertSegments(tx: Transaction, jobId: string, chunk: number, fil
  */
 export async function addSegments(
   tx: Transaction,
-  made: { jobId: string; chunk: number; prefix: string; files: readonly StoredFile[] },
+  segments: { jobId: string; chunk: number; prefix: string; files: readonly StoredFile[] },
 ): Promise<void> {
-  const { jobId, chunk, prefix, files } = made
+  const { jobId, chunk, prefix, files } = segments
   await tx.query('update chunk set prefix = $3 where job_id = $1 and chunk = $2 and prefix is distinct from $3', [jobId, chunk, prefix])
   await insertSegments(tx, jobId, chunk, files)
 }
@@ -103,7 +103,7 @@ export async function countChunkFault(tx: Transaction, jobId: string, chunk: num
 }
 
 /** Returns the total bytes of all chunks so far. */
-export async function madeBytes(tx: Transaction, jobId: string): Promise<number> {
+export async function sumChunkBytes(tx: Transaction, jobId: string): Promise<number> {
   const [row] = await tx.query<{ bytes: string }>('select coalesce(sum(bytes), 0) as bytes from segment where job_id = $1', [jobId])
   return Number(row?.bytes ?? 0)
 }

@@ -39,9 +39,9 @@ export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobProgr
  * same state.
  */
 function renditionsOf(job: Job): JobRendition[] {
-  const made = job.result && 'renditions' in job.result ? job.result.renditions : []
+  const finished = job.result && 'renditions' in job.result ? job.result.renditions : []
   return (job.plan?.renditions ?? []).map(({ key, video }) => {
-    const done = made.find((rendition) => rendition.key === key)
+    const done = finished.find((rendition) => rendition.key === key)
     const { bytes = 0, bitrate = 0, width = video?.width ?? 0, height = video?.height ?? 0 } = done ?? {}
     return { key, state: renditionState(job.state), width, height, bytes, bitrate }
   })

@@ -71,7 +71,7 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
       ttlSecondsAfterFinished: settings.ttlSeconds,
       // Kueue resumes the Job.
       ...(settings.queue !== undefined && { suspend: true }),
-      template: podOf(settings, run, { needs, pods, labels }),
+      template: podTemplate(settings, run, { needs, pods, labels }),
     },
   }
 }
@@ -118,7 +118,7 @@ interface Pods {
   labels: Record<string, string>
 }
 
-function podOf(settings: KubernetesSettings, run: Batch, { needs, pods, labels }: Pods): V1PodTemplateSpec {
+function podTemplate(settings: KubernetesSettings, run: Batch, { needs, pods, labels }: Pods): V1PodTemplateSpec {
   const { metadata, spec } = settings.template
   return {
     metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },

@@ -42,22 +42,22 @@ export async function sweepOrphans(
 ): Promise<SweepSummary> {
   if (!isDry && (await isSweepHeld(db.query))) throw new SweepHeld()
   const scanned: ScanSummary = { objects: 0, bytes: 0, foreign: 0, tooRecent: 0 }
-  const sums = { orphans: 0, orphanObjects: 0, orphanBytes: 0, missing: 0 }
+  const totals = { orphans: 0, orphanObjects: 0, orphanBytes: 0, missing: 0 }
   for await (const orphan of findOrphans({ db, storage, graceMs }, scanned, signal)) {
     const done = isDry ? 'would be removed' : await dropOrphan({ db, storage }, orphan.name, signal)
     if (done === 'no longer orphaned') continue
-    sums.orphans++
-    sums.orphanObjects += orphan.objects
-    sums.orphanBytes += orphan.bytes
+    totals.orphans++
+    totals.orphanObjects += orphan.objects
+    totals.orphanBytes += orphan.bytes
     report({ found: 'orphan', orphan, done })
   }
   const missing = (name: string) => {
-    sums.missing++
+    totals.missing++
     report({ found: 'missing', name })
   }
   for (const prefix of await findMissingSets({ db, storage }, signal)) missing(`${prefix}/`)
   for await (const name of findMissingUploads({ db, storage }, signal)) missing(name)
-  return { ...scanned, ...sums }
+  return { ...scanned, ...totals }
 }
 
 /**

@@ -20,8 +20,8 @@ export async function restartStuckJobs(tools: EndTools & { db: Db }): Promise<st
   for (const { job_id: jobId } of stuck) {
     await db.transaction(async (tx) => {
       const job = await lockJob(tx, jobId)
-      const still = await tx.query(`select 1 from job j where job_id = $1 and ${HAS_NO_WORK_ITEM}`, [jobId])
-      if (!job || !isActive(job.state) || still.length === 0) return
+      const withoutWork = await tx.query(`select 1 from job j where job_id = $1 and ${HAS_NO_WORK_ITEM}`, [jobId])
+      if (!job || !isActive(job.state) || withoutWork.length === 0) return
       const fault = { code: 5000, message: 'the tasks of this job were lost' }
       const after = afterFault({ attempt: job.attempt, storageFaults: 0 }, fault, 0)
       if (after.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })

@@ -72,9 +72,9 @@ export async function convertToPdf({ file, format, folder, pdf, office, signal }
     throw isInternal ? error : new SourceRefused(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
   }
   const conversionFailed = (cause?: unknown) => new SourceRefused(4002, `LibreOffice could not convert this ${kind} file to PDF`, cause)
-  await withOutput(folder, 'source.pdf', async (made) => {
-    if (made.bytes > slideLimits.bytes) throw conversionFailed()
-    await takeOutput(made, pdf)
+  await withOutput(folder, 'source.pdf', async (output) => {
+    if (output.bytes > slideLimits.bytes) throw conversionFailed()
+    await takeOutput(output, pdf)
   }).catch((error: unknown) => {
     throw isEncodeFailed(error) ? conversionFailed(error) : error
   })

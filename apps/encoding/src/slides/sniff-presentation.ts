@@ -12,7 +12,7 @@ const TAIL_BYTES = 2 ** 20
  * other format.
  */
 export async function sniffPresentation(path: string): Promise<PresentationFormat> {
-  const { head, tail } = await endsOf(path)
+  const { head, tail } = await readHeadAndTail(path)
   // PDF readers accept up to 1 KiB of other data before the header.
   if (head.subarray(0, 1024).includes('%PDF-')) return 'pdf'
   if (head.subarray(0, 4).toString('latin1') === 'PK\x03\x04') {
@@ -22,7 +22,7 @@ export async function sniffPresentation(path: string): Promise<PresentationForma
   throw new SourceRefused(4002, 'this is not a presentation of a supported format (PDF, PPTX, ODP)')
 }
 
-async function endsOf(path: string): Promise<{ head: Buffer; tail: Buffer }> {
+async function readHeadAndTail(path: string): Promise<{ head: Buffer; tail: Buffer }> {
   const file = await open(path)
   try {
     const { size } = await file.stat()

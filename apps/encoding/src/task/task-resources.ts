@@ -28,7 +28,9 @@ export function chunkMemoryMib(plan: EncodePlan): number {
 export function chunkScratchBytes(plan: EncodePlan, chunk: number): number {
   const { video, audio, durationSeconds, renditions } = plan
   const planned = plan.chunks[chunk]
-  const kbps = planned ? sum(renditions.map((made) => made.video?.kbps ?? 0)) : sum((audio?.tracks ?? []).map((track) => track.kbps))
+  const kbps = planned
+    ? sum(renditions.map((rendition) => rendition.video?.kbps ?? 0))
+    : sum((audio?.tracks ?? []).map((track) => track.kbps))
   const seconds = planned && video ? (durationSeconds * planned.frames) / video.frames : durationSeconds
   const bytes = Math.ceil(((BURST * kbps * 1000) / 8) * seconds)
   return isLong(plan, chunk) ? Math.min(WAITING_BYTES, bytes) : bytes

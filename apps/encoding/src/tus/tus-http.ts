@@ -80,7 +80,7 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
       { field: 'Upload-Length', message: 'is required unless Upload-Defer-Length is 1, and must not be sent together with it' },
     ])
   }
-  const made = {
+  const newUpload = {
     uploadId: randomUUID(),
     organisationId: resolveOrganisation(owner, organisationId),
     owner,
@@ -90,8 +90,8 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
     length,
   }
   // A short lifetime, because the request with the first bytes renews it.
-  await tools.quota.reserve({ ...reservationOf(tools, made, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
-  const upload = await tools.uploads.create(made, tools.keptSeconds)
+  await tools.quota.reserve({ ...reservationOf(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
+  const upload = await tools.uploads.create(newUpload, tools.keptSeconds)
   const headers = { Location: `${publicUrl}/v2/upload/tus/${upload.uploadId}` }
   if (request.headers['content-type'] !== PARTS_TYPE) return sendHeaders(response, 201, { ...headers, ...statusHeaders(upload) })
   const now = await receive(tools, call, upload.uploadId, 0)

@@ -92,13 +92,13 @@ export function createTusStore(db: Db): TusStore {
 
   return {
     async create({ uploadId, organisationId, owner, metadata, title, filename, length }, keptSeconds) {
-      const made = await one(
+      const created = await one(
         `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time)
          values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second') returning ${COLUMNS}`,
         [uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, keptSeconds],
       )
-      if (!made) throw new Error('the insert of an upload returned no row')
-      return made
+      if (!created) throw new Error('the insert of an upload returned no row')
+      return created
     },
     async find(uploadId, signal) {
       signal?.throwIfAborted()

@@ -49,7 +49,7 @@ export function checkPolicy(
       return []
     }
     const subject = one.operator === 'content-length-range' ? one.operator : one.name.toLowerCase()
-    if (seen.has(subject)) return bad(`repeats the condition for ${shown(subject)}`)
+    if (seen.has(subject)) return bad(`repeats the condition for ${truncated(subject)}`)
     seen.add(subject)
     const checked = checkCondition({ ...one, name: subject }, rules, now)
     return typeof checked === 'string' ? bad(checked) : [checked]
@@ -63,8 +63,8 @@ export function checkPolicy(
   }
   if (problems.length > 0 || !expires) throw invalid(problems)
   const policy = { expires, conditions: [...conditions, ...missingConditions(seen, rules.keys, conditions, now)] }
-  const odd = dateProblem(policy.conditions)
-  if (odd !== undefined) throw invalid([{ field: 'conditions', message: odd }])
+  const problem = dateProblem(policy.conditions)
+  if (problem !== undefined) throw invalid([{ field: 'conditions', message: problem }])
   return policy
 }
 
@@ -108,7 +108,7 @@ function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date
   if (value.includes('$'.concat('{'))) return 'must not contain a variable in braces, because the store would replace it'
   if (name === 'key') return checkKey(operator, value, rules.keyPrefix) ?? { operator, name, value }
   if (operator === 'starts-with') {
-    if (name !== 'content-type' && !META.test(name)) return `${shown(name)} must be matched exactly, not with starts-with`
+    if (name !== 'content-type' && !META.test(name)) return `${truncated(name)} must be matched exactly, not with starts-with`
     return value === '' ? 'must have a value that is not empty' : { operator, name, value }
   }
   if (name === 'bucket') return value === rules.bucket ? { operator, name, value } : `must name the bucket ${rules.bucket}`
@@ -118,16 +118,16 @@ function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date
     return isOwnCredential(value, rules.keys, now) ? { operator, name, value } : 'is not the credential of this store'
   if (name === 'x-amz-date') return isNear(value, now) ? { operator, name, value } : 'must be the current time, such as 20301231T235959Z'
   if (name === 'content-type' || META.test(name)) return value === '' ? 'must not be empty' : { operator, name, value }
-  return `${shown(name)} is not an allowed form field`
+  return `${truncated(name)} is not an allowed form field`
 }
 
 function checkKey(operator: string, value: string, prefix: string): string | undefined {
-  const wanted = `must begin with ${prefix} and continue with letters, digits, dots, hyphens and underscores, or be a UUID in lower case with an extension`
+  const message = `must begin with ${prefix} and continue with letters, digits, dots, hyphens and underscores, or be a UUID in lower case with an extension`
   if (operator === 'starts-with') {
-    return value === prefix || (value.startsWith(prefix) && isObjectName(`${value}x`)) ? undefined : wanted
+    return value === prefix || (value.startsWith(prefix) && isObjectName(`${value}x`)) ? undefined : message
   }
   if (BARE_UUID.test(value)) return undefined
-  return value.startsWith(prefix) && isObjectName(value) ? undefined : wanted
+  return value.startsWith(prefix) && isObjectName(value) ? undefined : message
 }
 
 function checkRange({ value, max: text }: RequestedCondition, maxBytes: number): Condition | string {
@@ -155,12 +155,12 @@ function missingConditions(seen: ReadonlySet<string>, keys: SigningKeys, conditi
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
   const given = valueIn(conditions, 'x-amz-date') ?? stamp
   const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
-  const wanted = [
+  const required = [
     ['x-amz-algorithm', ALGORITHM],
     ['x-amz-credential', credentialOf(keys, given.slice(0, 8))],
     ['x-amz-date', date === undefined || date === given.slice(0, 8) ? given : `${date}T000000Z`],
   ] as const
-  return wanted.flatMap(([name, value]) => (seen.has(name) ? [] : [{ operator: 'eq' as const, name, value }]))
+  return required.flatMap(([name, value]) => (seen.has(name) ? [] : [{ operator: 'eq' as const, name, value }]))
 }
 
 function dateProblem(conditions: readonly Condition[]): string | undefined {
@@ -173,6 +173,6 @@ function valueIn(conditions: readonly Condition[], name: string): string | undef
   return found?.operator === 'eq' ? found.value : undefined
 }
 
-function shown(name: string): string {
+function truncated(name: string): string {
   return name.slice(0, 100)
 }

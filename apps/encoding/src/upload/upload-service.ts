@@ -25,10 +25,10 @@ export interface UploadService {
   /** Signs a policy. If it allows a single key, that object is bound to the organisation. */
   sign(
     organisationId: string,
-    asked: { expiration: string; conditions: readonly RequestedCondition[] },
+    request: { expiration: string; conditions: readonly RequestedCondition[] },
     signal: AbortSignal,
   ): Promise<{ policy: string; signature: string }>
-  complete(asked: Completion, signal: AbortSignal): Promise<UploadLink & { presentationId: string }>
+  complete(completion: Completion, signal: AbortSignal): Promise<UploadLink & { presentationId: string }>
   /** Returns the source of a job, or undefined if the link was not signed here. */
   claim(link: UploadLink, organisationId: string, signal: AbortSignal): Promise<string | undefined>
   /** Returns true if the link was signed here and has not expired. */
@@ -99,15 +99,15 @@ export function createUploadService(tools: {
   return {
     location,
     rulesOf,
-    async sign(organisationId, asked, signal) {
-      const policy = checkPolicy(asked, rulesOf(organisationId), new Date())
+    async sign(organisationId, request, signal) {
+      const policy = checkPolicy(request, rulesOf(organisationId), new Date())
       const text = encodePolicy(policy)
       if (text.length > MAX_POLICY_BYTES) {
         throw invalid([{ field: 'conditions', message: `must be shorter: the encoded policy may have at most ${MAX_POLICY_BYTES} bytes` }])
       }
       const key = exactKey(policy)
       if (key !== undefined && !(await uploads.bind(organisationId, key, signal))) {
-        const index = asked.conditions.findIndex(({ name }) => name.toLowerCase() === 'key')
+        const index = request.conditions.findIndex(({ name }) => name.toLowerCase() === 'key')
         throw invalid([{ field: `conditions[${index}]`, message: 'is the key of another upload: choose a new one' }])
       }
       const credential = policy.conditions.find((one) => one.operator === 'eq' && one.name === 'x-amz-credential')
@@ -115,15 +115,15 @@ export function createUploadService(tools: {
       if (date === undefined) throw new Error(`the policy has no credential such as ${credentialOf(location.keys, '20301231')}`)
       return { policy: text, signature: signPolicy(text, location.keys, date) }
     },
-    async complete(asked, signal) {
-      const upload = await requireStoredUpload(asked, signal)
-      const given = asked.etag.replaceAll('"', '').toLowerCase()
+    async complete(completion, signal) {
+      const upload = await requireStoredUpload(completion, signal)
+      const given = completion.etag.replaceAll('"', '').toLowerCase()
       if (given !== '' && upload.etag !== '' && given !== upload.etag.toLowerCase()) {
         throw new DomainError('refused', 'ETAG_MISMATCH', 'the stored object has another etag; upload it again')
       }
-      const filename = asked.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
-      if (!(await uploads.extendExpiry(upload.uploadId, filename, signal))) throw notFound('upload', asked.key)
-      const presentationId = asked.isPresentation ? await addSlides(upload, filename, asked, signal) : ''
+      const filename = completion.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
+      if (!(await uploads.extendExpiry(upload.uploadId, filename, signal))) throw notFound('upload', completion.key)
+      const presentationId = completion.isPresentation ? await addSlides(upload, filename, completion, signal) : ''
       return { ...signLink(upload.uploadId, Math.floor(Date.now() / 1000) + RETENTION_SECONDS, linkKey), presentationId }
     },
     async claim(link, organisationId, signal) {
@@ -162,15 +162,15 @@ export function createUploadService(tools: {
     return upload
   }
 
-  async function addSlides(upload: StoredUpload, filename: string, asked: Completion, signal: AbortSignal): Promise<string> {
+  async function addSlides(upload: StoredUpload, filename: string, completion: Completion, signal: AbortSignal): Promise<string> {
     const request = {
-      presentationId: asked.presentationId,
+      presentationId: completion.presentationId,
       organisationId: upload.organisationId,
-      userId: asked.userId,
+      userId: completion.userId,
       filename,
       sourceObject: upload.object,
       sourceBytes: upload.bytes ?? 0,
     }
-    return (await presentations.addSlides(request, serviceCall('encoding', asked.requestId, signal))).presentationId
+    return (await presentations.addSlides(request, serviceCall('encoding', completion.requestId, signal))).presentationId
   }
 }

@@ -2,8 +2,8 @@ import type { Query } from '@vitascope/postgres'
 import { ChunkState } from '@vitascope/proto/encoding/v1/work'
 import { keyOfJob } from '../job/job.ts'
 
-/** Returns the id of the open task of a picture chunk, waiting or leased. */
-export async function openChunkItem(query: Query, jobId: string, chunk: number): Promise<string | undefined> {
+/** Returns the id of the waiting or leased task that encodes a chunk of video. */
+export async function findOpenChunkItem(query: Query, jobId: string, chunk: number): Promise<string | undefined> {
   const [row] = await query<{ item_id: string }>(
     `select item_id from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased') and (payload->>'chunk')::int = $2
      order by item_id limit 1`,
@@ -14,9 +14,9 @@ export async function openChunkItem(query: Query, jobId: string, chunk: number):
 
 /**
  * Returns the state of a chunk that could not be leased. With `orAnother` it is the state of all
- * open chunks of the job.
+ * open chunks of the job together.
  */
-export async function chunkState(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkState> {
+export async function readChunkState(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkState> {
   const [row] = await query<{ is_waiting: boolean | null; fence: string | null }>(
     `select (select bool_or(state = 'waiting') from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased')
          and ($4 or (payload->>'chunk')::int = $2)) as is_waiting,

@@ -17,7 +17,7 @@ import { isOfSource } from '../task/fault.ts'
 import { readWorkerTask } from '../task/queued-task.ts'
 import { MIN_PRIORITY, type StoredFile, WORKER_KINDS, type WorkerTaskKind } from '../task/task.ts'
 import { toInputMessage } from '../task/task-message.ts'
-import { chunkState, openChunkItem } from './chunk-item.ts'
+import { findOpenChunkItem, readChunkState } from './chunk-item.ts'
 import { inputFor } from './task-input.ts'
 import { registerWorker } from './worker-store.ts'
 
@@ -92,17 +92,17 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       const until = performance.now() + waitMsOf(waitSeconds, deadline)
       const leftMs = () => Math.max(0, until - performance.now())
       if (!orAnother) {
-        const itemId = await openChunkItem(db.query, jobId, chunk)
+        const itemId = await findOpenChunkItem(db.query, jobId, chunk)
         const task = itemId && (await nextTask(tools, { ...request, itemId }, leftMs(), signal))
         if (task) return { state: ChunkState.CHUNK_STATE_LEASED, task }
-        return { state: await chunkState(db.query, jobId, chunk, false), task: undefined }
+        return { state: await readChunkState(db.query, jobId, chunk, false), task: undefined }
       }
       for (let waitMs = 0; ; waitMs = Math.min(POLL_MS, leftMs())) {
         // Chunks are queued in order, so this is the first one that is due. Playback of an
         // unfinished video ends at the first missing chunk.
         const task = await nextTask(tools, { ...request, key: keyOfJob(jobId) }, waitMs, signal)
         if (task) return { state: ChunkState.CHUNK_STATE_LEASED, task }
-        const state = await chunkState(db.query, jobId, chunk, true)
+        const state = await readChunkState(db.query, jobId, chunk, true)
         const isOver = leftMs() === 0 || signal.aborted || tools.stopping.aborted
         if (state !== ChunkState.CHUNK_STATE_WAITING || isOver) return { state, task: undefined }
       }
@@ -120,7 +120,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
     },
     async completeTask({ taskId, fence, result }, { principal, signal }) {
       requireService(principal)
-      if (!(await results.take(leaseOf(taskId, fence), result, signal))) throw await leaseLost(db, fence)
+      if (!(await results.accept(leaseOf(taskId, fence), result, signal))) throw await leaseLost(db, fence)
       return {}
     },
     async failTask({ taskId, fence, code, message }, { principal }) {

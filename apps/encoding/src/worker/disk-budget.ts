@@ -85,22 +85,22 @@ export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
 }
 
 /** Returns the total bytes. A source counts once, however many tasks read it. */
-function bytesOf(places: readonly ScratchNeeds[]): number {
-  const sources = new Map(places.flatMap(({ source }) => (source ? [[source.object, source.bytes] as const] : [])))
-  return [...places.map(({ bytes }) => bytes), ...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
+function bytesOf(reservations: readonly ScratchNeeds[]): number {
+  const sources = new Map(reservations.flatMap(({ source }) => (source ? [[source.object, source.bytes] as const] : [])))
+  return [...reservations.map(({ bytes }) => bytes), ...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
 }
 
 export class ScratchTooSmall extends Error {
-  constructor(wanted: number, size: number) {
+  constructor(needed: number, size: number) {
     super(
-      `a task needs ${readable(wanted)} of scratch space, but this worker has ${readable(size)}: raise VITASCOPE_SCRATCH_BYTES ` +
+      `a task needs ${formatBytes(needed)} of scratch space, but this worker has ${formatBytes(size)}: raise VITASCOPE_SCRATCH_BYTES ` +
         '(worker.scratch.size of the chart), or free the disk of VITASCOPE_SCRATCH_DIR',
     )
     this.name = 'ScratchTooSmall'
   }
 }
 
-function readable(bytes: number): string {
+function formatBytes(bytes: number): string {
   return bytes >= 2 ** 30 ? `${(bytes / 2 ** 30).toFixed(1)} GiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`
 }
 
@@ -111,8 +111,8 @@ function readable(bytes: number): string {
  */
 export async function scratchSize({ scratchDir, scratchBytes, scratchSparePercent = 0, objects }: WorkerConfig): Promise<number> {
   const allowed = scratchBytes ?? Number.POSITIVE_INFINITY
-  const isOfObjects = 'folder' in objects && (await stat(objects.folder)).dev === (await stat(scratchDir)).dev
-  if (isOfObjects) return allowed
+  const sharesDiskWithObjects = 'folder' in objects && (await stat(objects.folder)).dev === (await stat(scratchDir)).dev
+  if (sharesDiskWithObjects) return allowed
   const { bavail, blocks, bsize } = await statfs(scratchDir)
   // At most half of the free space is spared, so that small tasks still fit on a nearly full disk.
   const spare = Math.min((blocks * scratchSparePercent) / 100, bavail / 2)

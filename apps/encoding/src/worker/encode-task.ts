@@ -46,7 +46,7 @@ async function measureSpeed<Made>({ speed }: TaskWork, { plan, chunk }: EncodeIn
   const planned = plan.chunks[chunk]
   const share = planned && plan.video ? planned.frames / plan.video.frames : 1
   const started = performance.now()
-  const made = await make()
+  const output = await make()
   if (planned || !plan.video) speed.set((plan.durationSeconds * share * 1000) / (performance.now() - started))
-  return made
+  return output
 }

@@ -15,7 +15,7 @@ const PAUSE_MS = 100
 /** Releases a task, so that another worker can lease it. */
 export async function releaseTask(work: WorkClient, { taskId, fence }: Task, log: Logger): Promise<void> {
   try {
-    await send((call) => work.releaseTask({ taskId, fence }, call))
+    await sendWithRetries((call) => work.releaseTask({ taskId, fence }, call))
   } catch (error) {
     log.info({ err: error, task_id: taskId }, 'releasing a task failed; its lease will expire')
   }
@@ -31,7 +31,7 @@ export async function releaseRequest(
   log: Logger,
 ): Promise<void> {
   try {
-    await send((call) => work.releaseRequest({ workerId, requestId }, call))
+    await sendWithRetries((call) => work.releaseRequest({ workerId, requestId }, call))
   } catch (error) {
     log.info({ err: error }, 'releasing the last lease request failed; its lease will expire')
   }
@@ -41,7 +41,7 @@ export async function releaseRequest(
  * Retries while the service is unavailable, because the failed connection may be the one that lost
  * the response of the lease.
  */
-async function send(request: (call: Call) => Promise<unknown>): Promise<void> {
+async function sendWithRetries(request: (call: Call) => Promise<unknown>): Promise<void> {
   const deadline = new Date(Date.now() + DEADLINE_MS)
   for (;;) {
     try {

@@ -34,14 +34,14 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   const target = join(scratch, 'slides')
   await mkdir(target)
   const pages = await renderAll(work, pdf, { folder, target })
-  const made = await uploadFiles(
+  const uploaded = await uploadFiles(
     storage,
     { folder: target, prefix: setPrefix, paths: pages.flatMap(({ page }) => [imageOf(page), thumbnailOf(page)]) },
     signal,
   )
   const document = await storage.put(`${setPrefix}/${DOCUMENT}`, { file: pdf }, { signal })
   onDone(1)
-  const stored = new Map(made.map((one) => [one.path, one]))
+  const stored = new Map(uploaded.map((one) => [one.path, one]))
   const list: SlidesFile[] = pages.flatMap(({ page, width, height }): SlidesFile[] => {
     const [image, thumbnail] = [stored.get(imageOf(page)), stored.get(thumbnailOf(page))]
     if (!image || !thumbnail) throw new Error(`the images of page ${page} were not uploaded`)

@@ -62,7 +62,7 @@ export async function streamSegmentsWhile(
 async function streamOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: FeedPlace, fed: readonly StoredFile[]): Promise<StoredFile[]> {
   const paths: string[] = []
   for (const key of keys) {
-    const names = (await namesIn(work.scratch, `${chunkFolder(chunk)}/${key}`))
+    const names = (await listNames(work.scratch, `${chunkFolder(chunk)}/${key}`))
       .filter((name) => /^seg-\d{5,}\.m4s$/.test(name))
       .map((name) => `${key}/${name}`)
       .sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
@@ -77,7 +77,7 @@ async function streamOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: Fee
   return files
 }
 
-async function namesIn(scratch: string, path: string): Promise<string[]> {
+async function listNames(scratch: string, path: string): Promise<string[]> {
   const folder = await openOutputFolder(scratch, path)
   return folder.names().finally(folder.close)
 }

@@ -40,11 +40,11 @@ export function createEventStore(db: Db): EventStore {
 const HAS_SUBSCRIBER = `exists (select from webhook w where w.organisation_id = $2 and w.enabled and $1 = any (w.events))`
 
 /**
- * Job events have a deterministic id. If the database loses transactions and the event is sent
- * again, receivers recognise it as a duplicate.
+ * Returns the SQL expression of an event id. Job events have a deterministic id. If the database
+ * loses transactions and the event is sent again, receivers recognise it as a duplicate.
  */
-const eventId = (data: string, of: string) => `case when ${data} ? 'job_id'
-  then 'evt_' || md5(concat_ws('/', $1::text, ${data} ->> 'job_id', ${of}))
+const eventId = (data: string, objectId: string) => `case when ${data} ? 'job_id'
+  then 'evt_' || md5(concat_ws('/', $1::text, ${data} ->> 'job_id', ${objectId}))
   else 'evt_' || replace(gen_random_uuid()::text, '-', '') end`
 
 /**

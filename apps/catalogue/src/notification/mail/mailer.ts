@@ -70,7 +70,7 @@ export function createMailer(parts: {
   }
 }
 
-export function recipientsOf(users: Client<typeof UserServiceService>): FindRecipient {
+export function createFindRecipient(users: Client<typeof UserServiceService>): FindRecipient {
   return async (userId, signal) => {
     try {
       const { user } = await users.getUser({ userId }, serviceCall('catalogue', '', signal))

@@ -125,13 +125,13 @@ export function createDeliveryStore(
   async function removeUpTo(webhookId: string, edge: string, signal?: AbortSignal): Promise<void> {
     for (;;) {
       signal?.throwIfAborted()
-      const gone = await db.query(
+      const removed = await db.query(
         `delete from webhook_delivery where delivery_id in
            (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 and state <> 'waiting' order by delivery_id limit $3)
          returning 1`,
         [webhookId, edge, DELIVERIES_PER_STATEMENT],
       )
-      if (gone.length < DELIVERIES_PER_STATEMENT) return
+      if (removed.length < DELIVERIES_PER_STATEMENT) return
     }
   }
 }

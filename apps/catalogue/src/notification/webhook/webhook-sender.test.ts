@@ -9,7 +9,7 @@ import { type Receiver, startReceiver } from '../../../test/webhook-receiver.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { createSendingStore } from './sending-store.ts'
 import { createSecretCipher } from './webhook-secret.ts'
-import { busyOf, createWebhookSender, type WebhookSender } from './webhook-sender.ts'
+import { createWebhookSender, findBusyReceivers, type WebhookSender } from './webhook-sender.ts'
 import { createWebhookStore, type WebhookStore } from './webhook-store.ts'
 
 const masterKeys = fixedMasterKeys('a master key of thirty-two characters, or more')
@@ -159,7 +159,13 @@ test('unfinished deliveries of a stopped sender are due immediately', async () =
 
 test('webhooks are busy at 4 calls, and organisations at 16', () => {
   const calls = (count: number, webhookId: string, organisationId: string) => Array(count).fill({ webhookId, organisationId })
-  const busy = busyOf([...calls(3, '1', '1'), ...calls(4, '2', '2'), ...calls(4, '3', '2'), ...calls(4, '4', '2'), ...calls(3, '5', '2')])
+  const busy = findBusyReceivers([
+    ...calls(3, '1', '1'),
+    ...calls(4, '2', '2'),
+    ...calls(4, '3', '2'),
+    ...calls(4, '4', '2'),
+    ...calls(3, '5', '2'),
+  ])
   expect(busy).toEqual({ webhookIds: ['2', '3', '4'], organisationIds: [] })
-  expect(busyOf([...calls(8, '1', '1'), ...calls(8, '2', '1')])).toEqual({ webhookIds: ['1', '2'], organisationIds: ['1'] })
+  expect(findBusyReceivers([...calls(8, '1', '1'), ...calls(8, '2', '1')])).toEqual({ webhookIds: ['1', '2'], organisationIds: ['1'] })
 })

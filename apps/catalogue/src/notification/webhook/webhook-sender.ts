@@ -43,7 +43,7 @@ export function createWebhookSender(sender: Sender): WebhookSender {
     while (!stopping.signal.aborted) {
       isWoken = false
       try {
-        const sending = active.size < MAX_IN_FLIGHT ? await store.lease(busyOf([...active.keys()])) : undefined
+        const sending = active.size < MAX_IN_FLIGHT ? await store.lease(findBusyReceivers([...active.keys()])) : undefined
         if (sending) begin(sending)
         else if (!isWoken) await idle()
       } catch (error) {
@@ -107,7 +107,7 @@ async function send({ store, cipher, policy, log }: Sender, sending: Sending, si
 }
 
 /** Returns the webhooks and organisations that have reached their limit of active calls. */
-export function busyOf(active: readonly Pick<Sending, 'webhookId' | 'organisationId'>[]): BusyReceivers {
+export function findBusyReceivers(active: readonly Pick<Sending, 'webhookId' | 'organisationId'>[]): BusyReceivers {
   const full = (ids: readonly string[], max: number) => {
     const counts = new Map<string, number>()
     for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)

@@ -18,12 +18,12 @@ export function addedPath(jobId: string, path: string): string {
 }
 
 /** Records the rendition of a job as added to the current set. Returns the set including it. */
-export async function addToSet(tx: Transaction, job: Job, set: RenditionSet, made: RenditionSet): Promise<RenditionSet> {
+export async function addToSet(tx: Transaction, job: Job, set: RenditionSet, added: RenditionSet): Promise<RenditionSet> {
   await tx.query(
     'insert into added_rendition (job_id, media_id, organisation_id, set_job_id, prefix, bytes) values ($1, $2, $3, $4, $5, $6)',
-    [job.jobId, job.mediaId, job.organisationId, set.jobId, made.prefix, made.bytes],
+    [job.jobId, job.mediaId, job.organisationId, set.jobId, added.prefix, added.bytes],
   )
-  const renditions = made.renditions.map((rendition) => ({ ...rendition, path: addedPath(job.jobId, rendition.path) }))
+  const renditions = added.renditions.map((rendition) => ({ ...rendition, path: addedPath(job.jobId, rendition.path) }))
   return { ...set, renditions: [...set.renditions, ...renditions] }
 }
 

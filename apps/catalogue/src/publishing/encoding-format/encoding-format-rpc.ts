@@ -30,8 +30,8 @@ export function encodingFormatHandlers(
     async addMediaFormat({ mediaId, profileId }, call) {
       requireSystemUser(call.principal)
       if (!isId(mediaId)) throw notFound('media', mediaId)
-      const asked = { mediaId, profileId: checkProfile(profileId), userId: requireUser(call.principal).userId }
-      const { profileIds, ...added } = await formats.addToMedia(asked, call)
+      const request = { mediaId, profileId: checkProfile(profileId), userId: requireUser(call.principal).userId }
+      const { profileIds, ...added } = await formats.addToMedia(request, call)
       return { ...added, profiles: profilesOf(profileIds) }
     },
     async listOrganisationFormats({ organisationId: requestedId }, { principal, signal }) {

@@ -24,7 +24,10 @@ export interface EncodingFormatStore {
    * Adds a format to a media, and queues the rendition if the media has a set. Throws
    * MEDIA_NOT_FOUND, NO_PICTURE and quota errors.
    */
-  addToMedia(asked: { mediaId: string; profileId: number; userId: string }, call: IdempotentCall): Promise<MediaFormats & { jobId: string }>
+  addToMedia(
+    request: { mediaId: string; profileId: number; userId: string },
+    call: IdempotentCall,
+  ): Promise<MediaFormats & { jobId: string }>
   ofOrganisation(organisationId: string, signal: AbortSignal): Promise<OrganisationFormat[]>
   addToOrganisation(organisationId: string, profileId: number, signal: AbortSignal): Promise<OrganisationFormat[]>
   /** Throws ENCODING_FORMAT_NOT_FOUND. */

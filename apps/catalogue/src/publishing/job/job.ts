@@ -1,6 +1,6 @@
 import { tidy } from '@vitascope/request'
 import type { RenditionSet } from '../media/rendition-set.ts'
-import { CANCELLED, failedStatus, failureCode, playable, progressed, type Status, workPercent } from '../media/status.ts'
+import { CANCELLED, failedStatus, failureCode, playableStatus, type Status, withProgress, workPercent } from '../media/status.ts'
 
 export type JobStatus = 'queued' | 'running' | 'ok' | 'failed' | 'cancelled'
 
@@ -51,21 +51,21 @@ export function applyUpdate(job: JobState, media: MediaState, update: JobUpdate)
     case 'progress':
       return {
         job: { ...job, state: 'running', progress: Math.max(job.progress, workPercent(update.percent)) },
-        media: { ...media, status: progressed(media.status, update.percent) },
+        media: { ...media, status: withProgress(media.status, update.percent) },
       }
     case 'playable':
       return {
         job: { ...job, state: 'running' },
         media: {
           ...media,
-          status: progressed(media.status, media.status.progress),
+          status: withProgress(media.status, media.status.progress),
           preview: media.renditions ? undefined : update.preview,
         },
       }
     case 'published':
       return {
         job: { state: 'ok', progress: 100, code: 0, message: '' },
-        media: { status: playable(), renditions: update.renditions, preview: undefined },
+        media: { status: playableStatus(), renditions: update.renditions, preview: undefined },
       }
     case 'failed':
       return afterFailure(job, media, 'failed', failureCode(update.code), update.message)

@@ -25,7 +25,7 @@ export function createStaleEncodeJobs(db: Db, enqueue: Enqueue): StaleJobs<JobRe
       organisationId: row.organisation_id,
       sourceUrl: row.source_url,
       lowPriority: row.low_priority,
-      ...workLimits({ maxBytes: numberOf(row.max_bytes), maxMs: numberOf(row.max_ms) }),
+      ...workLimits({ maxBytes: toNumber(row.max_bytes), maxMs: toNumber(row.max_ms) }),
       ...(row.set_job_id !== null && row.profile_id !== null && { rendition: { setJobId: row.set_job_id, profileId: row.profile_id } }),
     }),
     topic: JOB_CREATED,
@@ -34,6 +34,6 @@ export function createStaleEncodeJobs(db: Db, enqueue: Enqueue): StaleJobs<JobRe
   })
 }
 
-function numberOf(text: string | null): number | undefined {
+function toNumber(text: string | null): number | undefined {
   return text === null ? undefined : Number(text)
 }

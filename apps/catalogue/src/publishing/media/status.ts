@@ -26,18 +26,18 @@ export const JOB_REJECTED = 5001
 /** Encoding ended the job, but its result was never reported. */
 export const RESULT_LOST = 5002
 
-export const accepted = (startsWaiting: boolean): Status =>
+export const acceptedStatus = (startsWaiting: boolean): Status =>
   startsWaiting ? { state: 'waiting', progress: 0, code: 1, message: '' } : { state: 'encoding', progress: 5, code: 2, message: '' }
 
-export const playable = (): Status => ({ state: 'ok', progress: 100, code: 2000, message: '' })
+export const playableStatus = (): Status => ({ state: 'ok', progress: 100, code: 2000, message: '' })
 
-export function progressed(status: Status, percent: number): Status {
+export function withProgress(status: Status, percent: number): Status {
   return { state: 'encoding', progress: Math.max(status.progress, workPercent(percent)), code: 2, message: '' }
 }
 
 /** Returns the status after a job failed or was cancelled. */
 export function failedStatus(status: Status, code: number, message: string, isPlayable: boolean): Status {
-  return isPlayable ? playable() : { state: 'failed', progress: Math.min(status.progress, 99), code, message }
+  return isPlayable ? playableStatus() : { state: 'failed', progress: Math.min(status.progress, 99), code, message }
 }
 
 /** Returns a whole percentage within the range of active work, 5 to 99. */
