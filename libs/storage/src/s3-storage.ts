@@ -34,6 +34,7 @@ import {
   UnsatisfiableRange,
 } from './object-storage.ts'
 import { isFileSource, openSource, piecesOf } from './plain-file.ts'
+import { isNetworkError } from './storage-failure.ts'
 
 /**
  * Size of a part of a large object, and the maximum size of a small object. Each put keeps at most three parts in
@@ -264,21 +265,13 @@ async function withDomainErrors<T>(
     const status = error instanceof S3ServiceException ? (error.$metadata.httpStatusCode ?? 0) : 0
     if (status === 416 && unsatisfiable) throw await unsatisfiable()
     if (status === 404) throw notFound('object', name)
-    if (status >= 500 || status === 429 || isNetwork(error)) throw unavailable(error)
+    if (status >= 500 || status === 429 || isNetworkError(error)) throw unavailable(error)
     throw error
   }
 }
 
 function alreadyExists(error: unknown): boolean {
   return error instanceof S3ServiceException && (error.$metadata.httpStatusCode === 412 || error.$metadata.httpStatusCode === 409)
-}
-
-function isNetwork(error: Error): boolean {
-  const code = 'code' in error ? String(error.code) : ''
-  return (
-    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)$/.test(code) ||
-    error.name === 'TimeoutError'
-  )
 }
 
 function unavailable(cause: unknown): DomainError {

@@ -1,10 +1,9 @@
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDomainError } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
 import { type FfmpegTools, isEncodeFailed, isSourceRefused } from '@vitascope/media'
 import { type Task, TaskKind, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
-import type { ObjectStorage } from '@vitascope/storage'
+import { isStorageFailure, type ObjectStorage } from '@vitascope/storage'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import type { Fault } from '../task/fault.ts'
 import { StoredFilesMismatch } from '../task/file-list.ts'
@@ -139,6 +138,7 @@ async function isFull(folder: string): Promise<boolean> {
   return disk !== undefined && disk.bavail * disk.bsize < FULL_BYTES
 }
 
+/** Returns the fault of a failed task. docs/reference/error-codes.md lists the codes. */
 function faultOf(error: unknown): Fault {
   if (isSourceRefused(error)) return { code: error.code, message: error.message }
   if (error instanceof FfmpegVersionMismatch) return { code: 5005, message: error.message }
@@ -150,6 +150,6 @@ function faultOf(error: unknown): Fault {
       ? { code: 5003, message: 'the encoder output does not match the plan' }
       : { code: 5002, message: `the encoder failed (${error.kind.replaceAll('_', ' ')})` }
   }
-  if (isDomainError(error) || (error instanceof Error && 'code' in error)) return { code: 5004, message: 'the storage failed' }
+  if (isStorageFailure(error)) return { code: 5004, message: 'the storage failed' }
   return { code: 5000, message: 'the worker failed' }
 }

@@ -1,0 +1,28 @@
+import { S3ServiceException } from '@aws-sdk/client-s3'
+import { isDomainError } from '@vitascope/errors'
+
+const REASONS: ReadonlySet<string> = new Set(['OBJECT_EXISTS', 'OBJECT_NOT_FOUND', 'STORAGE_BUSY', 'STORAGE_FULL', 'STORAGE_UNAVAILABLE'])
+
+/**
+ * Returns whether an error of an operation on objects or files means that the store or the disk
+ * failed. It returns false for a call with invalid arguments and for an error of another service.
+ */
+export function isStorageFailure(error: unknown): boolean {
+  if (isDomainError(error)) return REASONS.has(error.reason)
+  if (typeof error !== 'object' || error === null) return false
+  return error instanceof S3ServiceException || isNetworkError(error) || isFileError(error)
+}
+
+/** Returns whether the connection to the store failed. */
+export function isNetworkError(error: object): boolean {
+  const code = 'code' in error ? String(error.code) : ''
+  return (
+    /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_PREMATURE_CLOSE)$/.test(code) ||
+    ('name' in error && error.name === 'TimeoutError')
+  )
+}
+
+/** System calls on files set `errno` and `syscall`. So do failed starts of programs. */
+function isFileError(error: object): boolean {
+  return 'errno' in error && 'syscall' in error && !String(error.syscall).startsWith('spawn')
+}
