@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { type Principal, principalHeaders } from '@vitascope/grpc'
@@ -43,8 +45,8 @@ async function send(method: string, path: string, headers: Record<string, string
     headers: await headersFor(headers, as),
     body: body ? new Uint8Array(body) : null,
   })
-  const text = await response.text()
-  const reason = text === '' ? '' : ((JSON.parse(text) as { reason?: string }).reason ?? '')
+  const answer = await response.text()
+  const reason = answer === '' ? '' : ((JSON.parse(answer) as { reason?: string }).reason ?? '')
   return { status: response.status, headers: response.headers, reason, offset: response.headers.get('upload-offset') }
 }
 
@@ -66,8 +68,8 @@ async function stored(path: string): Promise<Buffer> {
 }
 
 /** Starts a PATCH, sends some bytes of it, and leaves it open. */
-async function begin(path: string, offset: number, all: number, sent: Buffer) {
-  const headers = await headersFor({ 'content-type': PARTS, 'upload-offset': String(offset), 'content-length': String(all) })
+async function begin(path: string, offset: number, all: number, sent: Buffer, more: Record<string, string> = {}) {
+  const headers = await headersFor({ 'content-type': PARTS, 'upload-offset': String(offset), 'content-length': String(all), ...more })
   const request = httpRequest(`http://${service.uploadAddress}${path}`, { method: 'PATCH', headers })
   request.on('error', () => {}).write(sent)
   await waitFor(async () => (await around.db.query('select 1 from tus_upload where lease_end is not null')).length === 1)
@@ -115,12 +117,26 @@ test('a new PATCH replaces a stalled one, and only one writes at a time', async 
   expect((await stored(path)).equals(file)).toBe(true)
 }, 30_000)
 
+const sum = (bytes: Buffer, algorithm = 'sha1') => ({
+  'upload-checksum': `${algorithm} ${createHash(algorithm).update(bytes).digest('base64')}`,
+})
+
+test('a request with a checksum is rejected when another one continues the upload', async () => {
+  const file = randomBytes(100_000)
+  const path = await create(file.length + 1)
+  const stuck = await begin(path, 0, file.length, file.subarray(0, 40_000), sum(file))
+  const answered = once(stuck, 'response') as Promise<[IncomingMessage]>
+  expect((await patch(path, 0, file, sum(file))).offset).toBe(String(file.length))
+  const [response] = await answered
+  expect(JSON.parse(await text(response))).toMatchObject({ reason: 'UPLOAD_LOCKED' })
+  stuck.destroy()
+  expect((await stored(path)).equals(file)).toBe(true)
+  expect(await around.objects('tus')).toHaveLength(1)
+})
+
 test('bytes with a wrong checksum are discarded', async () => {
   const file = randomBytes(100_000)
   const path = await create(file.length + 1)
-  const sum = (bytes: Buffer, algorithm = 'sha1') => ({
-    'upload-checksum': `${algorithm} ${createHash(algorithm).update(bytes).digest('base64')}`,
-  })
   expect((await patch(path, 0, file, sum(Buffer.from('other')))).reason).toBe('CHECKSUM_MISMATCH')
   expect([(await send('HEAD', path)).offset, await around.objects('tus')]).toEqual(['0', []])
   expect((await patch(path, 0, file, { 'upload-checksum': 'crc32 AAAA' })).status).toBe(400)

@@ -3,16 +3,18 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { DomainError, invalid } from '@vitascope/errors'
 import type { ObjectStorage } from '@vitascope/storage'
+import type { Logger } from '@vitascope/telemetry'
+import { renewLease } from './renew-lease.ts'
 import type { TusPart, TusStore, TusUpload } from './tus-store.ts'
 
 /** Maximum number of bytes that are lost when the process is killed. */
 const PART_BYTES = 16 * 1024 * 1024
-const EXTEND_LEASE_MS = 1_000
 
 export interface ReceiveTools {
   uploads: TusStore
   storage: ObjectStorage
   keptSeconds: number
+  log: Logger
 }
 
 /**
@@ -22,7 +24,7 @@ export interface ReceiveTools {
  * offset.
  */
 export async function receiveParts(
-  { uploads, storage, keptSeconds }: ReceiveTools,
+  { uploads, storage, keptSeconds, log }: ReceiveTools,
   upload: TusUpload,
   request: IncomingMessage,
   {
@@ -39,14 +41,8 @@ export async function receiveParts(
   },
 ): Promise<number> {
   const { uploadId, fence } = upload
-  const leaseEnd = new AbortController()
-  const timer = setInterval(() => {
-    uploads.extendLease(uploadId, fence).then(
-      (held) => held || leaseEnd.abort(),
-      () => {},
-    )
-  }, EXTEND_LEASE_MS)
-  const ended = AbortSignal.any([leaseEnd.signal, stopping])
+  const lease = renewLease({ uploads, log }, upload)
+  const ended = AbortSignal.any([lease.over, stopping])
   const body = bytesOf(request, ended)
   const hash = checksum && createHash(checksum.algorithm)
   const unrecorded: TusPart[] = []
@@ -70,6 +66,7 @@ export async function receiveParts(
       if (!checksum) await recordParts()
     }
     if (checksum) {
+      if (!body.isComplete() && lease.over.aborted) throw uploadLocked()
       if (!body.isComplete()) throw new DOMException('the caller cancelled the call', 'AbortError')
       if (hash?.digest('base64') !== checksum.value)
         throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes do not match the checksum')
@@ -77,17 +74,24 @@ export async function receiveParts(
     }
     return received
   } finally {
-    clearInterval(timer)
-    for (const { object } of unrecorded) await storage.delete(object).catch(() => false)
+    await lease.stop()
+    for (const { object } of unrecorded) {
+      await storage
+        .delete(object)
+        .catch((error: unknown) => log.warn({ err: error, upload_id: uploadId, object }, 'deleting a rejected part of an upload failed'))
+    }
   }
 
   async function recordParts(): Promise<void> {
     if (unrecorded.length === 0) return
-    if (!(await uploads.addParts(uploadId, fence, unrecorded, keptSeconds))) {
-      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload', { retryAfter: 1 })
-    }
+    if (!(await uploads.addParts(uploadId, fence, unrecorded, keptSeconds))) throw uploadLocked()
     unrecorded.length = 0
   }
+}
+
+/** Returns the error for a request whose upload another request continues. */
+export function uploadLocked(): DomainError {
+  return new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload; try again', { retryAfter: 1 })
 }
 
 export interface Checksum {

@@ -12,7 +12,7 @@ import type { UploadCall, UploadHandler } from '../upload/upload-listener.ts'
 import { REQUEST_LIFETIME_SECONDS, type Reservation, type UploadQuota, whileReserved } from '../upload/upload-quota.ts'
 import { SWEEP_SECONDS } from '../upload/upload-store.ts'
 import { finishUpload, isFinal, toError } from './finish-upload.ts'
-import { readChecksum, receiveParts } from './receive-parts.ts'
+import { readChecksum, receiveParts, uploadLocked } from './receive-parts.ts'
 import { readMetadata } from './tus-metadata.ts'
 import type { Owner, TusStore, TusUpload } from './tus-store.ts'
 
@@ -170,7 +170,7 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
     const receiveAll = () =>
       receiveParts(tools, held, request, { checksum, maxBytes: length ?? tools.maxBytes, onPart, stopping: stopping.signal })
     const received = isComplete ? await receiveAll() : await whileReserved(tools, () => reservationOf(tools, held, reserved), receiveAll)
-    if (!request.complete) throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload', { retryAfter: 1 })
+    if (!request.complete) throw uploadLocked()
     return { ...held, length, received }
   } finally {
     await tools.uploads.release(uploadId, held.fence)
@@ -205,7 +205,7 @@ async function waitForLease({ uploads }: TusTools, uploadId: string, signal: Abo
     if (held) return held
     if (!(await uploads.find(uploadId, signal))) throw notFound('upload', uploadId)
     if (performance.now() > until) {
-      throw new DomainError('conflict', 'UPLOAD_LOCKED', 'another request continues this upload; try again', { retryAfter: 1 })
+      throw uploadLocked()
     }
     await delay(LEASE_POLL_MS, undefined, { signal })
   }
