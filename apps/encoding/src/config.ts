@@ -119,7 +119,8 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
         fallback: 8,
         min: 1,
         max: 10_000,
-        description: 'Active jobs. Jobs of low priority do not count for others.',
+        description:
+          'Maximum number of active jobs, including those whose source waits for a worker. Further downloads wait. Jobs of low priority delay only downloads of low priority.',
       }),
       keepsSources: read.flag('VITASCOPE_SOURCES_KEPT', {
         fallback: true,

@@ -72,8 +72,8 @@ async function anAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<A
     speed: { set: () => {} } as never,
     getSource: async () => source,
     reserveDisk: async () => {},
-    onFiles: async (files) => void received.push(...files),
-    onDone: () => {},
+    reportFiles: async (files) => void received.push(...files),
+    setProgress: () => {},
     signal: new AbortController().signal,
   }
   return { work, scratch, outside, reported: received }

@@ -21,14 +21,15 @@ export interface NewPlaylist {
 }
 
 export interface PlaylistStore {
-  /** Stores an empty playlist. An idempotency key creates only one. */
+  /** Stores an empty playlist. Calls with the same idempotency key store only one. */
   create(playlist: NewPlaylist, call: Pick<Call, 'idempotency' | 'signal'>): Promise<{ playlistId: string }>
   /** Returns the playlist with its videos in order, or undefined. */
   find(key: PlaylistKey, signal?: AbortSignal): Promise<FoundPlaylist | undefined>
   list(listing: PlaylistListing, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
   /**
-   * Locks the playlist and stores what `change` returns. `requestedVideoIds` are the videos in the request.
-   * Throws VIDEO_NOT_FOUND before `change` runs if one of them belongs to another organisation.
+   * Locks the playlist and stores what `change` returns. `requestedVideoIds` are the videos in the
+   * request. Throws VIDEO_NOT_FOUND before `change` runs if one of them belongs to another
+   * organisation.
    */
   update(
     key: PlaylistKey,
@@ -54,14 +55,14 @@ export interface PlaylistListing {
 }
 
 const PAGE_BYTES = 3 * 1024 * 1024
-const ID_TRIES = 3
+const MAX_ID_ATTEMPTS = 3
 const FIND = `${SELECT_PLAYLIST} where l.playlist_id = $1 and ($2::bigint is null or l.organisation_id = $2)`
 
 export function createPlaylistStore(db: Db, newId: () => string = newRandomId): PlaylistStore {
   return {
     create: ({ organisationId, userId, fields }, call) =>
       withIdempotency(db, call, jsonCodec<{ playlistId: string }>(), async (tx) => {
-        for (let attempt = 1; attempt <= ID_TRIES; attempt++) {
+        for (let attempt = 1; attempt <= MAX_ID_ATTEMPTS; attempt++) {
           const [row] = await tx.query<{ playlist_id: string }>(
             `insert into playlist (${PLAYLIST_COLUMNS}, playlist_id, organisation_id, created_by_user_id)
              select ${PLAYLIST_PARAMETERS}, $10, $11, $12 where not exists (select from video where video_id = $10)
@@ -70,7 +71,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
           )
           if (row) return { playlistId: row.playlist_id }
         }
-        throw new Error(`${ID_TRIES} random ids were all in use`)
+        throw new Error(`${MAX_ID_ATTEMPTS} random ids were all in use`)
       }),
     // Runs two statements, both by primary key: one for the playlist, one for its videos (at most
     // 25).

@@ -41,14 +41,14 @@ const FIND_PUBLIC = `${SELECT_PRESENTATION} join organisation o on o.organisatio
   left join video v on v.video_id = p.video_id and v.organisation_id = p.organisation_id where p.presentation_id = $1 and ${IS_PUBLIC}`
 
 export function createPresentationStore(db: Db, enqueue: Enqueue): PresentationStore {
-  const one = async (text: string, values: readonly unknown[], signal?: AbortSignal) => {
+  const findOne = async (text: string, values: readonly unknown[], signal?: AbortSignal) => {
     signal?.throwIfAborted()
     const [row] = await db.query<PresentationRow>(text, values)
     return row && toPresentation(row)
   }
   return {
-    find: ({ scope, presentationId }, signal) => one(FIND, [presentationId, scope], signal),
-    findPublic: (presentationId, signal) => one(FIND_PUBLIC, [presentationId], signal),
+    find: ({ scope, presentationId }, signal) => findOne(FIND, [presentationId, scope], signal),
+    findPublic: (presentationId, signal) => findOne(FIND_PUBLIC, [presentationId], signal),
     create: async (presentationId, fields, call) => {
       const row = await withIdempotency(db, call, jsonCodec<PresentationRow>(), async (tx) => {
         await insertPresentation(tx, presentationId, fields)

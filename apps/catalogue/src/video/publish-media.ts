@@ -16,7 +16,7 @@ export function createPublishMedia(db: Db): PublishMedia {
       const { mediaId, organisationId, renditions, preview } = media
       const videoId = newRandomId()
       const first = await firstVideo(tx, mediaId)
-      await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, plays: (renditions ?? preview) !== undefined })
+      await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, isPlayable: (renditions ?? preview) !== undefined })
       return { videoId, mediaId }
     })
 }

@@ -35,7 +35,7 @@ export function createUploadStore(db: Db, enqueue: Enqueue): UploadStore {
         await requireReferencedRecords(tx, organisationId, fields)
         const status = acceptedStatus(upload.startsWaiting)
         await insertMedia(tx, { mediaId, organisationId, title: fields.mediaTitle, originalFilename: upload.originalFilename, status })
-        await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, plays: false })
+        await insertVideo(tx, { ...fields, videoId, mediaId, organisationId, userId, isPlayable: false })
         await takeOrganisationFormats(tx.query, { mediaId, organisationId })
         const { progress } = status
         const reserved = await reserve(tx, organisationId, { ...UNKNOWN_SOURCE, uploadId: uploadOfSource(sourceUrl) })

@@ -77,14 +77,14 @@ export interface NewVideo extends VideoFields {
   organisationId: string
   userId: string
   /** True if its media already has files. */
-  plays: boolean
+  isPlayable: boolean
 }
 
 export async function insertVideo(tx: Transaction, video: NewVideo): Promise<void> {
   await tx.query(
     `insert into video (${FIELD_COLUMNS}, video_id, media_id, organisation_id, creator_id, last_modified_by_id, delivery_version)
      values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT3}, ${NEXT4}, ${NEXT4}, case when ${NEXT5} then new_delivery_version() else '' end)`,
-    [...fieldValues(video), video.videoId, video.mediaId, video.organisationId, video.userId, video.plays],
+    [...fieldValues(video), video.videoId, video.mediaId, video.organisationId, video.userId, video.isPlayable],
   )
 }
 

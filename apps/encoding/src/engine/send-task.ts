@@ -11,8 +11,8 @@ export type TaskOwner = Pick<NewJob, 'jobId' | 'organisationId' | 'lowPriority'>
 
 /** Queues the next task of a job, in the transaction that causes it. */
 export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, kind: TaskKind): Promise<void> {
-  const place = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
-  await queue.send(tx, { ...place, payload: {}, cost: TASK_COST_MS })
+  const item = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
+  await queue.send(tx, { ...item, payload: {}, cost: TASK_COST_MS })
 }
 
 /**

@@ -95,10 +95,10 @@ export async function readChunkFaults(tx: Transaction, jobId: string, chunk: num
   return row ?? { faults: 0, storageFaults: 0 }
 }
 
-export async function countChunkFault(tx: Transaction, jobId: string, chunk: number, isOfStorage: boolean): Promise<void> {
+export async function countChunkFault(tx: Transaction, jobId: string, chunk: number, isStorageFault: boolean): Promise<void> {
   await tx.query(
     'update chunk set faults = faults + (not $3)::int, storage_faults = storage_faults + $3::bool::int where job_id = $1 and chunk = $2',
-    [jobId, chunk, isOfStorage],
+    [jobId, chunk, isStorageFault],
   )
 }
 

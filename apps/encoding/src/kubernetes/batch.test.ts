@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { firstChunks, nameOfBatch, readIndexes } from './batch.ts'
+import { firstChunks, kubernetesJobName, readIndexes } from './batch.ts'
 
 test.each([
   [undefined, []],
@@ -11,7 +11,7 @@ test.each([
 })
 
 test('the name of a Kubernetes Job is short enough for its pods', () => {
-  const name = nameOfBatch('a-release-of-20-chars', { jobId: '1'.repeat(10), runId: '1'.repeat(10) })
+  const name = kubernetesJobName('a-release-of-20-chars', { jobId: '1'.repeat(10), runId: '1'.repeat(10) })
   expect(`${name}-999999`.length).toBeLessThanOrEqual(63)
 })
 

@@ -18,7 +18,7 @@ export function firstChunks({ chunks }: Pick<Batch, 'chunks'>, indexes: number):
 }
 
 /** Returns the name of the Kubernetes Job. It is deterministic, and unique per run. */
-export function nameOfBatch(instance: string, { jobId, runId }: Pick<Batch, 'jobId' | 'runId'>): string {
+export function kubernetesJobName(instance: string, { jobId, runId }: Pick<Batch, 'jobId' | 'runId'>): string {
   return `${instance}-encode-${jobId}-${runId}`
 }
 

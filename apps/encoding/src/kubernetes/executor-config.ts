@@ -42,7 +42,8 @@ export function readExecutor(read: Reader): KubernetesSettings | undefined {
   if (readExecutorKind(read) === 'worker') return undefined
   const instance = read.text('VITASCOPE_KUBERNETES_INSTANCE', {
     fallback: 'vitascope',
-    description: 'Owner of the Jobs, 1 to 20 characters of `[a-z0-9-]`. Two installations in one namespace need two names.',
+    description:
+      'Name by which this installation recognises its Jobs, 1 to 20 characters of `[a-z0-9-]`. Two installations in one namespace need two names.',
   })
   if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(instance))
     read.refuse('VITASCOPE_KUBERNETES_INSTANCE must have 1 to 20 characters of a-z, 0-9 and -')
@@ -92,7 +93,7 @@ export function readExecutor(read: Reader): KubernetesSettings | undefined {
       min: 30,
       max: 86_400,
       description:
-        'A Job without progress is replaced after this time. A Job that waits in a queue may have other settings for the same time.',
+        'A Job without progress is replaced after this time. A suspended Job that was created with other settings is also replaced after this time.',
     }),
   }
 }

@@ -5,7 +5,7 @@ import type { Queue } from '@vitascope/queue'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import { readJob } from '../job/job-store.ts'
-import { type Batch, nameOfBatch, readIndexes } from './batch.ts'
+import { type Batch, kubernetesJobName, readIndexes } from './batch.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import { belongsTo, chunksOfIndexes, isSuspendedAndOutdated, jobManifest, podNeedsOf, settingsHash } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
@@ -68,7 +68,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     if (!known) return
     const jobs = new Map(known)
     const runs = await openRuns(db.query)
-    const runsByName = new Map(runs.map((run) => [nameOfBatch(settings.instance, run), run]))
+    const runsByName = new Map(runs.map((run) => [kubernetesJobName(settings.instance, run), run]))
     const hasNormalRun = runs.some(({ lowPriority }) => !lowPriority)
     for (const [name, run] of runsByName) {
       const job = jobs.get(name)
@@ -91,7 +91,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     if (isStalled(run, job)) return finish(run, job, 'stalled')
     if (!isOutdated(run, job)) return
     log.info(
-      { kubernetes_job: nameOfBatch(settings.instance, run), job_id: run.jobId },
+      { kubernetes_job: kubernetesJobName(settings.instance, run), job_id: run.jobId },
       'pending Kubernetes Job has outdated settings; recreating it',
     )
     await api.remove(job)
@@ -129,7 +129,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
       const needs = podNeedsOf(job.plan, job.source.bytes)
       owner ??= api.owner()
       const manifest = jobManifest(settings, run, needs, await owner)
-      const name = nameOfBatch(settings.instance, run)
+      const name = kubernetesJobName(settings.instance, run)
       if (await api.create(manifest)) {
         log.info({ kubernetes_job: name, job_id: run.jobId, chunks: run.chunks.length, ...needs }, 'Kubernetes Job created for chunks')
       } else {
@@ -156,7 +156,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     const failedChunks = chunksOfIndexes(job, run, readIndexes(job.status?.failedIndexes))
     const chargedChunks = outcome === 'DeadlineExceeded' ? 'started' : outcome === 'stalled' ? [] : failedChunks
     log.warn(
-      { kubernetes_job: nameOfBatch(settings.instance, run), job_id: run.jobId, outcome, failed: chargedChunks },
+      { kubernetes_job: kubernetesJobName(settings.instance, run), job_id: run.jobId, outcome, failed: chargedChunks },
       'Kubernetes Job ended before its chunks were encoded',
     )
     for (const { item_id: itemId } of await openItems(db.query, run, chargedChunks)) {

@@ -3,7 +3,7 @@ import type { V1Container, V1Job, V1OwnerReference, V1PodTemplateSpec } from '@k
 import type { EncodePlan } from '@vitascope/media'
 import { CHUNK_EXIT } from '../task/task.ts'
 import { chunkMemoryMib, chunkScratchBytes } from '../task/task-resources.ts'
-import { type Batch, firstChunks, nameOfBatch } from './batch.ts'
+import { type Batch, firstChunks, kubernetesJobName } from './batch.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import { WORKER_CONTAINER } from './pod-template.ts'
 
@@ -47,7 +47,7 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
-      name: nameOfBatch(settings.instance, run),
+      name: kubernetesJobName(settings.instance, run),
       namespace: settings.namespace,
       labels: { ...labels, ...(settings.queue !== undefined && { 'kueue.x-k8s.io/queue-name': settings.queue }) },
       annotations: { [CHUNKS_ANNOTATION]: run.chunks.join(','), [SETTINGS_ANNOTATION]: settingsHash(settings) },
@@ -142,7 +142,7 @@ function withChunks(container: V1Container, settings: KubernetesSettings, run: B
     ...container,
     env: [
       ...(container.env ?? []),
-      { name: 'VITASCOPE_WORKER_RUN', value: nameOfBatch(settings.instance, run) },
+      { name: 'VITASCOPE_WORKER_RUN', value: kubernetesJobName(settings.instance, run) },
       { name: 'VITASCOPE_WORKER_JOB', value: run.jobId },
       { name: 'VITASCOPE_WORKER_CHUNKS', value: firstChunks(run, pods).join(',') },
     ],

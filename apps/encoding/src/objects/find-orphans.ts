@@ -52,13 +52,13 @@ export async function* findOrphans(
         continue
       }
       if (batch.length === NAMES_PER_QUERY) {
-        yield* withoutRow(db, batch, graceMs, scanned)
+        yield* filterOrphans(db, batch, graceMs, scanned)
         batch = []
       }
       batch.push({ name: owner, objects: 1, bytes, newest: modified })
     }
   }
-  yield* withoutRow(db, batch, graceMs, scanned)
+  yield* filterOrphans(db, batch, graceMs, scanned)
 }
 
 /** Returns the key of an object's row, or undefined for a name that this service does not use. */
@@ -73,7 +73,7 @@ function ownerOf(name: string): string | undefined {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-async function* withoutRow(db: Db, batch: readonly Orphan[], graceMs: number, scanned: ScanSummary): AsyncGenerator<Orphan> {
+async function* filterOrphans(db: Db, batch: readonly Orphan[], graceMs: number, scanned: ScanSummary): AsyncGenerator<Orphan> {
   if (batch.length === 0) return
   const names = batch.map(({ name }) => name)
   // Three queries with one index each. A view that joins the tables could use none.

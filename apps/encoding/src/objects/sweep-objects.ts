@@ -15,17 +15,17 @@ interface Tools {
   jobs: Pick<Client<typeof JobServiceService>, 'checkSets'>
   storage: ObjectStorage
   log: Logger
-  forMs: number
+  timeLimitMs: number
 }
 
 /**
- * Deletes dropped objects for `forMs`, then continues in the next pass. A prefix that fails is due
+ * Deletes dropped objects for `timeLimitMs`, then continues in the next pass. A prefix that fails is due
  * again in a minute. Sets are checked with the catalogue first: after a restore of one of the two
  * databases, a set dropped here may still be in use there.
  */
 export async function sweepObjects(tools: Tools, signal: AbortSignal): Promise<void> {
-  const { db, storage, log, forMs } = tools
-  const deadline = performance.now() + forMs
+  const { db, storage, log, timeLimitMs } = tools
+  const deadline = performance.now() + timeLimitMs
   const due = await duePrefixes(db.query, MAX_PREFIXES_PER_PASS)
   const inUse = await findPrefixesInUse(tools, due, signal)
   for (const { prefix } of due) {

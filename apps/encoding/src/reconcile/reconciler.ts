@@ -83,7 +83,7 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       const dropped = await removeUnneededJobs({ ...tools, graceMs: UNNEEDED_GRACE_PASSES * intervalMs }, stopping.signal)
       for (const jobId of dropped) log.info({ job_id: jobId }, 'job no longer needed; removed')
     })
-    await part('objects', () => sweepObjects({ ...tools, forMs: intervalMs }, stopping.signal))
+    await part('objects', () => sweepObjects({ ...tools, timeLimitMs: intervalMs }, stopping.signal))
     // A pass may take long because of the number of deletions.
     if (await tools.db.ping()) lastReached = performance.now()
   }

@@ -97,7 +97,7 @@ async function importUploadedFile(
     const upload = readUploadSource(job.sourceUrl)
     if (!upload) return fetched()
     const { maxBytes } = limits
-    return uploads.importUpload(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.done }, signal)
+    return uploads.importUpload(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.setProgress }, signal)
   }
 
   async function fetched(): Promise<StoredBytes> {
@@ -109,7 +109,7 @@ async function importUploadedFile(
         minBytesPerSecond: limits.minBytesPerSecond,
       },
       signal,
-      onProgress: (progress) => lease.done(progress.total ? progress.bytes / progress.total : 0),
+      onProgress: (progress) => lease.setProgress(progress.total ? progress.bytes / progress.total : 0),
     })
     await storage.put(object, { file, move: true }, { signal })
     return found
@@ -117,7 +117,7 @@ async function importUploadedFile(
 }
 
 interface ExtendedLease {
-  done(share: number): void
+  setProgress(progress: number): void
   stop(): void
 }
 
@@ -126,9 +126,9 @@ interface ExtendedLease {
  * the download when the lease is over.
  */
 function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: AbortController): ExtendedLease {
-  let share = 0
+  let progress = 0
   const timer = setInterval(() => {
-    steps.extendLease(item, share).then(
+    steps.extendLease(item, progress).then(
       (held) => {
         if (!held) lost.abort(new Error('the lease is over'))
       },
@@ -136,8 +136,8 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
     )
   }, leaseMs / 3)
   return {
-    done: (now) => {
-      share = now
+    setProgress: (now) => {
+      progress = now
     },
     stop: () => clearInterval(timer),
   }

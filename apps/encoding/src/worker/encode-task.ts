@@ -10,7 +10,7 @@ const ENCODE_SHARE = 0.97
 
 /** Encodes one chunk, or the audio of the whole, and uploads its segments. */
 export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<FilesResult> {
-  const { storage, tools, scratch, signal, onDone, stallSeconds } = work
+  const { storage, tools, scratch, signal, setProgress, stallSeconds } = work
   const { plan, chunk, workPrefix } = input
   if (!canCarryOut(plan, tools)) throw new FfmpegVersionMismatch()
   const keys = chunkKeys(plan, chunk)
@@ -27,7 +27,7 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
       limits: { stallSeconds },
       signal: runSignal,
       onProgress: ({ frame, seconds }) =>
-        onDone(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
+        setProgress(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
     })
   const fed = await measureSpeed(work, input, () =>
     isLong(plan, chunk) ? streamSegmentsWhile(work, { plan, chunk, keys, workPrefix }, run) : run(signal).then(none),

@@ -8,7 +8,7 @@ import { uploadFileList, uploadFiles } from './upload.ts'
 
 /** Makes the set from all segments, verifies it, and uploads it with the list of its files. */
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
-  const { storage, tools, scratch, signal, onDone } = work
+  const { storage, tools, scratch, signal, setProgress } = work
   if (!canCarryOut(plan, tools)) throw new FfmpegVersionMismatch()
   const listed: ListedChunk[] = []
   for (const chunk of chunks) listed.push(await listChunkFiles(work, chunk))
@@ -20,17 +20,17 @@ export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, wor
   )
   for (const [index, chunk] of listed.entries()) {
     await downloadChunk(work, chunk)
-    onDone((0.2 * (index + 1)) / listed.length)
+    setProgress((0.2 * (index + 1)) / listed.length)
   }
   await packageRenditions({ plan, scratch, tools, signal })
-  onDone(0.5)
+  setProgress(0.5)
   const verified = await verifySet({ plan, scratch, tools, signal })
-  onDone(0.7)
+  setProgress(0.7)
   const paths = verified.map((file) => file.path)
   const stored = await uploadFiles(storage, { folder: join(scratch, setFolder), prefix: setPrefix, paths }, signal)
   const checksums = new Map(stored.map((file) => [file.path, file.sha256]))
   const changed = verified.find((file) => checksums.get(file.path) !== file.sha256)
   if (changed) throw new EncodeFailed('incomplete', `${changed.path} changed after it was verified`)
-  onDone(1)
+  setProgress(1)
   return { kind: 'files', list: await uploadFileList(storage, workPrefix, verified, signal) }
 }

@@ -68,8 +68,8 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
         return sources.get(source, signal)
       },
       reserveDisk: (bytes) => reserveDisk({ bytes }),
-      onFiles: (files) => held.addFiles(files, signal),
-      onDone: held.done,
+      reportFiles: (files) => held.addFiles(files, signal),
+      setProgress: held.setProgress,
       signal,
     })
     return end((await held.complete(result, stopping)) ? 'ok' : 'lost')

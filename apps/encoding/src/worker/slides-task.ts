@@ -21,7 +21,7 @@ const RENDERED_SHARE = 0.9
  * files.
  */
 export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix }: SlidesInput): Promise<FilesResult> {
-  const { storage, scratch, office, signal, onDone } = work
+  const { storage, scratch, office, signal, setProgress } = work
   if (source.bytes > slideLimits.bytes) {
     throw new SourceRefused(4002, `this file is too large: the maximum is ${slideLimits.bytes / 2 ** 20} MiB`)
   }
@@ -29,7 +29,7 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   const format = await sniffPresentation(file)
   const pdf = format === 'pdf' ? file : join(scratch, DOCUMENT)
   if (format !== 'pdf') await convertToPdf({ file, format, folder: join(scratch, 'office'), pdf, office, signal })
-  onDone(CONVERTED_SHARE)
+  setProgress(CONVERTED_SHARE)
   const folder = join(scratch, 'pages')
   const target = join(scratch, 'slides')
   await mkdir(target)
@@ -40,7 +40,7 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
     signal,
   )
   const document = await storage.put(`${setPrefix}/${DOCUMENT}`, { file: pdf }, { signal })
-  onDone(1)
+  setProgress(1)
   const stored = new Map(uploaded.map((one) => [one.path, one]))
   const list: SlidesFile[] = pages.flatMap(({ page, width, height }): SlidesFile[] => {
     const [image, thumbnail] = [stored.get(imageOf(page)), stored.get(thumbnailOf(page))]
@@ -64,7 +64,7 @@ const thumbnailOf = (page: number) => `thumb-${numbered(page)}.jpg`
  * file are never on disk all at once.
  */
 async function renderAll(work: TaskWork, pdf: string, { folder, target }: { folder: string; target: string }): Promise<RenderedPage[]> {
-  const { tools, signal, onDone, stallSeconds } = work
+  const { tools, signal, setProgress, stallSeconds } = work
   const until = performance.now() + slideLimits.drawSeconds * 1000
   await placeSource(pdf, folder, await sandboxFor(process.execPath))
   await installRenderer(folder)
@@ -83,7 +83,7 @@ async function renderAll(work: TaskWork, pdf: string, { folder, target }: { fold
       // The renderer reports nothing during a page, whereas ffmpeg reports twice per second.
       pageSeconds: 2 * stallSeconds,
       onPage: () =>
-        onDone(
+        setProgress(
           CONVERTED_SHARE +
             (RENDERED_SHARE - CONVERTED_SHARE) * ((all.length + ++done * 0.8) / Math.max(pages, all.length + PAGES_PER_RUN)),
         ),
@@ -99,7 +99,7 @@ async function renderAll(work: TaskWork, pdf: string, { folder, target }: { fold
     const { thumbnailSide } = slideLimits
     await makeSlideImages({ pictures, thumbnailSide, scratch: folder, target, tools, limits: { stallSeconds }, signal })
     all.push(...run.drawn)
-    onDone(CONVERTED_SHARE + (RENDERED_SHARE - CONVERTED_SHARE) * (all.length / pages))
+    setProgress(CONVERTED_SHARE + (RENDERED_SHARE - CONVERTED_SHARE) * (all.length / pages))
   }
   return all
 }

@@ -73,7 +73,7 @@ async function streamOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: Fee
   const now = paths.slice(0, MAX_FILES)
   if (now.length === 0) return []
   const files = await putSegments(work, { plan, chunk, prefix: workPrefix }, now)
-  await work.onFiles(files)
+  await work.reportFiles(files)
   return files
 }
 

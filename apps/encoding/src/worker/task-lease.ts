@@ -18,7 +18,7 @@ export interface TaskLease {
   /** Aborts when the lease is lost. The task must stop and discard its results. */
   lost: AbortSignal
   /** Sets the progress of the task, 0 to 1. */
-  done(share: number): void
+  setProgress(progress: number): void
   /** Reports files, with retries. Throws when the lease is over. */
   addFiles(files: readonly StoredFile[], signal: AbortSignal): Promise<void>
   /** Ends the task, with retries. Returns false if the lease was over. */
@@ -30,49 +30,49 @@ export interface TaskLease {
 }
 
 /** Progress is reported at most twice per second. */
-const PROGRESS_MS = 500
+const MIN_PROGRESS_INTERVAL_MS = 500
 const EXTEND_TIMEOUT_MS = 5_000
 const MAX_PAUSE_MS = 5_000
 /**
- * Maximum number of errors that are neither a rejection nor `unavailable`. The service may recover
- * from them or not.
+ * Maximum number of errors other than a lost lease and `unavailable`, from which the service may
+ * recover.
  */
-const FAULTS = 5
+const MAX_ERRORS = 5
 
 export function keepLease(work: Client<typeof WorkServiceService>, task: Task, heartbeatMs: number, log: Logger): TaskLease {
   const lease = { taskId: task.taskId, fence: task.fence }
   const lost = new AbortController()
-  let share = 0
-  let extending = false
+  let progress = 0
+  let isExtending = false
   let extendedAt = performance.now()
 
   const extend = async () => {
-    if (extending || lost.signal.aborted) return
-    extending = true
+    if (isExtending || lost.signal.aborted) return
+    isExtending = true
     extendedAt = performance.now()
     try {
-      await work.extendTaskLease({ ...lease, done: share }, callWithin(EXTEND_TIMEOUT_MS))
+      await work.extendTaskLease({ ...lease, done: progress }, callWithDeadline(EXTEND_TIMEOUT_MS))
     } catch (error) {
       // If the service is unavailable, it cannot lease the task to another worker either, so the
       // work continues.
       if (isLeaseLost(error)) lost.abort(new Error('the lease is over'))
       else log.warn({ err: error, task_id: task.taskId }, 'renewing a lease failed')
     } finally {
-      extending = false
+      isExtending = false
     }
   }
   const timer = setInterval(() => void extend(), heartbeatMs)
 
-  const settle = async (call: (call: Call) => Promise<unknown>, signal: AbortSignal): Promise<boolean> => {
-    for (let faults = 0, tries = 1; ; tries++) {
+  const callWithRetries = async (call: (call: Call) => Promise<unknown>, signal: AbortSignal): Promise<boolean> => {
+    for (let errors = 0, tries = 1; ; tries++) {
       try {
         await call(serviceCall('worker', randomUUID(), signal))
         return true
       } catch (error) {
         if (signal.aborted) throw error
         if (isLeaseLost(error)) return false
-        if (!isDomainError(error) || error.kind !== 'unavailable') faults++
-        if (faults >= FAULTS) throw error
+        if (!isDomainError(error) || error.kind !== 'unavailable') errors++
+        if (errors >= MAX_ERRORS) throw error
         log.warn({ err: error, task_id: task.taskId, tries }, 'reporting a task result failed; retrying')
         await delay(backoffMs(tries, { minMs: 200, maxMs: MAX_PAUSE_MS }), undefined, { signal })
       }
@@ -81,24 +81,24 @@ export function keepLease(work: Client<typeof WorkServiceService>, task: Task, h
 
   return {
     lost: lost.signal,
-    done(now) {
-      share = Math.min(1, Math.max(share, now))
-      if (performance.now() - extendedAt >= PROGRESS_MS) void extend()
+    setProgress(now) {
+      progress = Math.min(1, Math.max(progress, now))
+      if (performance.now() - extendedAt >= MIN_PROGRESS_INTERVAL_MS) void extend()
     },
     async addFiles(files, signal) {
       const segments = files.map(({ seconds = 0, ...file }) => ({ ...file, seconds }))
-      if (await settle((call) => work.addSegments({ ...lease, files: segments }, call), signal)) return
+      if (await callWithRetries((call) => work.addSegments({ ...lease, files: segments }, call), signal)) return
       lost.abort(new Error('the lease is over'))
       lost.signal.throwIfAborted()
     },
-    complete: (result, signal) => settle((call) => work.completeTask({ ...lease, result: toResultMessage(result) }, call), signal),
-    fail: (fault, signal) => settle((call) => work.failTask({ ...lease, ...fault }, call), signal),
+    complete: (result, signal) => callWithRetries((call) => work.completeTask({ ...lease, result: toResultMessage(result) }, call), signal),
+    fail: (fault, signal) => callWithRetries((call) => work.failTask({ ...lease, ...fault }, call), signal),
     release: () => releaseTask(work, task, log),
     stop: () => clearInterval(timer),
   }
 }
 
-function callWithin(ms: number): Call {
+function callWithDeadline(ms: number): Call {
   return { ...serviceCall('worker', randomUUID()), deadline: new Date(Date.now() + ms) }
 }
 

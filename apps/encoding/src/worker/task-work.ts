@@ -15,18 +15,18 @@ export interface TaskWork {
   /** Seconds of video encoded per second. */
   speed: ReturnType<Metrics['gauge']>
   /**
-   * Reserves disk space for the source and for `madeBytes` of results, then returns the path of the
+   * Reserves disk space for the source and for `resultBytes` of results, then returns the path of the
    * source. It may be called once per task.
    */
-  getSource: (source: StoredSource, madeBytes: number) => Promise<string>
+  getSource: (source: StoredSource, resultBytes: number) => Promise<string>
   /** Reserves disk space for a task without a source. */
   reserveDisk: (bytes: number) => Promise<void>
   /**
    * Reports files below the work prefix while the task continues. Resolves when they are recorded.
    */
-  onFiles: (files: readonly StoredFile[]) => Promise<void>
+  reportFiles: (files: readonly StoredFile[]) => Promise<void>
   /** Sets the progress, 0 to 1. */
-  onDone: (share: number) => void
+  setProgress: (progress: number) => void
   signal: AbortSignal
 }
 

@@ -16,7 +16,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /** Methods with a key throw WEBHOOK_NOT_FOUND. `resend` and `test` also throw WEBHOOK_DISABLED and DELIVERY_WAITING. */
 export interface DeliveryStore {
-  list(key: WebhookKey, place: LogPosition, signal?: AbortSignal): Promise<Delivery[]>
+  list(key: WebhookKey, position: LogPosition, signal?: AbortSignal): Promise<Delivery[]>
   /** Queues the event of a delivery again and returns the new delivery. Throws DELIVERY_NOT_FOUND. */
   resend(key: WebhookKey, deliveryId: string, call: IdempotentCall): Promise<string>
   /** Queues an event of type `webhook.test`. */
