@@ -88,7 +88,7 @@ function expressApp(
   )
   const unknown = unknownPaths(routes)
   app.use((request, response) => {
-    requestContext(response).instance = () => unknown.shown(request.originalUrl)
+    requestContext(response).instance = () => unknown.redact(request.originalUrl)
     throw refusal('not_found', 'NOT_FOUND', unknown.detail(request.originalUrl))
   })
   app.use(asErrorHandler(sendProblem))

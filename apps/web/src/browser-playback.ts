@@ -8,12 +8,12 @@ import { pause } from './recovery/pause.ts'
  * the server.
  */
 const CHECK_SECONDS = 3
-/** A stalled `<video>` is reloaded after this many seconds, whether or not the server answers. */
+/** A stalled `<video>` is reloaded after this many seconds, whether or not the server responds. */
 const STALL_SECONDS = 8
 /** Delay between the failed request and the request that finds the cause. */
 const CHECK_DELAY_MS = 1_000
 /**
- * A decoding error within this time after a reload, while the server answers, is attributed to the
+ * A decoding error within this time after a reload, while the server responds, is attributed to the
  * file.
  */
 const RELOAD_INTERVAL_MS = 15_000

@@ -40,7 +40,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // No id has such characters. The server answers that the video does not exist.
+    // No id has such characters. The server responds that the video does not exist.
     return text
   }
 }

@@ -1,7 +1,7 @@
 import type { ConnectionRecovery } from './connection-recovery.ts'
 
 /**
- * A part of the page's script cannot be loaded although the server answers: the server runs a newer
+ * A part of the page's script cannot be loaded although the server responds: the server runs a newer
  * release than the page.
  */
 export class OutdatedPage extends Error {}

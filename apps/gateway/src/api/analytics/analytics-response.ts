@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { required, schema } from '../../server/schema/response-format.ts'
 
 const STEP = 5
-const BUCKETS = Array.from({ length: 100 / STEP + 1 }, (_, place) => String(place * STEP))
+const BUCKETS = Array.from({ length: 100 / STEP + 1 }, (_, index) => String(index * STEP))
 
 const day = schema.text('`YYYY-MM-DD` in UTC.', '2030-12-31')
 const organisation = { organisation_id: schema.id('organisation') }
@@ -104,7 +104,7 @@ export function watchedResponse(found: Watched | undefined) {
 }
 
 function bucketsResponse(counts: readonly number[]): Record<string, number> {
-  return Object.fromEntries(BUCKETS.map((bucket, place) => [bucket, counts[place] ?? 0]))
+  return Object.fromEntries(BUCKETS.map((bucket, index) => [bucket, counts[index] ?? 0]))
 }
 
 export function languageResponse({ language, counts }: LanguageCounts, of: OfOrganisation, days: Period): z.input<typeof LanguageResponse> {

@@ -1,7 +1,7 @@
 import { type Event, EventType } from '@vitascope/proto/analytics/v1/event'
 import { z } from 'zod'
 import { field, problem, refuse } from '../../server/schema/field.ts'
-import { decimal, int, list, oneOf, type Shown, text } from '../../server/schema/fields.ts'
+import { decimal, type FieldDocs, int, list, oneOf, text } from '../../server/schema/fields.ts'
 
 /** Larger values do not come from a player. */
 const maxIntervals = 1_000
@@ -10,18 +10,18 @@ const maxStalls = 1_000_000
 const maxStallMs = 86_400_000
 
 /** A number of seconds. Analytics validates its value together with the rest of the event. */
-function seconds(shown: Shown) {
-  return numberField('must be a number of seconds', shown)
+function seconds(docs: FieldDocs) {
+  return numberField('must be a number of seconds', docs)
 }
 
 /** Accepts a JSON number or decimal digits. Rejects everything else with the message. */
-function numberField(sentence: string, shown: Shown) {
+function numberField(sentence: string, docs: FieldDocs) {
   return field(
     (value) => {
       const number = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,20})?$/.test(value) ? Number(value) : value
       return typeof number === 'number' && Number.isFinite(number) ? number : refuse(sentence)
     },
-    z.number(problem(sentence)).meta(shown),
+    z.number(problem(sentence)).meta(docs),
   )
 }
 

@@ -128,13 +128,17 @@ export const listQualityDays = route({
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const request = { organisationId, videoId, period, ...page }
       const { days, nextPageToken } = await context.services.insights.listQualityDays(request, context.call)
       return { rows: days, nextPageToken }
     })
     const path = `/analytics/qoe/${organisationId}/video/${videoId}/per-day`
-    const link = nextLink(context.publicUrl, path, { ...query, more, query: { date_start: query.date_start, date_end: query.date_end } })
+    const link = nextLink(context.publicUrl, path, {
+      ...query,
+      nextCursor,
+      query: { date_start: query.date_start, date_end: query.date_end },
+    })
     return new Reply(
       rows.map((row) => qualityDayResponse(row, { video_id: videoId, organisation_id: organisationId })),
       { headers: link },
@@ -152,10 +156,10 @@ async function viewerDays(
   path: string,
 ) {
   const period = periodOf(query)
-  const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+  const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
     const { days, nextPageToken } = await services.insights.listViewerDays({ ...of, period, ...page }, call)
     return { rows: days, nextPageToken }
   })
   const { date_start, date_end } = query
-  return { rows, link: nextLink(publicUrl, path, { ...query, more, query: { date_start, date_end } }) }
+  return { rows, link: nextLink(publicUrl, path, { ...query, nextCursor, query: { date_start, date_end } }) }
 }

@@ -115,14 +115,14 @@ export const listDays = route({
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
-    const { rows, more } = await runReport(request, context, (call) =>
+    const { rows, nextCursor } = await runReport(request, context, (call) =>
       collectRows({ ...query, part: 1_000 }, async (page) => {
         const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, call)
         return { rows: days, nextPageToken }
       }),
     )
     const path = `/analytics/views/${organisationId}/per-day`
-    const link = nextLink(context.publicUrl, path, { ...query, more, query: repeatedFilters(query) })
+    const link = nextLink(context.publicUrl, path, { ...query, nextCursor, query: repeatedFilters(query) })
     return new Reply(
       rows.map((row) => dayResponse(row, { organisation_id: organisationId })),
       { headers: link },
@@ -152,7 +152,7 @@ export const listVideos = route({
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const { video_id: videoIds = [], language: languages = [] } = query.filter ?? {}
     const request = { organisationId, period, videoIds, languages, detailed }
-    const { rows, more } = await context.services.reportQueue.run(organisationId, context.call, (call) =>
+    const { rows, nextCursor } = await context.services.reportQueue.run(organisationId, context.call, (call) =>
       collectRows({ ...query, part: detailed ? DETAILED_PART : 1_000 }, async (page) => {
         const { videos, nextPageToken } = await context.services.reports.listVideos({ ...request, ...page }, call)
         return { rows: videos, nextPageToken }
@@ -161,7 +161,7 @@ export const listVideos = route({
     const path = `/analytics/views/${organisationId}/per-video`
     const link = nextLink(context.publicUrl, path, {
       ...query,
-      more,
+      nextCursor,
       query: { ...repeatedFilters(query), ...(detailed && { detailed: '1' }) },
     })
     return new Reply(
@@ -201,7 +201,7 @@ export const listVideoDays = route({
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { days, nextPageToken } = await context.services.reports.listVideoDays(
         { organisationId, videoId, period, ...page },
         context.call,
@@ -209,7 +209,7 @@ export const listVideoDays = route({
       return { rows: days, nextPageToken }
     })
     const path = `/analytics/views/${organisationId}/video/${videoId}/per-day`
-    const link = nextLink(context.publicUrl, path, { ...query, more, query: repeatedFilters(query) })
+    const link = nextLink(context.publicUrl, path, { ...query, nextCursor, query: repeatedFilters(query) })
     return new Reply(
       rows.map((row) => dayResponse(row, { video_id: videoId, organisation_id: organisationId })),
       { headers: link },

@@ -67,8 +67,8 @@ export const listKeysOfUser = route({
   query: z.object(pageQuery),
   response: KeysOfUserResponse,
   async handle({ params, query }, { services, call, publicUrl }) {
-    const { keys, index, more } = await listKeys(services, { $case: 'userId', value: params.userId }, query, call)
-    const headers = nextLink(publicUrl, `/apikey/user/${params.userId}`, { ...query, more })
+    const { keys, index, nextCursor } = await listKeys(services, { $case: 'userId', value: params.userId }, query, call)
+    const headers = nextLink(publicUrl, `/apikey/user/${params.userId}`, { ...query, nextCursor })
     return new Reply(keysOfUserResponse(params.userId, keys, index), { headers })
   },
 })
@@ -85,8 +85,8 @@ export const listKeysOfOrganisation = route({
   query: z.object(pageQuery),
   response: KeysOfOrganisationResponse,
   async handle({ params, query }, { services, call, publicUrl }) {
-    const { keys, index, more } = await listKeys(services, { $case: 'organisationId', value: params.organisationId }, query, call)
-    const headers = nextLink(publicUrl, `/apikey/organisation/${params.organisationId}`, { ...query, more })
+    const { keys, index, nextCursor } = await listKeys(services, { $case: 'organisationId', value: params.organisationId }, query, call)
+    const headers = nextLink(publicUrl, `/apikey/organisation/${params.organisationId}`, { ...query, nextCursor })
     return new Reply(keysOfOrganisationResponse(keys, index), { headers })
   },
 })
@@ -158,14 +158,14 @@ export const revokeApiKey = route({
 export const apiKeyRoutes = [getApiKey, listResources, listKeysOfUser, listKeysOfOrganisation, createApiKey, regenerateApiKey, revokeApiKey]
 
 async function listKeys(services: Services, owner: ListApiKeysRequest['owner'], query: { start: number; limit: number }, call: Call) {
-  const [{ rows, more }, { resources }] = await Promise.all([
+  const [{ rows, nextCursor }, { resources }] = await Promise.all([
     collectRows({ ...query, part: 200 }, async (page) => {
       const { apiKeys, nextPageToken } = await services.apiKeys.listApiKeys({ owner, ...page }, call)
       return { rows: apiKeys, nextPageToken }
     }),
     services.accessList.listResources({}, call),
   ])
-  return { keys: rows, index: indexResources(resources), more }
+  return { keys: rows, index: indexResources(resources), nextCursor }
 }
 
 function requireOwnKey(caller: Caller, key: string): void {

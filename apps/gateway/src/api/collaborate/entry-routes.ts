@@ -27,7 +27,7 @@ export const listEntries = route({
     const { entries, nextPageToken } = await services.entries.listEntries({ videoId, ...page }, call)
     // A page may have fewer rows than its limit.
     const start = query.start + entries.length - query.limit
-    const headers = nextLink(publicUrl, `/collaborate/${videoId}`, { start, limit: query.limit, more: nextPageToken })
+    const headers = nextLink(publicUrl, `/collaborate/${videoId}`, { start, limit: query.limit, nextCursor: nextPageToken })
     return new Reply(Object.fromEntries(entries.map((entry) => [entry.collaborationId, entryResponse(entry)])), { headers })
   },
 })

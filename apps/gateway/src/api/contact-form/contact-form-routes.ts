@@ -21,11 +21,11 @@ export const listContactForms = route({
   response: z.array(ContactFormResponse),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
       const { contactForms, nextPageToken } = await services.contactForms.listContactForms({ organisationId, ...page }, call)
       return { rows: contactForms, nextPageToken }
     })
-    const headers = nextLink(publicUrl, '/contact-form', { ...query, more, query: { organisation_id: organisationId } })
+    const headers = nextLink(publicUrl, '/contact-form', { ...query, nextCursor, query: { organisation_id: organisationId } })
     return new Reply(rows.map(contactFormResponse), { headers })
   },
 })

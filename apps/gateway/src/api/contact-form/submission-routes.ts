@@ -49,12 +49,12 @@ export const listSubmissions = route({
   query: z.object(pageQuery),
   response: z.array(SubmissionResponse),
   async handle({ params, query }, { services, call, publicUrl }) {
-    const { rows, more } = await collectRows({ ...query, part: 500 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 500 }, async (page) => {
       const { submissions, nextPageToken } = await services.contactForms.listSubmissions({ ...params, ...page }, call)
       return { rows: submissions, nextPageToken }
     })
     const path = `/contact-form/${params.contactFormId}/submission`
-    return new Reply(rows.map(submissionResponse), { headers: nextLink(publicUrl, path, { ...query, more }) })
+    return new Reply(rows.map(submissionResponse), { headers: nextLink(publicUrl, path, { ...query, nextCursor }) })
   },
 })
 

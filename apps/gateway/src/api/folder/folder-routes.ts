@@ -25,12 +25,12 @@ export const listFolders = route({
   response: z.array(z.record(z.string(), FolderResponse)),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
       const { folders, nextPageToken } = await services.folders.listFolders({ organisationId, ...page }, call)
       return { rows: folders, nextPageToken }
     })
     const folders = Object.fromEntries(rows.map((folder) => [folder.folderId, folderResponse(folder)]))
-    return new Reply([folders], { headers: nextLink(publicUrl, `/folder/${organisationId}`, { ...query, more }) })
+    return new Reply([folders], { headers: nextLink(publicUrl, `/folder/${organisationId}`, { ...query, nextCursor }) })
   },
 })
 
@@ -104,11 +104,11 @@ export const listFolderVideos = route({
   query: z.object(pageQuery),
   response: z.object({ contents: z.array(schema.id('video')), folder_id: schema.id('folder') }),
   async handle({ params: { folderId }, query }, { services, call, publicUrl }) {
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { videoIds, nextPageToken } = await services.folders.listFolderVideos({ folderId, ...page }, call)
       return { rows: videoIds, nextPageToken }
     })
-    const headers = nextLink(publicUrl, `/folder/${folderId}/video`, { ...query, more })
+    const headers = nextLink(publicUrl, `/folder/${folderId}/video`, { ...query, nextCursor })
     return new Reply({ contents: rows, folder_id: folderId }, { headers })
   },
 })

@@ -84,15 +84,15 @@ async function listVideos(
   { caller, services, call, publicUrl }: Context,
 ): Promise<Reply> {
   const organisationId = requiredOrganisation(caller, organisation_id)
-  const { rows, more } = await collectRows({ ...query, part: 500 }, async (page) => {
+  const { rows, nextCursor } = await collectRows({ ...query, part: 500 }, async (page) => {
     const { videos, nextPageToken } = await services.locations.listVideosByPlace({ organisationId, place, ...page }, call)
     return { rows: videos, nextPageToken }
   })
   const path = `/location/videos/${place.$case}/${encodeURIComponent(place.value)}`
-  const headers = nextLink(publicUrl, path, { ...query, more, query: { organisation_id: organisationId } })
+  const headers = nextLink(publicUrl, path, { ...query, nextCursor, query: { organisation_id: organisationId } })
   return new Reply(rows.map(placedVideoResponse), { headers })
 }
 
 function placedVideoResponse({ videoId, title, location }: PlacedVideo): z.input<typeof placedVideos>[number] {
-  return { video_id: videoId, title, location: locationResponse(required(location, 'where a video was shot')) }
+  return { video_id: videoId, title, location: locationResponse(required(location, 'location of the video')) }
 }

@@ -91,7 +91,7 @@ export const deleteMedia = route({
     // A deletion is final, so its record must name an existing user.
     if (isSystemCaller(caller)) await services.users.getUser({ userId: request.userId }, call)
     const { deleteTime } = await services.media.deleteMedia(request, call)
-    return { id: request.mediaId, result: true as const, deleted: formatOptionalTimestamp(required(deleteTime, 'a time of deletion')) }
+    return { id: request.mediaId, result: true as const, deleted: formatOptionalTimestamp(required(deleteTime, 'time of deletion')) }
   },
 })
 

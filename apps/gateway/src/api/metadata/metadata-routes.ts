@@ -75,7 +75,7 @@ export const createMetadata = route({
     const { createTime } = await services.metadata.createMetadata(request, call)
     return {
       status: 'Created' as const,
-      message: { id: params.videoId, status: 1 as const, created: formatOptionalTimestamp(required(createTime, 'a time')) },
+      message: { id: params.videoId, status: 1 as const, created: formatOptionalTimestamp(required(createTime, 'time')) },
     }
   },
 })
@@ -99,7 +99,7 @@ export const updateMetadata = route({
     const { updateTime } = await services.metadata.updateMetadata(request, call)
     return {
       status: 'Updated' as const,
-      message: { id: params.videoId, status: 1 as const, created: formatOptionalTimestamp(required(updateTime, 'a time')) },
+      message: { id: params.videoId, status: 1 as const, created: formatOptionalTimestamp(required(updateTime, 'time')) },
     }
   },
 })
@@ -128,7 +128,7 @@ export const deleteMetadata = route({
     const { deleteTime } = await services.metadata.deleteMetadata({ videoId: params.videoId, names: params.keyNames }, call)
     return {
       status: 'Updated' as const,
-      message: { id: params.videoId, status: 1 as const, deleted: formatOptionalTimestamp(required(deleteTime, 'a time')) },
+      message: { id: params.videoId, status: 1 as const, deleted: formatOptionalTimestamp(required(deleteTime, 'time')) },
     }
   },
 })

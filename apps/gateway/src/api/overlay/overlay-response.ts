@@ -57,7 +57,7 @@ export function videoOverlayResponse(overlay: VideoOverlay): z.input<typeof Vide
 }
 
 export function overlayResponse(overlay: Overlay): z.input<typeof OverlayResponse> {
-  const response = videoOverlayResponse(required(overlay.shown, 'what an overlay shows'))
+  const response = videoOverlayResponse(required(overlay.shown, 'content of the overlay'))
   return {
     in_player_ad_id: response.overlay_id,
     ...response,

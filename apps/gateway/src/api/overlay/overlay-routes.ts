@@ -21,12 +21,12 @@ export const listOverlays = route({
   response: z.record(z.string(), OverlayResponse).meta({ description: 'Overlays by their index in the list, starting at `"0"`.' }),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
       const { overlays, nextPageToken } = await services.overlays.listOverlays({ organisationId, ...page }, call)
       return { rows: overlays, nextPageToken }
     })
     const body = Object.fromEntries(rows.map((overlay, index) => [String(query.start - 1 + index), overlayResponse(overlay)]))
-    const headers = nextLink(publicUrl, '/overlay', { ...query, more, query: { organisation_id: organisationId } })
+    const headers = nextLink(publicUrl, '/overlay', { ...query, nextCursor, query: { organisation_id: organisationId } })
     return new Reply(body, { headers })
   },
 })

@@ -161,11 +161,11 @@ export const listPlaylists = route({
   response: z.array(PlaylistEntryResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, more } = await collectRows({ ...query, part: 250 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 250 }, async (page) => {
       const { playlists, nextPageToken } = await services.playlists.listPlaylists({ organisationId, ...page }, call)
       return { rows: playlists, nextPageToken }
     })
-    const headers = nextLink(publicUrl, `/playlist/organisation/${organisationId}`, { ...query, more })
+    const headers = nextLink(publicUrl, `/playlist/organisation/${organisationId}`, { ...query, nextCursor })
     return new Reply(rows.map(playlistEntryResponse), { headers })
   },
 })

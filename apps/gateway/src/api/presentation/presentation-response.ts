@@ -53,13 +53,13 @@ export const PresentationResponse = z
   })
   .meta({ id: 'Presentation', description: 'A presentation: slides that appear next to a video.' })
 
-type Shown = z.input<typeof PresentationResponse>
+type PresentationBody = z.input<typeof PresentationResponse>
 
 /**
  * Returns the public record. It is the same for all callers, because the service omits what guests
  * may not see.
  */
-export function presentationResponse(presentation: Presentation, publicUrl: string): Shown {
+export function presentationResponse(presentation: Presentation, publicUrl: string): PresentationBody {
   const addressOf = (version: string, path: string) =>
     version === '' ? '' : `${publicUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
   const slides = presentation.slides.map(({ version, path, thumbnailPath, seconds }) => ({
@@ -75,7 +75,7 @@ export function presentationResponse(presentation: Presentation, publicUrl: stri
     user_id: presentation.userId,
     organisation_id: presentation.organisationId,
     url: addressOf(presentation.documentVersion, presentation.documentPath),
-    status: statusResponse(required(presentation.status, 'the status of a presentation')),
+    status: statusResponse(required(presentation.status, 'status of the presentation')),
     video_id: presentation.videoId,
     date_created: formatOptionalTimestamp(presentation.createTime),
     slides: byNumber(slides),
@@ -84,10 +84,10 @@ export function presentationResponse(presentation: Presentation, publicUrl: stri
   }
 }
 
-function statusResponse({ state, progress, code, reason }: PresentationStatus): Shown['status'] {
+function statusResponse({ state, progress, code, reason }: PresentationStatus): PresentationBody['status'] {
   const message = messages[state as keyof typeof messages]
   if (message === undefined) throw new Error(`a service returned the state ${state}`)
-  return { message: message as Shown['status']['message'], progress, code, reason }
+  return { message: message as PresentationBody['status']['message'], progress, code, reason }
 }
 
 function byNumber<T>(values: readonly T[]): Record<string, T> {

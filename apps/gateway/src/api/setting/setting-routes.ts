@@ -122,11 +122,11 @@ export const listSettings = route({
   response: z.record(z.string(), SettingResponse).meta({ description: 'Profiles by id.' }),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, more } = await collectRows({ ...query, part: 50 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 50 }, async (page) => {
       const { settings, nextPageToken } = await services.settings.listSettings({ organisationId, ...page }, call)
       return { rows: settings, nextPageToken }
     })
-    const headers = nextLink(publicUrl, `/setting/organisation/${organisationId}`, { ...query, more })
+    const headers = nextLink(publicUrl, `/setting/organisation/${organisationId}`, { ...query, nextCursor })
     return new Reply(Object.fromEntries(rows.map((setting) => [setting.settingId, settingResponse(setting)])), { headers })
   },
 })

@@ -29,13 +29,13 @@ export const listTags = route({
   async handle({ query }, { caller, services, call, publicUrl }) {
     const { organisation_id } = query
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, more } = await collectRows({ ...query, part: PART }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: PART }, async (page) => {
       const { tags, nextPageToken } = await services.tags.listTags({ organisationId, ...page }, call)
       return { rows: tags, nextPageToken }
     })
     return new Reply(
       rows.map(({ tag, videos }) => ({ tag, count: videos })),
-      { headers: nextLink(publicUrl, '/tag', { ...query, more, query: { organisation_id } }) },
+      { headers: nextLink(publicUrl, '/tag', { ...query, nextCursor, query: { organisation_id } }) },
     )
   },
 })
@@ -108,12 +108,12 @@ export const listTaggedVideos = route({
     const { match, organisation_id } = query
     const organisationId = requiredOrganisation(caller, organisation_id)
     const wanted = { organisationId, tags: params.tag, any: match === 'any' }
-    const { rows, more } = await collectRows({ ...query, part: PART }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: PART }, async (page) => {
       const { videoIds, nextPageToken } = await services.tags.listTaggedVideos({ ...wanted, ...page }, call)
       return { rows: videoIds, nextPageToken }
     })
     const path = `/video/tag/${encodeURIComponent(JSON.stringify({ tags: params.tag }))}`
-    return new Reply(rows, { headers: nextLink(publicUrl, path, { ...query, more, query: { match, organisation_id } }) })
+    return new Reply(rows, { headers: nextLink(publicUrl, path, { ...query, nextCursor, query: { match, organisation_id } }) })
   },
 })
 

@@ -33,11 +33,11 @@ export const listThemes = route({
   response: z.array(ThemeResponse),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { themes, nextPageToken } = await services.themes.listThemes({ organisationId, ...page }, call)
       return { rows: themes, nextPageToken }
     })
-    const headers = nextLink(publicUrl, '/theme', { ...query, more, query: { organisation_id: organisationId } })
+    const headers = nextLink(publicUrl, '/theme', { ...query, nextCursor, query: { organisation_id: organisationId } })
     return new Reply(rows.map(themeResponse), { headers })
   },
 })
@@ -52,11 +52,11 @@ export const listThemeVideos = route({
   query: z.object(pageQuery),
   response: z.array(z.object({ video_id: schema.id('video'), title: schema.text('Title of the video.', 'Launch day') })),
   async handle({ params, query }, { services, call, publicUrl }) {
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { videos, nextPageToken } = await services.themes.listThemeVideos({ themeId: params.id, ...page }, call)
       return { rows: videos, nextPageToken }
     })
-    const headers = nextLink(publicUrl, `/theme/${params.id}/videos`, { ...query, more })
+    const headers = nextLink(publicUrl, `/theme/${params.id}/videos`, { ...query, nextCursor })
     return new Reply(
       rows.map(({ videoId, title }) => ({ video_id: videoId, title })),
       { headers },

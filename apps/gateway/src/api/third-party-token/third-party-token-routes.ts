@@ -112,7 +112,7 @@ export const createThirdPartyToken = route({
   async handle({ payload }, { caller, services, call }) {
     const thirdPartyToken = toMessage({ ...payload, organisation_id: namedOrganisation(caller, payload.organisation_id) })
     const created = await services.thirdPartyTokens.createThirdPartyToken({ thirdPartyToken }, call)
-    return { id: created.thirdPartyTokenId, status: 1 as const, created: formatOptionalTimestamp(required(created.createTime, 'a time')) }
+    return { id: created.thirdPartyTokenId, status: 1 as const, created: formatOptionalTimestamp(required(created.createTime, 'time')) }
   },
 })
 
@@ -151,7 +151,7 @@ export const updateThirdPartyToken = route({
     const thirdPartyToken = { ...toMessage(payload), thirdPartyTokenId: params.id }
     const updateMask = sent.map((name) => Object.entries(names).find(([, shownName]) => shownName === name)?.[0] ?? name)
     const updated = await services.thirdPartyTokens.updateThirdPartyToken({ thirdPartyToken, updateMask }, call)
-    return { id: params.id, status: 1 as const, Updated: formatOptionalTimestamp(required(updated.updateTime, 'a time')) }
+    return { id: params.id, status: 1 as const, Updated: formatOptionalTimestamp(required(updated.updateTime, 'time')) }
   },
 })
 
@@ -166,7 +166,7 @@ export const deleteThirdPartyToken = route({
   refusals: { third_party_token_not_found: 'The token does not exist, it is already deleted, or it belongs to another organisation.' },
   async handle({ params }, { services, call }) {
     const deleted = await services.thirdPartyTokens.deleteThirdPartyToken({ thirdPartyTokenId: params.id }, call)
-    return { id: params.id, status: 1 as const, Deleted: formatOptionalTimestamp(required(deleted.deleteTime, 'a time')) }
+    return { id: params.id, status: 1 as const, Deleted: formatOptionalTimestamp(required(deleted.deleteTime, 'time')) }
   },
 })
 

@@ -107,11 +107,11 @@ export const listUsers = route({
   response: z.array(UserResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, query.organisation_id)
-    const { rows, more } = await collectRows({ ...query, part: 500 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 500 }, async (page) => {
       const { users, nextPageToken } = await services.users.listUsers({ organisationId, ...page }, call)
       return { rows: users, nextPageToken }
     })
-    const link = { start: query.start, limit: query.limit, more, query: { organisation_id: organisationId } }
+    const link = { start: query.start, limit: query.limit, nextCursor, query: { organisation_id: organisationId } }
     return new Reply(rows.map(userResponse), { headers: nextLink(publicUrl, '/user', link) })
   },
 })

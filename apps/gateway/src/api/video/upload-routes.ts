@@ -59,7 +59,7 @@ export const uploadVideo = route({
     const accepted = await acceptUpload(payload, 'url', false, context)
     const { videoId, jobId, status } = accepted
     const action = payload.media_id === undefined ? ('new video' as const) : ('replace' as const)
-    return { id: videoId, status: videoStatusResponse(required(status, 'the status of a video')), job_id: jobId, action }
+    return { id: videoId, status: videoStatusResponse(required(status, 'status of the video')), job_id: jobId, action }
   },
 })
 

@@ -102,10 +102,10 @@ export const VideoResponse = z
   })
   .meta({ id: 'Video', description: 'A video: one publication of a media.' })
 
-type Shown = z.input<typeof VideoResponse>
+type VideoBody = z.input<typeof VideoResponse>
 
 /** Returns the video as guests see it. */
-export function guestVideoResponse(video: Video, publicUrl: string): Shown {
+export function guestVideoResponse(video: Video, publicUrl: string): VideoBody {
   const set = video.renditions
   return {
     video_id: video.videoId,
@@ -154,12 +154,12 @@ export function guestVideoResponse(video: Video, publicUrl: string): Shown {
     setting_id: video.settingId,
     theme_id: video.themeId,
     contact_form_id: video.contactFormId,
-    status: videoStatusResponse(required(video.status, 'the status of a video')),
+    status: videoStatusResponse(required(video.status, 'status of the video')),
   }
 }
 
 /** Returns the video as its own organisation and system keys see it. */
-export function ownVideoResponse(video: Video, publicUrl: string): Shown {
+export function ownVideoResponse(video: Video, publicUrl: string): VideoBody {
   return {
     ...guestVideoResponse(video, publicUrl),
     description_private: video.descriptionPrivate,

@@ -64,7 +64,7 @@ export const listVideos = route({
     }
     const { videos, totalSize, nextPageToken } = await services.videos.listVideos(request, call)
     const { start, cursor: _, limit, ...narrowed } = query
-    const headers = nextLink(publicUrl, '/video', { start, limit, more: nextPageToken, query: narrowed })
+    const headers = nextLink(publicUrl, '/video', { start, limit, nextCursor: nextPageToken, query: narrowed })
     const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoResponse(video, publicUrl)) }
     return new Reply(body, { headers })
   },
@@ -130,7 +130,7 @@ export const deleteVideo = route({
   refusals: { only_publish: 'The video is the only one of its media. Delete the media instead.' },
   async handle({ params }, { services, call }) {
     const { deleteTime } = await services.videos.deleteVideo({ videoId: params.videoId }, call)
-    return { id: params.videoId, result: true as const, deleted: formatOptionalTimestamp(required(deleteTime, 'a time of deletion')) }
+    return { id: params.videoId, result: true as const, deleted: formatOptionalTimestamp(required(deleteTime, 'time of deletion')) }
   },
 })
 
@@ -149,7 +149,7 @@ export const listVideosOfOrganisation = route({
   response: z.array(VideoResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
       const request = {
         organisationId,
         ...page,
@@ -163,7 +163,7 @@ export const listVideosOfOrganisation = route({
       return { rows: videos, nextPageToken }
     })
     const path = `/video/organisation/${organisationId}/${params.orderBy}/${params.orderType}`
-    const headers = nextLink(publicUrl, path, { ...query, more })
+    const headers = nextLink(publicUrl, path, { ...query, nextCursor })
     return new Reply(
       rows.map((video) => ownVideoResponse(video, publicUrl)),
       { headers },
@@ -214,7 +214,7 @@ export const createVideoToken = route({
   async handle({ params, payload }, { services, call }) {
     const request = { videoId: params.videoId, expiresInSeconds: payload.expires_in, address: payload.ip }
     const { token, expireTime } = await services.videos.createVideoToken(request, call)
-    return { token, expires: formatOptionalTimestamp(required(expireTime, 'a time of expiry')) }
+    return { token, expires: formatOptionalTimestamp(required(expireTime, 'time of expiry')) }
   },
 })
 

@@ -44,12 +44,12 @@ export const listWebhooks = route({
   response: z.array(WebhookResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, query.organisation_id)
-    const { rows, more } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
       const { webhooks, nextPageToken } = await services.webhooks.listWebhooks({ organisationId, ...page }, call)
       return { rows: webhooks, nextPageToken }
     })
     const filter = { organisation_id: query.organisation_id }
-    return new Reply(rows.map(webhookResponse), { headers: nextLink(publicUrl, '/webhook', { ...query, more, query: filter }) })
+    return new Reply(rows.map(webhookResponse), { headers: nextLink(publicUrl, '/webhook', { ...query, nextCursor, query: filter }) })
   },
 })
 
@@ -169,11 +169,13 @@ export const listDeliveries = route({
   query: z.object(pageQuery),
   response: z.array(DeliveryResponse),
   async handle({ params: { webhookId }, query }, { services, call, publicUrl }) {
-    const { rows, more } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
       const { deliveries, nextPageToken } = await services.webhooks.listDeliveries({ webhookId, ...page }, call)
       return { rows: deliveries, nextPageToken }
     })
-    return new Reply(rows.map(deliveryResponse), { headers: nextLink(publicUrl, `/webhook/${webhookId}/delivery`, { ...query, more }) })
+    return new Reply(rows.map(deliveryResponse), {
+      headers: nextLink(publicUrl, `/webhook/${webhookId}/delivery`, { ...query, nextCursor }),
+    })
   },
 })
 

@@ -27,7 +27,7 @@ export interface Outcome {
 export interface AuditLog {
   /**
    * Resolves with the function that records the outcome, once the entry is durable. Throws
-   * `unavailable` if auth does not answer.
+   * `unavailable` if auth does not respond.
    */
   recordIntent(write: Write): Promise<(outcome: Outcome) => void>
   /** Sends the pending outcomes, for a short time only. */

@@ -66,7 +66,7 @@ function parametersOf({ paths = {} }: OpenApiDocument): Parameter[] {
 }
 
 /**
- * Declares a query parameter that holds an object as JSON text. The default style would send each
+ * Declares a query parameter that contains an object as JSON text. The default style would send each
  * field as a separate parameter.
  */
 function declareJson(parameter: Parameter): void {

@@ -24,7 +24,7 @@ export interface RequestContext {
 
 export const NO_ROUTE = '(no route)'
 
-/** Property of a response that holds its `RequestContext`. */
+/** Property of a response that stores its `RequestContext`. */
 const CONTEXT = Symbol('request context')
 type ContextResponse = ServerResponse & { [CONTEXT]?: RequestContext }
 

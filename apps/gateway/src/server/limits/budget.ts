@@ -67,7 +67,7 @@ export function sharedBudgets(redis: SharedRedis): BudgetFactory {
   }
 }
 
-/** Returns null if Redis is unavailable or does not answer in time. */
+/** Returns null if Redis is unavailable or does not respond in time. */
 async function queryRedis<T>(redis: SharedRedis, query: () => Promise<T>): Promise<T | null> {
   if (!redis.isUp()) return null
   try {

@@ -55,7 +55,7 @@ export function createUploadProxy({
           const refused = incoming.headers['vitascope-refusal']
           if (typeof refused === 'string') {
             fail(parseRejection(refused))
-            // The header holds the complete error, so the rest of the body is not sent to encoding.
+            // The header contains the complete error, so the rest of the body is not sent to encoding.
             outgoing?.destroy()
           } else {
             // The rest of the body is not read.

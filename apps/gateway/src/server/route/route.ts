@@ -22,7 +22,7 @@ export type Access = 'public' | 'user' | 'super' | 'system'
 /** Schema of a path or query. */
 type Shape = z.ZodObject
 
-/** The arguments of a handler besides its input. */
+/** The arguments of a handler in addition to its input. */
 export interface Context {
   caller: Caller
   /** Options for every service call: principal, request id, signal, deadline, idempotency. */
@@ -283,7 +283,7 @@ export function route<
         ? declared.handle
         : (input, context) => withPublicNames(publicNames, declared.handle(input, context)),
   }
-  // The table holds routes with different schemas. Each handler only receives what its own schemas
+  // The table contains routes with different schemas. Each handler only receives what its own schemas
   // parsed.
   return complete as unknown as Route
 }

@@ -7,7 +7,7 @@ export interface UnknownPaths {
    * Returns the path with `…` in place of every segment that may be a key, a password, a token or
    * personal data.
    */
-  shown(url: string): string
+  redact(url: string): string
   /**
    * Returns the error message for a request to the path. It suggests the most similar existing
    * path.
@@ -34,18 +34,18 @@ export function unknownPaths(routes: readonly Route[]): UnknownPaths {
   const paths = routes.flatMap(targetsOf).map(({ path }) => path.split('/').slice(1))
   const words = new Set(paths.flat().filter((segment) => !segment.includes(':')))
   const areas = new Set(paths.map(([first = '']) => first))
-  const show = (segment: string, before: string | undefined) => {
+  const redactSegment = (segment: string, before: string | undefined) => {
     if (before !== undefined && !PLACEHOLDER.test(before) && BEFORE_SECRET.test(before)) return HIDDEN
     const isHarmless = [PLACEHOLDER, ID, VERSION, WORD].some((form) => form.test(segment)) || words.has(segment) || segment === ''
     return isHarmless ? segment : HIDDEN
   }
-  const shown = (url: string) => {
+  const redact = (url: string) => {
     const segments = (url.split('?', 1)[0] ?? '').split('/').slice(1)
-    const some = segments.slice(0, MAX_SEGMENTS).map((segment, index) => show(segment, segments[index - 1]))
+    const some = segments.slice(0, MAX_SEGMENTS).map((segment, index) => redactSegment(segment, segments[index - 1]))
     return `/${[...some, ...(segments.length > MAX_SEGMENTS ? [HIDDEN] : [])].join('/')}`
   }
   const suggestedArea = (url: string) => {
-    const [, version, area = ''] = shown(url).split('/')
+    const [, version, area = ''] = redact(url).split('/')
     if (version !== 'v2' || area === '' || area === HIDDEN || areas.has(area)) return undefined
     const [nearest] = [...areas]
       .map((one) => ({ one, distance: editDistance(one, area) }))
@@ -54,10 +54,10 @@ export function unknownPaths(routes: readonly Route[]): UnknownPaths {
     return nearest?.one
   }
   return {
-    shown,
+    redact,
     detail(url) {
       const area = suggestedArea(url)
-      return `there is no path ${shown(url)}${area === undefined ? '' : `; did you mean /v2/${area}?`}`
+      return `there is no path ${redact(url)}${area === undefined ? '' : `; did you mean /v2/${area}?`}`
     },
   }
 }

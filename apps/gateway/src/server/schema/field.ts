@@ -20,16 +20,16 @@ export function problem(message: string): { error: (issue: { input?: unknown }) 
 
 /**
  * Returns the schema of a field of a path, query or payload. `read` receives the input, of any
- * type, and returns the value or a `Refusal`. `shown` is the schema of the value, which the API
+ * type, and returns the value or a `Refusal`. `schema` is the schema of the value, which the API
  * document shows too.
  */
-export function field<Shown extends z.ZodType>(read: (value: unknown) => unknown, shown: Shown): z.ZodPreprocess<Shown> {
+export function field<Schema extends z.ZodType>(read: (value: unknown) => unknown, schema: Schema): z.ZodPreprocess<Schema> {
   return z.preprocess((value, context) => {
     const result = value === undefined ? refuse('is required') : read(value)
     if (!(result instanceof Refusal)) return result
     context.addIssue({ code: 'custom', message: result.message, input: value })
     return z.NEVER
-  }, shown)
+  }, schema)
 }
 
 /** An error between fields, reported for one of them. */

@@ -7,7 +7,7 @@ import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
 import { type Clash, checked, field, problem, Refusal, refuse } from './field.ts'
 
 /** Metadata of a field in the API document. */
-export interface Shown {
+export interface FieldDocs {
   description?: string
   example?: unknown
   [more: string]: unknown
@@ -21,30 +21,30 @@ const MAX_PATH_PART_LENGTH = 300
  * An id in a path. A malformed one matches no record: it is passed on, cut to a length that no id
  * has, and the service answers 404.
  */
-export function id(noun: string, shown: Shown = {}) {
-  return pathPart({ description: `Id of the ${noun}.`, example: '42', ...shown })
+export function id(noun: string, docs: FieldDocs = {}) {
+  return pathPart({ description: `Id of the ${noun}.`, example: '42', ...docs })
 }
 
 /** Any other text in a path that identifies something. */
-export function pathPart(shown: Shown) {
+export function pathPart(docs: FieldDocs) {
   return field(
     (value) => (typeof value !== 'string' || !isStorable(value) ? refuse(NOT_STORABLE) : value.slice(0, MAX_PATH_PART_LENGTH)),
-    z.string().meta(shown),
+    z.string().meta(docs),
   )
 }
 
 /** An id in a query or payload: digits, or a JSON number that represents them exactly. */
-export function idField(noun: string, shown: Shown = {}) {
-  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[1-9][0-9]{0,18}$', example: '42', ...shown }))
+export function idField(noun: string, docs: FieldDocs = {}) {
+  return field(readId, z.string().meta({ description: `Id of the ${noun}.`, pattern: '^[1-9][0-9]{0,18}$', example: '42', ...docs }))
 }
 
 /** Like `idField`, but an empty text or null means none and becomes an empty text. */
-export function idOrNone(noun: string, shown: Shown = {}) {
+export function idOrNone(noun: string, docs: FieldDocs = {}) {
   return field(
     (value) => (value === '' || value === null ? '' : readId(value)),
     z
       .string()
-      .meta({ description: `Id of the ${noun}. \`""\` or null means none.`, pattern: '^([1-9][0-9]{0,18})?$', example: '42', ...shown }),
+      .meta({ description: `Id of the ${noun}. \`""\` or null means none.`, pattern: '^([1-9][0-9]{0,18})?$', example: '42', ...docs }),
   )
 }
 
@@ -52,7 +52,7 @@ export function idOrNone(noun: string, shown: Shown = {}) {
  * An organisation id in a query or payload. Ownership is checked instead of the format, so a
  * malformed id is rejected like that of another organisation.
  */
-export function organisationIdField(shown: Shown = {}) {
+export function organisationIdField(docs: FieldDocs = {}) {
   return field(
     (value) => {
       if (typeof value === 'string') return isStorable(value) ? value.slice(0, MAX_PATH_PART_LENGTH) : refuse(NOT_STORABLE)
@@ -61,32 +61,32 @@ export function organisationIdField(shown: Shown = {}) {
     z.string().meta({
       description: 'Id of the organisation. Only a system key may name another organisation than its own.',
       example: '1',
-      ...shown,
+      ...docs,
     }),
   )
 }
 
 /** An integer as a JSON number or a text of digits. */
-export function int({ min, max }: { min: number; max: number }, shown: Shown = {}) {
+export function int({ min, max }: { min: number; max: number }, docs: FieldDocs = {}) {
   const message = `must be an integer from ${min} to ${max}`
   return field(
     (value) => {
       const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
       return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? number : refuse(message)
     },
-    z.int(problem(message)).min(min).max(max).meta(shown),
+    z.int(problem(message)).min(min).max(max).meta(docs),
   )
 }
 
 /** A decimal number as a JSON number or a text of digits. */
-export function decimal({ min, max }: { min: number; max: number }, shown: Shown = {}) {
+export function decimal({ min, max }: { min: number; max: number }, docs: FieldDocs = {}) {
   const message = `must be a number from ${min} to ${max}`
   return field(
     (value) => {
       const number = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,20})?$/.test(value) ? Number(value) : value
       return typeof number === 'number' && number >= min && number <= max ? number : refuse(message)
     },
-    z.number(problem(message)).min(min).max(max).meta(shown),
+    z.number(problem(message)).min(min).max(max).meta(docs),
   )
 }
 
@@ -102,8 +102,8 @@ const flags = new Map<unknown, boolean>([
 ])
 
 /** A boolean: `0` or `1`, `"0"` or `"1"`, true or false. */
-export function flag(shown: Shown = {}) {
-  return field((value) => flags.get(value) ?? refuse('must be 0 or 1, true or false'), z.boolean().meta(shown))
+export function flag(docs: FieldDocs = {}) {
+  return field((value) => flags.get(value) ?? refuse('must be 0 or 1, true or false'), z.boolean().meta(docs))
 }
 
 /** A field that can be cleared: an empty text or null becomes null. */
@@ -115,7 +115,7 @@ export function clearable<Inner extends z.ZodType>(inner: Inner) {
 export function text(
   max: number,
   { min = 0, pattern, message }: { min?: number; pattern?: RegExp; message?: string } = {},
-  shown: Shown = {},
+  docs: FieldDocs = {},
 ) {
   return field(
     (value) => {
@@ -126,33 +126,33 @@ export function text(
       if (lengthUpTo(value, max) < min) return refuse(`must have at least ${min} characters`)
       return pattern === undefined || pattern.test(value) ? value : refuse(message ?? 'is malformed')
     },
-    z.string().meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...shown }),
+    z.string().meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...docs }),
   )
 }
 
 /** One of a fixed set of words. */
-export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, shown: Shown = {}) {
-  return z.enum(words, problem(`must be one of: ${words.join(', ')}`)).meta(shown)
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, docs: FieldDocs = {}) {
+  return z.enum(words, problem(`must be one of: ${words.join(', ')}`)).meta(docs)
 }
 
 /** `YYYY-MM-DD HH:mm:ss` in UTC. */
-export function timestamp(shown: Shown = {}) {
+export function timestamp(docs: FieldDocs = {}) {
   return field(
     (value) => (typeof value === 'string' && parseTimestamp(value)) || refuse('must be a time such as 2030-12-31 23:59:59'),
-    z.date().meta({ type: 'string', example: '2030-12-31 23:59:59', ...shown }),
+    z.date().meta({ type: 'string', example: '2030-12-31 23:59:59', ...docs }),
   )
 }
 
 /** `YYYY-MM-DD`: an existing day, with years 1 to 9999. */
-export function day(shown: Shown = {}) {
+export function day(docs: FieldDocs = {}) {
   return field(
     (value) => (typeof value === 'string' && isDay(value) ? value : refuse('must be a day such as 2030-12-31')),
-    z.string().meta({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', ...shown }),
+    z.string().meta({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', ...docs }),
   )
 }
 
 /** `YYYY-MM-DD HH:mm:ss ZONE`. An empty text or null means never. */
-export function expiry(shown: Shown = {}) {
+export function expiry(docs: FieldDocs = {}) {
   return field(
     (value) => {
       if (value === '' || value === null) return null
@@ -162,20 +162,20 @@ export function expiry(shown: Shown = {}) {
     z
       .date()
       .nullable()
-      .meta({ type: 'string', example: '2030-12-31 23:59:59 GMT', ...shown }),
+      .meta({ type: 'string', example: '2030-12-31 23:59:59 GMT', ...docs }),
   )
 }
 
 /** An object of known fields, or its JSON text. */
-export function object<Fields extends z.ZodObject>(fields: Fields, shown: Shown = {}) {
-  return field((value) => asObject(value), fields.meta(shown))
+export function object<Fields extends z.ZodObject>(fields: Fields, docs: FieldDocs = {}) {
+  return field((value) => asObject(value), fields.meta(docs))
 }
 
 /**
  * Any JSON object, or its JSON text, stored as JSON text of at most `maxBytes`. An empty text or
  * null means none.
  */
-export function jsonObject(maxBytes: number, shown: Shown = {}) {
+export function jsonObject(maxBytes: number, docs: FieldDocs = {}) {
   return field(
     (value) => {
       if (value === '' || value === null) return ''
@@ -184,7 +184,7 @@ export function jsonObject(maxBytes: number, shown: Shown = {}) {
       const written = JSON.stringify(found)
       return Buffer.byteLength(written) <= maxBytes ? written : refuse(`must have at most ${maxBytes} bytes of JSON`)
     },
-    z.string().meta({ type: ['object', 'null'], additionalProperties: true, ...shown }),
+    z.string().meta({ type: ['object', 'null'], additionalProperties: true, ...docs }),
   )
 }
 
@@ -192,7 +192,7 @@ export function jsonObject(maxBytes: number, shown: Shown = {}) {
 export function map<Value extends z.ZodType>(
   value: Value,
   { max, key, keyMessage }: { max: number; key: RegExp; keyMessage: string },
-  shown: Shown = {},
+  docs: FieldDocs = {},
 ) {
   return field(
     (sent) => {
@@ -202,7 +202,7 @@ export function map<Value extends z.ZodType>(
       if (Object.hasOwn(found, '__proto__')) return refuse(`has an invalid name: ${keyMessage}`)
       return Object.keys(found).length > max ? refuse(`must have at most ${max} entries`) : found
     },
-    z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(shown),
+    z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(docs),
   )
 }
 
@@ -213,7 +213,7 @@ export function map<Value extends z.ZodType>(
 export function list<Item extends z.ZodType, Good = readonly unknown[]>(
   item: Item,
   { max, clearable = false, clashes = () => [] }: { max: number; clearable?: boolean; clashes?: (good: Good) => readonly Clash[] },
-  shown: Shown = {},
+  docs: FieldDocs = {},
 ) {
   return field(
     (value) => {
@@ -221,28 +221,28 @@ export function list<Item extends z.ZodType, Good = readonly unknown[]>(
       if (typeof value === 'string' && value.trimStart().startsWith('[')) return parseJson(value)
       return typeof value === 'string' && value !== '' ? [value] : value
     },
-    checked(z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`), clashes).meta(shown),
+    checked(z.array(item, problem('must be an array')).max(max, `must have at most ${max} items`), clashes).meta(docs),
   )
 }
 
 /** 1 to 100 characters without white space. */
-export function tag(shown: Shown = {}) {
+export function tag(docs: FieldDocs = {}) {
   const message = 'must have no white space; join words by hyphens'
-  return text(100, { min: 1, pattern: /^\S+$/u, message }, { example: 'summer-2030', ...shown })
+  return text(100, { min: 1, pattern: /^\S+$/u, message }, { example: 'summer-2030', ...docs })
 }
 
 /** A language code in canonical form. `_` is accepted for `-`. */
-export function language(shown: Shown = {}) {
+export function language(docs: FieldDocs = {}) {
   return field(
     (value) => (typeof value === 'string' && canonicalLanguage(value)) || refuse('must be a language code such as en or pt-BR'),
-    z.string().meta({ example: 'en-GB', ...shown }),
+    z.string().meta({ example: 'en-GB', ...docs }),
   )
 }
 
 /**
  * At most `max` IPv4 or IPv6 addresses and CIDRs, normalised. An empty list means no restriction.
  */
-export function addressList(max: number, shown: Shown = {}) {
+export function addressList(max: number, docs: FieldDocs = {}) {
   const network = field(
     (value) => (typeof value === 'string' && canonicalNetwork(value)) || refuse('must be an address, or a network such as 192.0.2.0/24'),
     z.string().meta({ example: '192.0.2.0/24' }),
@@ -250,7 +250,7 @@ export function addressList(max: number, shown: Shown = {}) {
   return list(
     network,
     { max, clearable: true },
-    { description: 'IP addresses and CIDRs that may load media files. Empty if all may.', ...shown },
+    { description: 'IP addresses and CIDRs that may load media files. Empty if all may.', ...docs },
   )
 }
 

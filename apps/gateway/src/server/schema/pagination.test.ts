@@ -18,8 +18,8 @@ test.each([
   [8, 10, [8, 9, 10], ''],
   [11, 10, [], ''],
   [4, 6, [4, 5, 6, 7, 8, 9], '9'],
-])('returns at most the rows of the page: from row %i, limit %i', async (start, limit, rows, more) => {
-  expect(await collectRows({ start, limit, part: 5 }, listOf(10))).toEqual({ rows, more })
+])('returns at most the rows of the page: from row %i, limit %i', async (start, limit, rows, nextCursor) => {
+  expect(await collectRows({ start, limit, part: 5 }, listOf(10))).toEqual({ rows, nextCursor })
 })
 
 test('requests only the rows of the page and skips the rows before it once', async () => {
@@ -34,7 +34,7 @@ test('requests only the rows of the page and skips the rows before it once', asy
 test('a cursor takes precedence over the start', async () => {
   const requests: PageRequest[] = []
   const page = await collectRows({ start: 20_000, cursor: '6', limit: 3, part: 5 }, listOf(10, requests))
-  expect(page).toEqual({ rows: [7, 8, 9], more: '9' })
+  expect(page).toEqual({ rows: [7, 8, 9], nextCursor: '9' })
   expect(requests).toEqual([{ pageSize: 3, pageToken: '6', skip: 0 }])
 })
 
@@ -45,13 +45,13 @@ test('the error for a start above 10,000 recommends the cursor', async () => {
     fields: [{ field: 'start', message: expect.stringContaining('Link') }],
   })
   expect(requests).toEqual([])
-  expect(await collectRows({ start: 10_000, limit: 3, part: 5 }, listOf(10_001))).toEqual({ rows: [10_000, 10_001], more: '' })
+  expect(await collectRows({ start: 10_000, limit: 3, part: 5 }, listOf(10_001))).toEqual({ rows: [10_000, 10_001], nextCursor: '' })
 })
 
 test('a page has a next link only if there are more rows', () => {
   const page = { start: 1, limit: 20, query: { organisation_id: '2' } }
-  expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, more: '' })).toEqual({})
-  expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, more: 'abc' })).toEqual({
+  expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, nextCursor: '' })).toEqual({})
+  expect(nextLink('http://127.0.0.1:8080', '/user', { ...page, nextCursor: 'abc' })).toEqual({
     Link: '<http://127.0.0.1:8080/v2/user?organisation_id=2&start=21&limit=20&cursor=abc>; rel="next"',
   })
 })

@@ -41,12 +41,12 @@ export interface PageRequest {
 
 /**
  * Returns `limit` rows of a list from row `start`. It requests at most `part` rows per call, to
- * keep responses under 4 MiB. `more` is the cursor of the next rows, or empty at the end.
+ * keep responses under 4 MiB. `nextCursor` is the cursor of the next rows, or empty at the end.
  */
 export async function collectRows<Row>(
   { start, cursor, limit, part }: { start: number; cursor?: string | undefined; limit: number; part: number },
   fetchPage: (page: PageRequest) => Promise<{ rows: readonly Row[]; nextPageToken: string }>,
-): Promise<{ rows: Row[]; more: string }> {
+): Promise<{ rows: Row[]; nextCursor: string }> {
   const rows: Row[] = []
   let position = positionOf({ start, cursor })
   do {
@@ -54,7 +54,7 @@ export async function collectRows<Row>(
     rows.push(...page.rows)
     position = { pageToken: page.nextPageToken, skip: 0 }
   } while (position.pageToken !== '' && rows.length < limit)
-  return { rows, more: position.pageToken }
+  return { rows, nextCursor: position.pageToken }
 }
 
 /**
@@ -64,11 +64,16 @@ export async function collectRows<Row>(
 export function nextLink(
   publicUrl: string,
   path: string,
-  { start, limit, more, query = {} }: { start: number; limit: number; more: string; query?: Readonly<Record<string, string | undefined>> },
+  {
+    start,
+    limit,
+    nextCursor,
+    query = {},
+  }: { start: number; limit: number; nextCursor: string; query?: Readonly<Record<string, string | undefined>> },
 ): Readonly<Record<string, string>> {
-  if (more === '') return {}
+  if (nextCursor === '') return {}
   const filters = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const position = Object.entries({ start: String(start + limit), limit: String(limit), cursor: more })
+  const position = Object.entries({ start: String(start + limit), limit: String(limit), cursor: nextCursor })
   const search = new URLSearchParams([...filters, ...position])
   return { Link: `<${publicUrl}/v2${path}?${search}>; rel="next"` }
 }

@@ -26,7 +26,7 @@ export function formatSeconds(seconds: number): string {
  * cannot express that.
  */
 export function required<T>(value: T | undefined, name: string): T {
-  if (value === undefined) throw new Error(`a service response has no ${name}`)
+  if (value === undefined) throw new Error(`a service response lacks a field: ${name}`)
   return value
 }
 

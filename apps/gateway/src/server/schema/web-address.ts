@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type Shown, text } from './fields.ts'
+import { type FieldDocs, text } from './fields.ts'
 
 /**
  * Browsers remove or normalise these before they parse the scheme, so that `java<TAB>script:` would
@@ -11,8 +11,8 @@ const NORMALISED_BY_BROWSERS = /[\p{C}\p{Z}\\]/u
  * A URL that players put into a page: http or https, and with `paths` also a URL without a scheme.
  * Empty for none.
  */
-export function webAddress(max: number, { paths }: { paths: boolean }, shown: Shown): z.ZodType<string> {
-  return text(max, {}, shown).superRefine((address, context) => {
+export function webAddress(max: number, { paths }: { paths: boolean }, docs: FieldDocs): z.ZodType<string> {
+  return text(max, {}, docs).superRefine((address, context) => {
     const message = problemOf(address, paths)
     if (message !== undefined) context.addIssue({ code: 'custom', message, input: address })
   })
