@@ -5,8 +5,8 @@ import type { Call } from '@vitascope/grpc'
 const RESPONSE_RESERVE_MS = 1_000
 
 /**
- * Runs a write, and aborts it before the commit if less than `RESPONSE_RESERVE_MS` of the caller's deadline
- * is left. So a caller never sees a timeout for a write that was committed.
+ * Runs a write, and aborts it before the commit if less than `RESPONSE_RESERVE_MS` of the caller's
+ * deadline is left. So a caller never sees a timeout for a write that was committed.
  */
 export async function withCommitDeadline<T>(call: Call, write: (call: Call) => Promise<T>): Promise<T> {
   if (!call.deadline) return write(call)

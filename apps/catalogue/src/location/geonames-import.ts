@@ -70,7 +70,7 @@ async function* copyParts(
   skip: ((problem: string) => void) | undefined,
 ): AsyncGenerator<string> {
   const problems: string[] = []
-  let bad = 0
+  let malformedLines = 0
   let part = ''
   for await (const lines of readLines(bytes)) {
     for (const line of lines) {
@@ -78,7 +78,7 @@ async function* copyParts(
       const place = readGeonamesLine(line)
       if (typeof place === 'string') {
         const problem = `line ${count.lines} ${place}`
-        bad++
+        malformedLines++
         if (skip) skip(problem)
         else if (problems.length < MAX_LISTED_PROBLEMS) problems.push(problem)
       } else {
@@ -86,11 +86,11 @@ async function* copyParts(
         part += `${count.lines}\t${country}\t${postcode}\t${key}\t${latitude}\t${longitude}\t${accuracy}\n`
       }
       if (part.length < COPY_CHARACTERS) continue
-      if (bad === 0 || skip) yield part
+      if (malformedLines === 0 || skip) yield part
       part = ''
     }
   }
-  if (bad > 0 && !skip) throw new ImportRefused(problems, bad - problems.length)
-  count.skipped = bad
+  if (malformedLines > 0 && !skip) throw new ImportRefused(problems, malformedLines - problems.length)
+  count.skipped = malformedLines
   if (part !== '') yield part
 }

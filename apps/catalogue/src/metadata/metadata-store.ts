@@ -23,13 +23,13 @@ export const METADATA_ENTRIES = `(select jsonb_agg(jsonb_build_object('name', e.
 export function createMetadataStore(db: Db): MetadataStore {
   return {
     async change(key, byUserId, change, call) {
-      const at = await withIdempotency(db, call, jsonCodec<number>(), async (tx) => {
+      const updatedAtMs = await withIdempotency(db, call, jsonCodec<number>(), async (tx) => {
         const { videoId } = await lockVideo(tx, key)
         const now = await readEntries(tx, videoId)
         await saveEntries(tx, videoId, now, change(now))
         return (await recordChange(tx, videoId, byUserId)).getTime()
       })
-      return new Date(at)
+      return new Date(updatedAtMs)
     },
   }
 }

@@ -37,7 +37,7 @@ export type ShownOverlay = Omit<Overlay, 'organisationId' | 'mediaId' | 'disable
 
 /** Maximum number per media. Every read of a video includes all of them. */
 export const MAX_OVERLAYS = 25
-/** 999:59. */
+/** 999:59 in seconds. */
 const MAX_SECONDS = 59_999
 const MAX_PIXELS = 8_192
 

@@ -2,7 +2,7 @@
  * Awaits a promise, or throws the reason of the signal. The awaited work continues for other
  * callers.
  */
-export async function untilAborted<Seen>(wait: Promise<Seen>, signal: AbortSignal): Promise<Seen> {
+export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)

@@ -20,24 +20,24 @@ export interface ForeignEvent {
   dataJson: string
 }
 
-const DATA_CHARACTERS = 4_096
+const MAX_DATA_CHARACTERS = 4_096
 
 /** Returns the event. Throws `invalid` with every invalid field. */
 export function checkForeignEvent(event: ForeignEvent): ForeignEvent {
   const problems: FieldError[] = []
-  const refuse = (field: string, message: string) => problems.push({ field, message })
-  if (!/^[\w-]{1,100}$/.test(event.eventId)) refuse('event_id', 'must be 1 to 100 characters of A-Z, a-z, 0-9, _ and -')
-  if (!isEventType(event.type)) refuse('type', `must be one of: ${EVENT_TYPES.join(', ')}`)
-  if (!isId(event.organisationId)) refuse('organisation_id', 'must be an id')
-  if (!/^[\x21-\x7e]{1,100}$/.test(event.objectKey)) refuse('object_key', 'must be 1 to 100 characters')
-  if (!isSmallObject(event.dataJson)) refuse('data_json', `must be a JSON object of at most ${DATA_CHARACTERS} characters`)
+  const addProblem = (field: string, message: string) => problems.push({ field, message })
+  if (!/^[\w-]{1,100}$/.test(event.eventId)) addProblem('event_id', 'must be 1 to 100 characters of A-Z, a-z, 0-9, _ and -')
+  if (!isEventType(event.type)) addProblem('type', `must be one of: ${EVENT_TYPES.join(', ')}`)
+  if (!isId(event.organisationId)) addProblem('organisation_id', 'must be an id')
+  if (!/^[\x21-\x7e]{1,100}$/.test(event.objectKey)) addProblem('object_key', 'must be 1 to 100 characters')
+  if (!isSmallObject(event.dataJson)) addProblem('data_json', `must be a JSON object of at most ${MAX_DATA_CHARACTERS} characters`)
   requireValid(problems)
   return event
 }
 
 function isSmallObject(text: string): boolean {
   // PostgreSQL cannot store NUL or a lone surrogate.
-  if (text.length > DATA_CHARACTERS || /\\u(0000|[dD][89a-fA-F])/.test(text)) return false
+  if (text.length > MAX_DATA_CHARACTERS || /\\u(0000|[dD][89a-fA-F])/.test(text)) return false
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value)

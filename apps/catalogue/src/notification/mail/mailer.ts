@@ -59,8 +59,8 @@ export function createMailer(parts: {
         try {
           state = await deliver(mail, signal)
         } catch (error) {
-          const isLate = await store.postpone(mail)
-          log.warn({ err: error, mail_id, attempt, given_up: isLate }, 'sending a success mail failed')
+          const hasExpired = await store.postpone(mail)
+          log.warn({ err: error, mail_id, attempt, expired: hasExpired }, 'sending a success mail failed')
           continue
         }
         await end(mail, state)

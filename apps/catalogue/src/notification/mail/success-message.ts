@@ -13,7 +13,7 @@ export interface SuccessMessage {
   html: string
 }
 
-const SUBJECT_CHARACTERS = 120
+const MAX_SUBJECT_CHARACTERS = 120
 
 /**
  * Returns the success mail. Titles and names are untrusted: the subject is reduced to one line, and
@@ -21,7 +21,7 @@ const SUBJECT_CHARACTERS = 120
  */
 export function successMessage({ title, name, playerUrl }: { title: string; name: string; playerUrl: string }): SuccessMessage {
   const shown = oneLine(title)
-  const short = firstCharacters(shown, SUBJECT_CHARACTERS)
+  const short = firstCharacters(shown, MAX_SUBJECT_CHARACTERS)
   const greeting = oneLine(name) === '' ? 'Hello,' : `Hello ${oneLine(name)},`
   const subject = `Your video is ready: ${short === shown ? shown : `${short}…`}`
   return {

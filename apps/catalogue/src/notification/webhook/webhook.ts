@@ -32,7 +32,7 @@ export interface Delivery {
 export type CheckAddress = (url: string) => readonly string[]
 
 export const MAX_WEBHOOKS = 20
-const URL_CHARACTERS = 2_000
+const MAX_URL_CHARACTERS = 2_000
 const PATHS = new Map<string, keyof WebhookFields>([
   ['url', 'url'],
   ['events', 'events'],
@@ -41,7 +41,7 @@ const PATHS = new Map<string, keyof WebhookFields>([
 
 /** Returns the fields with each event type once. Throws `invalid` with every invalid field. */
 export function checkWebhook<Fields extends WebhookFields>(fields: Fields, checkAddress: CheckAddress): Fields {
-  const lengthProblems = checkText('url', fields.url, { min: 1, max: URL_CHARACTERS })
+  const lengthProblems = checkText('url', fields.url, { min: 1, max: MAX_URL_CHARACTERS })
   const addressProblems = lengthProblems.length > 0 ? [] : checkAddress(fields.url)
   const problems: FieldError[] = [
     ...lengthProblems,
