@@ -1,7 +1,7 @@
 import { readDatabaseConfig } from '@vitascope/config'
 import { openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
-import { RECONCILE_STATEMENT_MS, type Reconciliation, reconcile } from './reconcile/reconcile.ts'
+import { RECONCILE_TIMEOUT_MS, type Reconciliation, reconcile } from './reconcile/reconcile.ts'
 
 /**
  * Prints one line per difference and a summary line. Exits with 1 if there are differences. As a
@@ -9,7 +9,7 @@ import { RECONCILE_STATEMENT_MS, type Reconciliation, reconcile } from './reconc
  */
 const log = createLogger({ service: 'analytics-reconcile' })
 const { databaseUrl } = readDatabaseConfig(process.env, 'ANALYTICS')
-const db = openPostgres({ url: databaseUrl, schema: 'analytics', log, poolSize: 1, statementTimeoutMs: RECONCILE_STATEMENT_MS })
+const db = openPostgres({ url: databaseUrl, schema: 'analytics', log, poolSize: 1, statementTimeoutMs: RECONCILE_TIMEOUT_MS })
 // The service has received the result or has exited.
 process.once('disconnect', () => process.exit())
 try {

@@ -11,7 +11,7 @@ import type { AnalyticsConfig } from './config.ts'
 import { eventHandlers } from './event/event-rpc.ts'
 import { createEventStore } from './event/event-store.ts'
 import { createEventWriter } from './event/event-writer.ts'
-import { countRejected } from './event/rejected-events.ts'
+import { createRejectedCounter } from './event/rejected-events.ts'
 import { openSpool } from './event/spool.ts'
 import { createStoredViews } from './event/stored-views.ts'
 import { createVisitors } from './event/visitor.ts'
@@ -55,7 +55,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const events = createEventStore(db, writer)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
   const viewCache = createViewCache({ writer })
-  const rejected = countRejected(metrics)
+  const rejected = createRejectedCounter(metrics)
   const eventWriter = createEventWriter({ store: events, spool, viewCache, rejected, retentionDays: config.retentionDays, log, metrics })
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)

@@ -10,7 +10,7 @@ import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { createEventWriter } from '../src/event/event-writer.ts'
-import { countRejected } from '../src/event/rejected-events.ts'
+import { createRejectedCounter } from '../src/event/rejected-events.ts'
 import { openSpool } from '../src/event/spool.ts'
 import { analyticsRetention } from '../src/retention/retention.ts'
 import { dayOf } from '../src/view/contribution.ts'
@@ -207,7 +207,7 @@ test('spooled events older than the retention are rejected, and count no view tw
   const eventWriter = createEventWriter({
     store,
     spool,
-    rejected: countRejected(metrics),
+    rejected: createRejectedCounter(metrics),
     retentionDays: KEPT_DAYS,
     log: testLog,
     metrics,

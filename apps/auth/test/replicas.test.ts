@@ -28,10 +28,10 @@ async function start(more: Parameters<typeof startTestAuth>[1] = {}): Promise<Te
 }
 
 let count = 0
-async function anOrganisationWithAKey({ organisations, users, apiKeys }: TestAuth) {
+async function createOrganisationWithKey({ organisations, users, apiKeys }: TestAuth) {
   const organisationId = (await organisations.createOrganisation({ name: 'One' }, system)).organisation?.organisationId ?? ''
-  const wanted = User.fromPartial({ organisationId, firstName: 'A', lastName: 'B', email: `r${++count}@example.org` })
-  const userId = (await users.createUser({ user: wanted }, system)).user?.userId ?? ''
+  const user = User.fromPartial({ organisationId, firstName: 'A', lastName: 'B', email: `r${++count}@example.org` })
+  const userId = (await users.createUser({ user }, system)).user?.userId ?? ''
   const key = (await apiKeys.createApiKey({ userId, applicationName: 'x', resources: [], expireTime: undefined }, system)).apiKey
   return { organisationId, userId, key: key?.value ?? '', apiKeyId: key?.apiKeyId ?? '' }
 }
@@ -49,7 +49,7 @@ test('every replica is notified of any change of a key', async () => {
   await waitFor(() => received.every(({ ids }) => ids.length === 1))
   expect(received.map(({ ids }) => ids)).toEqual([[[]], [[]]])
 
-  const { organisationId, userId, key, apiKeyId } = await anOrganisationWithAKey(one)
+  const { organisationId, userId, key, apiKeyId } = await createOrganisationWithKey(one)
   const [systemKeyId] = (await one.apiKeys.getApiKey({ key: SYSTEM_KEY }, system)).apiKey?.apiKeyId ?? ''
   const set = (status: OrganisationStatus) =>
     one.organisations.updateOrganisation(
@@ -87,20 +87,20 @@ test('every replica is notified of any change of a key', async () => {
   await Promise.all(received.map(({ ended }) => ended))
 })
 
-test('a replica with a new system key notifies the others', async () => {
-  const old = await start()
-  const B = 'another-value-for-the-system-key'
-  const young = await start({ systemKey: { value: B, file: undefined } })
-  expect(await young.apiKeys.authenticate({ key: B }, service())).toMatchObject({ organisationId: '1' })
-  await waitFor(() => old.apiKeys.authenticate({ key: B }, service()), { timeout: 10_000 })
+test('a replica that starts with a new system key revokes the old key on all replicas', async () => {
+  const oldReplica = await start()
+  const newKey = 'another-value-for-the-system-key'
+  const newReplica = await start({ systemKey: { value: newKey, file: undefined } })
+  expect(await newReplica.apiKeys.authenticate({ key: newKey }, service())).toMatchObject({ organisationId: '1' })
+  await waitFor(() => oldReplica.apiKeys.authenticate({ key: newKey }, service()), { timeout: 10_000 })
   for (const { apiKeys } of replicas) {
     await expect(apiKeys.authenticate({ key: SYSTEM_KEY }, service())).rejects.toMatchObject({ kind: 'unauthenticated' })
   }
 })
 
-test('the catalogue is notified of every organisation, also after an outage', async () => {
+test('the catalogue receives every organisation, including those created while it was unavailable', async () => {
   const first = await start()
-  const { organisationId } = await anOrganisationWithAKey(first)
+  const { organisationId } = await createOrganisationWithKey(first)
   const applied: ApplyOrganisationRequest[] = []
   const catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
   catalogue.implement(OrganisationReplicaServiceService, {
@@ -127,13 +127,13 @@ test('the catalogue is notified of every organisation, also after an outage', as
   await catalogue.drain(100)
 })
 
-test('until its database is reachable, a replica reports no key as malformed; then it accepts the configured key', async () => {
-  const at = new URL(database.url)
-  const proxy = await startFaultProxy(at.host)
+test('a replica that started without its database rejects requests as unavailable until it connects', async () => {
+  const databaseUrl = new URL(database.url)
+  const proxy = await startFaultProxy(databaseUrl.host)
   proxy.lose = () => true
-  at.host = proxy.address
+  databaseUrl.host = proxy.address
   const listen = `127.0.0.1:${await freePort()}`
-  const starting = startTestAuth(at.href, { listen })
+  const starting = startTestAuth(databaseUrl.href, { listen })
   const channel = openChannel(listen, { service: 'auth', principals: testPrincipals() })
   try {
     const apiKeys = channel.client(ApiKeyServiceService)

@@ -1,4 +1,4 @@
-import { type AddressRules, addressAllowed, type TokenVerdict } from '@vitascope/security'
+import { type AddressRules, addressAllowed, type TokenCheck } from '@vitascope/security'
 import type { AddedRendition } from './added/added-renditions.ts'
 import type { CaptionSettings } from './captions/hls-captions.ts'
 
@@ -28,7 +28,7 @@ export type Admission =
  */
 export function admit(
   policy: PlaybackPolicy,
-  request: { version: string; token: TokenVerdict | undefined; address: string; now: Date },
+  request: { version: string; token: TokenCheck | undefined; address: string; now: Date },
 ): Admission {
   if (policy.expires && policy.expires <= request.now) return { admitted: false, reason: 'not_found' }
   const set = policy.sets.find(({ version }) => version === request.version)

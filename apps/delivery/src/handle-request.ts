@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { isDomainError } from '@vitascope/errors'
 
-import { type AddressRules, clientAddress, type TokenKeys, type TokenVerdict, verifyVideoToken } from '@vitascope/security'
+import { type AddressRules, clientAddress, type TokenCheck, type TokenKeys, verifyVideoToken } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
@@ -115,7 +115,7 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
   if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
   // HEAD reads no bytes.
   const source = request.method === 'HEAD' ? storage : reads
-  return serveObject(request, response, { storage: source, name, open }, signal)
+  return serveObject(request, response, { storage: source, name, isPublic: open }, signal)
 }
 
 /**
@@ -146,7 +146,7 @@ async function wholeMaster(
  */
 function rememberVerdicts(keys: TokenKeys) {
   const good = new LRUCache<string, Date>({ max: 10_000, ttl: 60_000 })
-  return async (token: string, videoId: string, address: string): Promise<TokenVerdict> => {
+  return async (token: string, videoId: string, address: string): Promise<TokenCheck> => {
     const name = `${videoId} ${address} ${token}`
     const expires = good.get(name)
     const now = new Date()

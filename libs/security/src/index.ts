@@ -15,4 +15,4 @@ export { ANSWER_BINDING, sealedJson } from './sealed-json.ts'
 /** Key files of keys that sign tokens. */
 export { makeTokenKeys, parseTokenKeys, type TokenKey, type TokenKeys } from './token-keys.ts'
 /** Tokens that allow watching one video for a limited time. */
-export { signVideoToken, type TokenRefusal, type TokenVerdict, verifyVideoToken } from './video-token.ts'
+export { signVideoToken, type TokenCheck, type TokenRejection, verifyVideoToken } from './video-token.ts'

@@ -19,7 +19,7 @@ test('a token is valid for its video until it expires, and can be part of a path
 })
 
 test.each([
-  ['another video', { ...request, videoId: '9007199254740993124' }, 'other_video'],
+  ['another video', { ...request, videoId: '9007199254740993124' }, 'wrong_video'],
   ['the second it expires', { ...request, now: expires }, 'expired'],
   ['a year later', { ...request, now: new Date('2027-05-01') }, 'expired'],
 ])('a token is not valid for %s', async (_, foreign, reason) => {
@@ -37,7 +37,7 @@ test.each([
 ])('a token for %s used from %j: %p', async (ip, address, allowed) => {
   const token = await signVideoToken({ ...grant, ip }, keys)
   expect(await verifyVideoToken(token, { ...request, address }, keys)).toMatchObject(
-    allowed ? { allowed } : { allowed, reason: 'other_address' },
+    allowed ? { allowed } : { allowed, reason: 'wrong_address' },
   )
 })
 

@@ -4,19 +4,20 @@ import { normaliseAddress } from './address.ts'
 import type { TokenKeys } from './token-keys.ts'
 
 /** Reason why a token is rejected. */
-export type TokenRefusal = 'malformed' | 'unknown_key' | 'bad_signature' | 'expired' | 'other_video' | 'other_address'
+export type TokenRejection = 'malformed' | 'unknown_key' | 'bad_signature' | 'expired' | 'wrong_video' | 'wrong_address'
 
-export type TokenVerdict = { allowed: true; expires: Date } | { allowed: false; reason: TokenRefusal }
+export type TokenCheck = { allowed: true; expires: Date } | { allowed: false; reason: TokenRejection }
 
 const algorithm = 'HS256'
-// Prevents that other types of tokens signed with the same keys are accepted for a video.
+// Tokens of other types may be signed with the same keys. They are rejected because of their `typ`.
 const type = 'video+jwt'
-const maxTokenLength = 1024
-const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]{43})$/
+const MAX_TOKEN_LENGTH = 1024
+const TOKEN_PATTERN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.([A-Za-z0-9_-]{43})$/
 
 /**
- * Signs a token for one video that is valid until `expires` (whole seconds, rounded down), and from the address `ip`
- * only if it is given. The token consists of `[A-Za-z0-9_.-]`, so it can be a URL path segment.
+ * Signs a token for one video. The token expires at `expires`, rounded down to seconds. With `ip`, it is valid only for
+ * requests from that address. It consists of `[A-Za-z0-9_.-]`, so it can be a URL path segment. Throws `invalid` for a
+ * bad date or address.
  */
 export async function signVideoToken(grant: { videoId: string; expires: Date; ip?: string }, [key]: TokenKeys): Promise<string> {
   const seconds = Math.floor(grant.expires.getTime() / 1000)
@@ -35,8 +36,8 @@ export async function verifyVideoToken(
   token: string,
   request: { videoId: string; address: string; now: Date },
   keys: TokenKeys,
-): Promise<TokenVerdict> {
-  if (!isCanonical(token)) return refuse('malformed')
+): Promise<TokenCheck> {
+  if (!isCanonical(token)) return reject('malformed')
   try {
     const { payload } = await jwtVerify(token, (header) => secretOf(header, keys), {
       algorithms: [algorithm],
@@ -44,25 +45,25 @@ export async function verifyVideoToken(
       requiredClaims: ['sub', 'exp'],
       currentDate: request.now,
     })
-    if (payload.sub !== request.videoId) return refuse('other_video')
+    if (payload.sub !== request.videoId) return reject('wrong_video')
     const { ip } = payload
-    if (ip !== undefined && (typeof ip !== 'string' || ip !== normaliseAddress(request.address))) return refuse('other_address')
+    if (ip !== undefined && (typeof ip !== 'string' || ip !== normaliseAddress(request.address))) return reject('wrong_address')
     return { allowed: true, expires: new Date((payload.exp ?? 0) * 1000) }
   } catch (error) {
-    if (error instanceof errors.JWTExpired) return refuse('expired')
-    if (error instanceof errors.JWKSNoMatchingKey) return refuse('unknown_key')
-    if (error instanceof errors.JWSSignatureVerificationFailed) return refuse('bad_signature')
-    if (error instanceof errors.JOSEError) return refuse('malformed')
+    if (error instanceof errors.JWTExpired) return reject('expired')
+    if (error instanceof errors.JWKSNoMatchingKey) return reject('unknown_key')
+    if (error instanceof errors.JWSSignatureVerificationFailed) return reject('bad_signature')
+    if (error instanceof errors.JOSEError) return reject('malformed')
     throw error
   }
 }
 
 /**
- * 43 base64url characters have 258 bits and a signature has 256. Without this check each token would have three other
- * valid spellings.
+ * Returns whether the token has its only valid encoding. 43 base64url characters have 258 bits and a signature has 256,
+ * so without this check three other strings would be accepted as the same token.
  */
 function isCanonical(token: string): boolean {
-  const signature = token.length > maxTokenLength ? undefined : form.exec(token)?.[1]
+  const signature = token.length > MAX_TOKEN_LENGTH ? undefined : TOKEN_PATTERN.exec(token)?.[1]
   return signature !== undefined && Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
@@ -72,6 +73,6 @@ function secretOf(header: JWTHeaderParameters, keys: TokenKeys) {
   return key.secret
 }
 
-function refuse(reason: TokenRefusal): TokenVerdict {
+function reject(reason: TokenRejection): TokenCheck {
   return { allowed: false, reason }
 }

@@ -18,7 +18,9 @@ export function storedViewKey({ viewId, videoId }: ViewIds): string {
   return `${viewId.toLowerCase()} ${videoId}`
 }
 
-/** Runs one statement per call, and only for addresses that have started too many views. */
+/**
+ * Each call runs one statement. Callers check a view only if its client address has started too many views.
+ */
 export function createStoredViews(db: Db): StoredViews {
   return {
     async stored(views) {

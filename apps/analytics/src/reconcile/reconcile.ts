@@ -21,20 +21,20 @@ export interface Reconciliation {
   differences: Difference[]
 }
 
-/** Timeout of a statement. One statement sorts all events. */
-export const RECONCILE_STATEMENT_MS = 600_000
+/** Timeout of each SQL statement. It is long because one statement sorts all events. */
+export const RECONCILE_TIMEOUT_MS = 600_000
 /** Maximum number of reported differences. None are expected. */
 const MAX_REPORTED = 1_000
 const ORGANISATION_DAY: CountTable = { table: 'organisation_day', keys: ['organisation_id', 'day', 'language', 'subtitle'], fetch: 1_000 }
 const VIDEO_DAY: CountTable = { table: 'video_day', keys: ['video_id', 'day', 'language'], fetch: 1_000 }
-/** Rows contain two thousand numbers each. */
+/** Each row has 2,000 numbers, so fewer rows are fetched at a time. */
 const VIDEO_HEAT: CountTable = { table: 'video_heat', keys: ['video_id', 'day', 'duration_ms'], fetch: 100 }
 const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', 'day'], fetch: 1_000 }
 
 /**
  * Rebuilds all counts from the events and compares them with the stored ones, in one snapshot.
- * Events that are not merged yet are left out. Days without complete events, and views that started
- * on them, cannot be rebuilt. Memory holds the counts of one video and those of all organisations.
+ * It skips events that are not merged yet. It cannot rebuild days without complete events, nor views
+ * that started on such a day. The counts of one video and of all organisations are in memory.
  */
 export function reconcile(db: Db): Promise<Reconciliation> {
   return db.readOnly(async (query) => {
@@ -74,16 +74,16 @@ async function compareRollUps(query: Query, since: string, report: Report): Prom
 }
 
 /**
- * Compares the stored rows up to an id that were not compared before with the rebuilt rows. A
- * missing row counts as zeros.
+ * Compares the stored rows with the rebuilt rows, for keys up to the id `upTo`. Each call continues
+ * after the last stored row of the call before. A missing row is equal to a row of zeros.
  */
 async function compare(
   { table, keys, stored, rows, report }: CountTable & { stored: StoredCounts; rows: Rows; report: Report },
   upTo: string | undefined,
 ): Promise<void> {
   const remaining = new Map(rows)
-  const reportDifference = (key: string, is: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
-    const counts = differenceOf(keys, is, rebuilt)
+  const reportDifference = (key: string, storedCounts: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
+    const counts = listDifferences(keys, storedCounts, rebuilt)
     if (counts.length > 0) report({ table, key: key.replaceAll('\n', ' '), counts })
   }
   for await (const { key, counts } of stored.upTo(upTo)) {
@@ -93,24 +93,24 @@ async function compare(
   for (const [key, rebuilt] of remaining) reportDifference(key, {}, rebuilt)
 }
 
-function differenceOf(keys: readonly string[], stored: Record<string, unknown>, rebuilt: Counts<string, string> | undefined): string[] {
+function listDifferences(keys: readonly string[], stored: Record<string, unknown>, rebuilt: Counts<string, string> | undefined): string[] {
   const rebuiltCounts: Record<string, number | number[]> = { ...rebuilt?.numbers, ...rebuilt?.lists }
   const names = new Set(
     [...Object.keys(stored), ...Object.keys(rebuiltCounts)].filter((name) => !keys.includes(name) && name !== 'organisation_id'),
   )
   return [...names].flatMap((name) => {
-    const [is, should] = [countText(stored[name]), countText(rebuiltCounts[name])]
-    return is === should ? [] : [`${name}: ${is}, ${should}`]
+    const [storedText, rebuiltText] = [formatCount(stored[name]), formatCount(rebuiltCounts[name])]
+    return storedText === rebuiltText ? [] : [`${name}: ${storedText}, ${rebuiltText}`]
   })
 }
 
 /** Returns a count as text. A list of zeros and a missing count are equal to 0. */
-function countText(count: unknown): string {
+function formatCount(count: unknown): string {
   if (Array.isArray(count)) return count.every((n) => n === 0) ? '0' : count.join(' ')
   return String(count ?? 0)
 }
 
-/** Compares the viewers in the database: they are sets and do not need to be rebuilt here. */
+/** Compares the numbers of viewers in one SQL statement. Viewers are a distinct count, so no events are replayed. */
 async function compareViewers(query: Query, since: string): Promise<Difference[]> {
   const rows = await query<{ row_key: string; stored: string; counted: string }>(
     `with seen as (

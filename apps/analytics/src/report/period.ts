@@ -6,14 +6,14 @@ export interface Period {
   dateEnd: string
 }
 
-const FIRST = '2012-01-01'
+const DEFAULT_START = '2012-01-01'
 
 /**
- * Returns the requested period; by default from 2012-01-01 to today. Throws `invalid` if a day does
+ * Returns the requested period. The default is from 2012-01-01 to today (UTC). Throws `invalid` if a day does
  * not exist or the end is before the start.
  */
-export function readPeriod(named: Period | undefined, now: Date = new Date()): Period {
-  const period = { dateStart: named?.dateStart || FIRST, dateEnd: named?.dateEnd || now.toISOString().slice(0, 10) }
+export function readPeriod(requested: Period | undefined, now: Date = new Date()): Period {
+  const period = { dateStart: requested?.dateStart || DEFAULT_START, dateEnd: requested?.dateEnd || now.toISOString().slice(0, 10) }
   const problems: FieldError[] = []
   if (!isDay(period.dateStart)) problems.push({ field: 'date_start', message: 'must be a day, YYYY-MM-DD' })
   if (!isDay(period.dateEnd)) problems.push({ field: 'date_end', message: 'must be a day, YYYY-MM-DD' })

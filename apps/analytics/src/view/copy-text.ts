@@ -1,7 +1,7 @@
-/** Null in the text format of COPY, which separates columns by tabs and rows by line feeds. */
+/** NULL in the text format of COPY. The format separates columns by tabs and rows by line feeds. */
 export const NULL = '\\N'
 
-/** Escapes the special characters of COPY's text format. Nearly no text contains one, so they are searched first. */
+/** Escapes the special characters of COPY's text format. Most texts have none, and are returned unchanged after one search. */
 export function copyText(text: string): string {
   if (!SPECIAL_CHARACTERS.test(text)) return text
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')

@@ -96,13 +96,13 @@ async function withFilters<T>(
  * If enough videos match the words themselves, only the newest are searched: in a large scope the
  * newest windows, otherwise the newest by creation time. Returns no restriction if fewer match.
  */
-async function narrowLargeResult(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'own'>> {
+async function narrowLargeResult(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'ownWordsOnly'>> {
   const isResultLarge = async (how: Partial<Filters>) => (await countMatches(query, { ...filters, ...how })) >= MAX_FOUND
   if ((await countMatches(query, { scope: filters.scope })) >= largeScope) {
     const windows = await newestWindows(query)
     return (await isResultLarge({ windows })) ? { windows } : {}
   }
-  return filters.scope !== null && (await isResultLarge({ own: 'some' })) ? { own: 'newest' } : {}
+  return filters.scope !== null && (await isResultLarge({ ownWordsOnly: 'any' })) ? { ownWordsOnly: 'newest' } : {}
 }
 
 async function countMatches(query: Query, filters: Filters): Promise<number> {

@@ -8,12 +8,12 @@ export interface Filters {
   scope: Scope
   state?: Status['state'] | undefined
   tag?: string | undefined
-  /** A folder of the scope. */
+  /** Must be a folder of an organisation in `scope`. */
   folderId?: string | undefined
   words?: SearchWords
-  /** For a search with very many matches: the windows of the newest videos, or how matches are found. */
+  /** Restrictions for a search with very many matches. See `Marks`. */
   windows?: readonly number[]
-  own?: 'some' | 'newest'
+  ownWordsOnly?: 'any' | 'newest'
 }
 
 /** Maximum number of rows that are counted. */
@@ -41,11 +41,11 @@ export function keyStatement(
   const { columns, types, direction } = orderOf(listing, source)
   const where = [...source.where]
   if (after) {
-    const place = [after.sort, ...(after.createTime ? [after.createTime] : []), after.videoId].map((value, index) => {
+    const cursorValues = [after.sort, ...(after.createTime ? [after.createTime] : []), after.videoId].map((value, index) => {
       values.push(value)
       return `$${values.length}::${types[index]}`
     })
-    where.push(`(${columns.join(', ')}) ${direction === 'desc' ? '<' : '>'} (${place.join(', ')})`)
+    where.push(`(${columns.join(', ')}) ${direction === 'desc' ? '<' : '>'} (${cursorValues.join(', ')})`)
   }
   values.push(limit, skip)
   const [sort, second] = columns
@@ -116,24 +116,24 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
   return { from: 'folder_video f', where, id: 'f.video_id', createTime: 'f.create_time', title: 'f.title_key' }
 }
 
-/** Reads at most `MAX_FOUND` matching rows, and so ranks and sorts no more. Computes a rank only if `ranked` is set. */
+/** Reads, ranks and sorts at most `MAX_FOUND` matching rows. Computes a rank only if `ranked` is set. */
 function searchSource(
-  { scope, state, tag, folderId, words, windows, own }: Filters & { words: SearchWords },
+  { scope, state, tag, folderId, words, windows, ownWordsOnly }: Filters & { words: SearchWords },
   values: unknown[],
   ranked: boolean,
 ): Source {
   const where: string[] = []
   const filter = conditionAdder(values, where)
   const add = (value: unknown) => `$${values.push(value)}`
-  // The index already filters by the organisation's mark. This condition is a second check; the `+
-  // 0` prevents the planner from using another index.
+  // The search words include the organisation (see `Marks`), so the index already filters by it. This
+  // condition is a second check. `+ 0` prevents the planner from using another index.
   if (scope !== null) filter((p) => `s.organisation_id + 0 = ${p}`, scope)
   if (folderId !== undefined) {
     filter((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
   }
   const rank = ranked ? `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)` : '0::real'
   const columns = `s.video_id, s.create_time, s.title_key, ${rank} as rank`
-  const matches = matchStatement(words, { scope, state, tag, windows, own }, { columns, where, limit: MAX_FOUND, add })
+  const matches = matchStatement(words, { scope, state, tag, windows, ownWordsOnly }, { columns, where, limit: MAX_FOUND, add })
   const from = `(select * from (${matches}) as found limit ${MAX_FOUND}) as s`
   return { from, where: ['true'], id: 's.video_id', createTime: 's.create_time', title: 's.title_key', rank: 's.rank' }
 }

@@ -50,8 +50,11 @@ export interface Marks {
   tag?: string | undefined
   /** Numbers of windows (ranges of consecutive videos). A match must be in one of them. */
   windows?: readonly number[] | undefined
-  /** For very many matches: return any videos that contain the words themselves, or the newest. */
-  own?: 'some' | 'newest' | undefined
+  /**
+   * Set for very many matches: captions are not searched, and the statement returns any matches or the
+   * newest ones.
+   */
+  ownWordsOnly?: 'any' | 'newest' | undefined
 }
 
 /** Returns the words as a tsquery, restricted by marks in the same index. */
@@ -102,12 +105,12 @@ interface MatchOptions {
 export function matchStatement(words: SearchWords, marks: Marks, { columns, where, limit, add }: MatchOptions): string {
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
   const matching = `from video_search s where s.words @@ ${add(toQuery(words, marks))}::tsquery${and(where)}`
-  if (marks.own === 'newest') {
+  if (marks.ownWordsOnly === 'newest') {
     return `select ${columns} from (
       select s.video_id, s.create_time, s.title_key, s.words ${matching} order by s.create_time desc, s.video_id desc limit ${limit}) as s`
   }
   const own = `select ${columns} ${matching} limit ${limit}`
-  if (marks.windows || marks.own === 'some') return own
+  if (marks.windows || marks.ownWordsOnly === 'any') return own
   const marked = toQuery([], marks)
   const here = `s.words @@ ${add(toQuery(words, { scope: null }))}::tsquery`
   const furtherConditions = and([...where, ...(marked === '' ? [] : [`s.words @@ ${add(marked)}::tsquery`]), `not ${here}`])

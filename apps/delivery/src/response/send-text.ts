@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { matches } from './serve-object.ts'
+import { etagMatches } from './serve-object.ts'
 
 /** Sends a text that can change under the same URL. Caches must revalidate each time, and mostly receive 304. */
 export function sendText(
@@ -13,7 +13,7 @@ export function sendText(
   response.setHeader('Content-Type', type)
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   response.setHeader('ETag', etag)
-  if (matches(request.headers['if-none-match'], etag)) {
+  if (etagMatches(request.headers['if-none-match'], etag)) {
     response.writeHead(304).end()
     return
   }

@@ -17,25 +17,26 @@ const TYPES: Record<string, string> = {
   pdf: 'application/pdf',
 }
 
-export function typeOf(name: string): string {
+/** Returns the media type for the extension of a file name. */
+export function contentTypeOf(name: string): string {
   return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 }
 
 /**
- * Headers for files that the player does not render. Browsers download them and execute nothing of
- * them on the platform's origin.
+ * Headers for files that the player does not render. Browsers download such a file and never run its
+ * scripts with the platform's origin.
  */
 const DOCUMENT_HEADERS = { 'Content-Security-Policy': "sandbox; default-src 'none'", 'Content-Disposition': 'attachment' }
 
 /** Returns additional headers for a file; none for images, audio, video, playlists and captions. */
 export function protectiveHeaders(name: string): Partial<typeof DOCUMENT_HEADERS> {
-  const type = typeOf(name)
+  const type = contentTypeOf(name)
   return /^(video|audio|image)\/|^text\/vtt/.test(type) || type === PLAYLIST_TYPE ? {} : DOCUMENT_HEADERS
 }
 
-/** One year: the name changes with the bytes. */
-const FOR_ALL = 'public, max-age=31536000, immutable'
-const FOR_ONE = 'private, max-age=60'
+/** Caches may keep a file for a year: its name is unique, and its bytes never change. */
+const PUBLIC_CACHE_CONTROL = 'public, max-age=31536000, immutable'
+const PRIVATE_CACHE_CONTROL = 'private, max-age=60'
 
 /**
  * Streams an object with ranges and conditional requests (RFC 9110, sections 13 and 14). A request
@@ -44,16 +45,16 @@ const FOR_ONE = 'private, max-age=60'
 export async function serveObject(
   request: IncomingMessage,
   response: ServerResponse,
-  { storage, name, open }: { storage: Pick<ObjectStorage, 'open'>; name: string; open: boolean },
+  { storage, name, isPublic }: { storage: Pick<ObjectStorage, 'open'>; name: string; isPublic: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 22)}"`
   response.setHeader('ETag', etag)
-  response.setHeader('Cache-Control', open ? FOR_ALL : FOR_ONE)
+  response.setHeader('Cache-Control', isPublic ? PUBLIC_CACHE_CONTROL : PRIVATE_CACHE_CONTROL)
   response.setHeader('Accept-Ranges', 'bytes')
-  response.setHeader('Content-Type', typeOf(name))
+  response.setHeader('Content-Type', contentTypeOf(name))
   for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
-  if (matches(request.headers['if-none-match'], etag)) {
+  if (etagMatches(request.headers['if-none-match'], etag)) {
     response.writeHead(304).end()
     return
   }
@@ -77,6 +78,6 @@ export async function serveObject(
 }
 
 /** Returns whether `If-None-Match` matches. The comparison is weak: it ignores a `W/` prefix. */
-export function matches(header: string | undefined, etag: string): boolean {
+export function etagMatches(header: string | undefined, etag: string): boolean {
   return header !== undefined && (header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag))
 }

@@ -11,8 +11,8 @@ const CODECS: Readonly<Record<VideoCodec, PictureCodec>> = {
 }
 
 /**
- * Returns the request to encoding for a rendition that is added to a set. Throws `invalid` if the
- * profile is unknown.
+ * Returns the request message for encoding that adds a rendition to an existing set. Throws
+ * `invalid` if the profile is unknown.
  */
 export function renditionRequest(
   job: JobRequest,

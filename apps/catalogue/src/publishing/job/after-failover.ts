@@ -2,7 +2,7 @@ import { type Db, openFailover, settleFailover } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 import type { ReconcileResult, ReconcileTimes } from './reconcile.ts'
 
-interface Tools {
+interface AfterFailoverOptions {
   db: Db
   /** Each round checks some jobs of its kind (media or presentations) that have not reported for `staleSeconds`. */
   rounds: readonly ((times: ReconcileTimes, signal: AbortSignal) => Promise<ReconcileResult>)[]
@@ -10,22 +10,22 @@ interface Tools {
   log: Logger
 }
 
-const nothing = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0, ended: 0 }
+const ZERO_COUNTS = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0, ended: 0 }
 
 /**
- * After a failover that may have lost the last transactions, checks at once all active jobs without
- * a report since. Jobs that encoding does not know are sent again. Jobs that have ended are
- * reported again. If encoding is unavailable, the next call continues.
+ * Creates the check for lost transactions. After a database failover, it immediately checks all active
+ * jobs that have not reported since then. It resends jobs that encoding does not know, and requests
+ * the results of jobs that have ended. If encoding is unavailable, the next call continues.
  */
-export function createAfterFailover({ db, rounds, resultSeconds, log }: Tools): (signal: AbortSignal) => Promise<void> {
-  let total = { ...nothing }
+export function createAfterFailover({ db, rounds, resultSeconds, log }: AfterFailoverOptions): (signal: AbortSignal) => Promise<void> {
+  let total = { ...ZERO_COUNTS }
   return async (signal) => {
     const open = await openFailover(db.query)
     if (!open) return
-    const noticed = performance.now() - open.seconds * 1_000
+    const failoverTime = performance.now() - open.seconds * 1_000
     for (const round of rounds) {
       for (let isMore = true; isMore; ) {
-        const staleSeconds = (performance.now() - noticed) / 1_000
+        const staleSeconds = (performance.now() - failoverTime) / 1_000
         const { isEncodingUnavailable, ...done } = await round({ staleSeconds, resultSeconds }, signal)
         for (const key of ['checked', 'sent_again', 'running', 'reports_repeated', 'ended'] as const) total[key] += done[key]
         if (isEncodingUnavailable) return
@@ -34,6 +34,6 @@ export function createAfterFailover({ db, rounds, resultSeconds, log }: Tools): 
     }
     await settleFailover(db.query, open)
     log.warn(total, 'database failover: active jobs checked with encoding')
-    total = { ...nothing }
+    total = { ...ZERO_COUNTS }
   }
 }

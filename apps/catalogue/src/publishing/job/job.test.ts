@@ -9,7 +9,7 @@ const fresh: MediaState = { status: acceptedStatus(false), renditions: undefined
 const replaced: MediaState = { status: acceptedStatus(false), renditions: aSet('1'), preview: undefined }
 const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
 
-test('an accepted job has the state encoding at once, or waiting if it waits for its turn', () => {
+test('accepted media are in state `encoding`, or in state `waiting` if the job is queued behind others', () => {
   expect(acceptedStatus(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
   expect(acceptedStatus(true)).toEqual({ state: 'waiting', progress: 0, code: 1, message: '' })
 })
@@ -26,7 +26,7 @@ describe('progress', () => {
     expect(media.status).toEqual(working(shown))
     expect(job).toMatchObject({ state: 'running', progress: shown })
   })
-  test('ends the state waiting', () => {
+  test('changes the state from waiting to encoding', () => {
     expect(applyUpdate(queued, { ...fresh, status: acceptedStatus(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(
       working(5),
     )
@@ -53,7 +53,7 @@ describe('a failure', () => {
   test('with an unknown code is recorded as a platform fault', () => {
     expect(applyUpdate(queued, fresh, { ...failed, code: 17 }).job.code).toBe(5000)
   })
-  test('by a cancellation has its own code', () => {
+  test('that is a cancellation has code 4005', () => {
     const { job, media } = applyUpdate(queued, fresh, { kind: 'cancelled', message: 'cancelled on request' })
     expect(job).toMatchObject({ state: 'cancelled', code: 4005 })
     expect(media.status).toMatchObject({ state: 'failed', code: 4005 })

@@ -128,7 +128,7 @@ export const listQualityDays = route({
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const request = { organisationId, videoId, period, ...page }
       const { days, nextPageToken } = await context.services.insights.listQualityDays(request, context.call)
       return { rows: days, nextPageToken }
@@ -156,7 +156,7 @@ async function viewerDays(
   path: string,
 ) {
   const period = periodOf(query)
-  const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+  const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
     const { days, nextPageToken } = await services.insights.listViewerDays({ ...of, period, ...page }, call)
     return { rows: days, nextPageToken }
   })

@@ -116,7 +116,7 @@ export const listDays = route({
     const organisationId = await reportedOrganisation(params.organisationId, context)
     const request = { organisationId, period, videoIds: query.filter?.video_id ?? [] }
     const { rows, nextCursor } = await runReport(request, context, (call) =>
-      collectRows({ ...query, part: 1_000 }, async (page) => {
+      collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
         const { days, nextPageToken } = await context.services.reports.listDays({ ...request, ...page }, call)
         return { rows: days, nextPageToken }
       }),
@@ -201,7 +201,7 @@ export const listVideoDays = route({
   async handle({ params: { organisationId: named, videoId }, query }, context) {
     const period = periodOf(query)
     const organisationId = await reportedOrganisation(named, context)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { days, nextPageToken } = await context.services.reports.listVideoDays(
         { organisationId, videoId, period, ...page },
         context.call,

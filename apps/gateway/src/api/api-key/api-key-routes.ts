@@ -159,7 +159,7 @@ export const apiKeyRoutes = [getApiKey, listResources, listKeysOfUser, listKeysO
 
 async function listKeys(services: Services, owner: ListApiKeysRequest['owner'], query: { start: number; limit: number }, call: Call) {
   const [{ rows, nextCursor }, { resources }] = await Promise.all([
-    collectRows({ ...query, part: 200 }, async (page) => {
+    collectRows({ ...query, maxPageSize: 200 }, async (page) => {
       const { apiKeys, nextPageToken } = await services.apiKeys.listApiKeys({ owner, ...page }, call)
       return { rows: apiKeys, nextPageToken }
     }),

@@ -40,7 +40,7 @@ export const getEntryByEmail = route({
   description: 'Returns the newest entry of the video with this email address, or whose user has it.',
   params: z.object({
     videoId: id('video'),
-    email: pathPart({ description: 'Email address. Upper and lower case are equal.', example: 'ann@example.org' }),
+    email: pathPart({ description: 'Email address. It is case-insensitive.', example: 'ann@example.org' }),
   }),
   response: EntryResponse,
   async handle({ params }, { services, call }) {

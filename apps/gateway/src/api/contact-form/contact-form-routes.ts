@@ -21,7 +21,7 @@ export const listContactForms = route({
   response: z.array(ContactFormResponse),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const { contactForms, nextPageToken } = await services.contactForms.listContactForms({ organisationId, ...page }, call)
       return { rows: contactForms, nextPageToken }
     })

@@ -49,7 +49,7 @@ export const listSubmissions = route({
   query: z.object(pageQuery),
   response: z.array(SubmissionResponse),
   async handle({ params, query }, { services, call, publicUrl }) {
-    const { rows, nextCursor } = await collectRows({ ...query, part: 500 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 500 }, async (page) => {
       const { submissions, nextPageToken } = await services.contactForms.listSubmissions({ ...params, ...page }, call)
       return { rows: submissions, nextPageToken }
     })

@@ -25,7 +25,7 @@ export const listFolders = route({
   response: z.array(z.record(z.string(), FolderResponse)),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const { folders, nextPageToken } = await services.folders.listFolders({ organisationId, ...page }, call)
       return { rows: folders, nextPageToken }
     })
@@ -104,7 +104,7 @@ export const listFolderVideos = route({
   query: z.object(pageQuery),
   response: z.object({ contents: z.array(schema.id('video')), folder_id: schema.id('folder') }),
   async handle({ params: { folderId }, query }, { services, call, publicUrl }) {
-    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { videoIds, nextPageToken } = await services.folders.listFolderVideos({ folderId, ...page }, call)
       return { rows: videoIds, nextPageToken }
     })

@@ -84,7 +84,7 @@ async function listVideos(
   { caller, services, call, publicUrl }: Context,
 ): Promise<Reply> {
   const organisationId = requiredOrganisation(caller, organisation_id)
-  const { rows, nextCursor } = await collectRows({ ...query, part: 500 }, async (page) => {
+  const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 500 }, async (page) => {
     const { videos, nextPageToken } = await services.locations.listVideosByPlace({ organisationId, place, ...page }, call)
     return { rows: videos, nextPageToken }
   })

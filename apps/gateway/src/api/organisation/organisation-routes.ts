@@ -35,7 +35,7 @@ export const listOrganisations = route({
     .record(z.string(), z.string())
     .meta({ description: 'Names by organisation id.', example: { '1': 'System', '2': 'Example Films' } }),
   async handle({ query }, { services, call, publicUrl }) {
-    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const { organisations, nextPageToken } = await services.organisations.listOrganisations({ ...page, activeOnly: true }, call)
       return { rows: organisations, nextPageToken }
     })

@@ -21,7 +21,7 @@ export const listOverlays = route({
   response: z.record(z.string(), OverlayResponse).meta({ description: 'Overlays by their index in the list, starting at `"0"`.' }),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const { overlays, nextPageToken } = await services.overlays.listOverlays({ organisationId, ...page }, call)
       return { rows: overlays, nextPageToken }
     })

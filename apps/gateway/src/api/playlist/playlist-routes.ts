@@ -161,7 +161,7 @@ export const listPlaylists = route({
   response: z.array(PlaylistEntryResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 250 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 250 }, async (page) => {
       const { playlists, nextPageToken } = await services.playlists.listPlaylists({ organisationId, ...page }, call)
       return { rows: playlists, nextPageToken }
     })

@@ -122,7 +122,7 @@ export const listSettings = route({
   response: z.record(z.string(), SettingResponse).meta({ description: 'Profiles by id.' }),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 50 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 50 }, async (page) => {
       const { settings, nextPageToken } = await services.settings.listSettings({ organisationId, ...page }, call)
       return { rows: settings, nextPageToken }
     })

@@ -33,7 +33,7 @@ export const listThemes = route({
   response: z.array(ThemeResponse),
   async handle({ query: { organisation_id, ...query } }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { themes, nextPageToken } = await services.themes.listThemes({ organisationId, ...page }, call)
       return { rows: themes, nextPageToken }
     })
@@ -52,7 +52,7 @@ export const listThemeVideos = route({
   query: z.object(pageQuery),
   response: z.array(z.object({ video_id: schema.id('video'), title: schema.text('Title of the video.', 'Launch day') })),
   async handle({ params, query }, { services, call, publicUrl }) {
-    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { videos, nextPageToken } = await services.themes.listThemeVideos({ themeId: params.id, ...page }, call)
       return { rows: videos, nextPageToken }
     })

@@ -19,7 +19,7 @@ const details = {
   organisation_id: schema.id('organisation'),
   first_name: schema.text('First name.', 'Ada'),
   last_name: schema.text('Last name.', 'Byron'),
-  email: schema.text('Email address. It is unique, and upper and lower case are equal.', 'ada@example.org'),
+  email: schema.text('Email address. It is unique and case-insensitive.', 'ada@example.org'),
   user_type: userType,
   status,
 }

@@ -107,7 +107,7 @@ export const listUsers = route({
   response: z.array(UserResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, query.organisation_id)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 500 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 500 }, async (page) => {
       const { users, nextPageToken } = await services.users.listUsers({ organisationId, ...page }, call)
       return { rows: users, nextPageToken }
     })

@@ -11,8 +11,8 @@ export const callbackName = text(
 )
 
 /**
- * Returns the response as a function call. The leading comment keeps the callback name from being
- * the first bytes of the file.
+ * Returns the response as a call of the function `callback`, or as JSON without one. The response
+ * starts with a comment, so that a callback name cannot be read as the header of another file type.
  */
 export function jsonpReply(callback: string | undefined, body: object): Reply {
   const headers = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
@@ -21,7 +21,7 @@ export function jsonpReply(callback: string | undefined, body: object): Reply {
   return new Reply(script, { headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' } })
 }
 
-/** Returns JSON that neither closes a script element nor breaks a line in older JavaScript. */
+/** Returns JSON without characters that end a script element or a line of JavaScript before ES2019. */
 function scriptJson(value: object): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -149,7 +149,7 @@ export const listVideosOfOrganisation = route({
   response: z.array(VideoResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const request = {
         organisationId,
         ...page,

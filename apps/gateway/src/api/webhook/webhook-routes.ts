@@ -44,7 +44,7 @@ export const listWebhooks = route({
   response: z.array(WebhookResponse),
   async handle({ query }, { caller, services, call, publicUrl }) {
     const organisationId = requiredOrganisation(caller, query.organisation_id)
-    const { rows, nextCursor } = await collectRows({ ...query, part: 100 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const { webhooks, nextPageToken } = await services.webhooks.listWebhooks({ organisationId, ...page }, call)
       return { rows: webhooks, nextPageToken }
     })
@@ -169,7 +169,7 @@ export const listDeliveries = route({
   query: z.object(pageQuery),
   response: z.array(DeliveryResponse),
   async handle({ params: { webhookId }, query }, { services, call, publicUrl }) {
-    const { rows, nextCursor } = await collectRows({ ...query, part: 1_000 }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { deliveries, nextPageToken } = await services.webhooks.listDeliveries({ webhookId, ...page }, call)
       return { rows: deliveries, nextPageToken }
     })

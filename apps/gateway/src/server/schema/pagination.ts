@@ -40,17 +40,17 @@ export interface PageRequest {
 }
 
 /**
- * Returns `limit` rows of a list from row `start`. It requests at most `part` rows per call, to
+ * Returns `limit` rows of a list from row `start`. It requests at most `maxPageSize` rows per call, to
  * keep responses under 4 MiB. `nextCursor` is the cursor of the next rows, or empty at the end.
  */
 export async function collectRows<Row>(
-  { start, cursor, limit, part }: { start: number; cursor?: string | undefined; limit: number; part: number },
+  { start, cursor, limit, maxPageSize }: { start: number; cursor?: string | undefined; limit: number; maxPageSize: number },
   fetchPage: (page: PageRequest) => Promise<{ rows: readonly Row[]; nextPageToken: string }>,
 ): Promise<{ rows: Row[]; nextCursor: string }> {
   const rows: Row[] = []
   let position = positionOf({ start, cursor })
   do {
-    const page = await fetchPage({ pageSize: Math.min(part, limit - rows.length), ...position })
+    const page = await fetchPage({ pageSize: Math.min(maxPageSize, limit - rows.length), ...position })
     rows.push(...page.rows)
     position = { pageToken: page.nextPageToken, skip: 0 }
   } while (position.pageToken !== '' && rows.length < limit)
