@@ -8,7 +8,7 @@ const TOOLS = ['curl/8.5.0', 'node', 'HeadlessChrome/140.0.0.0', 'python-request
 
 /**
  * Returns whether the user agent is a crawler, a link preview or a monitor. An empty user agent
- * is no bot.
+ * is not a bot.
  */
 export const isBot: (userAgent: string) => boolean = createIsbotFromList(
   list.filter((pattern) => !TOOLS.some((agent) => new RegExp(pattern, 'i').test(agent))),

@@ -44,7 +44,7 @@ const shownVideoFilter = { ...shownFilter, description: 'A JSON object. Only vie
 const videoFilter = object(z.strictObject({ video_id: videoIds, language: languages }), shownVideoFilter).optional()
 const publicNames = { video_ids: 'filter.video_id', languages: 'filter.language' }
 /** Rows per call. Rows with the texts of their videos are large. */
-const DETAILED_PART = 200
+const MAX_DETAILED_PAGE_SIZE = 200
 
 export const listLanguages = route({
   get: ['/analytics/language/:organisationId'],
@@ -153,7 +153,7 @@ export const listVideos = route({
     const { video_id: videoIds = [], language: languages = [] } = query.filter ?? {}
     const request = { organisationId, period, videoIds, languages, detailed }
     const { rows, nextCursor } = await context.services.reportQueue.run(organisationId, context.call, (call) =>
-      collectRows({ ...query, part: detailed ? DETAILED_PART : 1_000 }, async (page) => {
+      collectRows({ ...query, maxPageSize: detailed ? MAX_DETAILED_PAGE_SIZE : 1_000 }, async (page) => {
         const { videos, nextPageToken } = await context.services.reports.listVideos({ ...request, ...page }, call)
         return { rows: videos, nextPageToken }
       }),

@@ -9,7 +9,7 @@ import { requestedTags, tagsInPath } from './tag-names.ts'
 
 /** Tags per video, and so per call. */
 const MAX_TAGS = 100
-const PART = 1_000
+const MAX_PAGE_SIZE = 1_000
 
 const ofOrganisation = organisationIdField({
   description: 'Id of the organisation. Required with a system key. The default is the organisation of the key.',
@@ -29,7 +29,7 @@ export const listTags = route({
   async handle({ query }, { caller, services, call, publicUrl }) {
     const { organisation_id } = query
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const { rows, nextCursor } = await collectRows({ ...query, part: PART }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: MAX_PAGE_SIZE }, async (page) => {
       const { tags, nextPageToken } = await services.tags.listTags({ organisationId, ...page }, call)
       return { rows: tags, nextPageToken }
     })
@@ -108,7 +108,7 @@ export const listTaggedVideos = route({
     const { match, organisation_id } = query
     const organisationId = requiredOrganisation(caller, organisation_id)
     const wanted = { organisationId, tags: params.tag, any: match === 'any' }
-    const { rows, nextCursor } = await collectRows({ ...query, part: PART }, async (page) => {
+    const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: MAX_PAGE_SIZE }, async (page) => {
       const { videoIds, nextPageToken } = await services.tags.listTaggedVideos({ ...wanted, ...page }, call)
       return { rows: videoIds, nextPageToken }
     })
