@@ -159,7 +159,7 @@ test('a pod leases the next chunk when its own is complete, and the chunk of a k
   const held = [await leased(1)]
   expect(held[0]?.chunk).toBe(3)
   for (let left = await waitingChunks(); left.length > 0; left = await waitingChunks()) held.push(await leased(1))
-  for (const index of PODS) expect((await send(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_HELD)
+  for (const index of PODS) expect((await send(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
 })
 
 const waitingChunks = async () => (await rows("state = 'waiting'")).map(({ chunk }) => chunk)
@@ -220,7 +220,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
       const pod = idle[place]
       if (pod && held) pod.held = held
       else if (pod) pod.hasEnded = state !== ChunkState.CHUNK_STATE_WAITING
-      expect(state).not.toBe(ChunkState.CHUNK_STATE_OVER)
+      expect(state).not.toBe(ChunkState.CHUNK_STATE_OBSOLETE)
     }
     const taken = answers.flatMap(({ held }) => held?.chunk ?? [])
     const leasedChunks = pods.flatMap(({ held }) => held?.chunk ?? [])

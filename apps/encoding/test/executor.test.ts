@@ -93,9 +93,9 @@ test('the state of a chunk is reported: leased, held by another worker, done or 
   expect(second.state).toBe(ChunkState.CHUNK_STATE_LEASED)
   expect(second.task?.fence).toBeGreaterThan(first.task?.fence ?? 0)
   if (second.task) await worker.complete(second.task, await worker.make(second.task))
-  expect((await request(0, { workerId: 'pod-0:b' })).state).toBe(ChunkState.CHUNK_STATE_MADE)
+  expect((await request(0, { workerId: 'pod-0:b' })).state).toBe(ChunkState.CHUNK_STATE_DONE)
   await service.jobs.cancelJob({ jobId }, service.call)
-  expect((await request(1)).state).toBe(ChunkState.CHUNK_STATE_OVER)
+  expect((await request(1)).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
 })
 
 test('a pod leases chunks until none is left', async () => {
@@ -118,12 +118,12 @@ test('a pod leases chunks until none is left', async () => {
   // The response was lost. The repeated request returns the same chunk.
   expect(await any(1, 'third')).toEqual(third)
   if (first.task) await worker.complete(first.task, await worker.make(first.task))
-  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_HELD)
+  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
   if (third.task) await worker.release(third.task)
   const again = await any(0)
   expect(again.chunk).toBe(2)
   if (again.task) await worker.complete(again.task, await worker.make(again.task))
-  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_MADE)
+  expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_DONE)
 })
 
 test('a Kubernetes Job is created once after a lost response, and again after its removal', async () => {
@@ -225,7 +225,7 @@ test('during an outage of the API server, pods continue; new Kubernetes Jobs are
 test('pods of an older release get no chunk and are replaced', async () => {
   await aJob()
   await made()
-  expect((await request(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OVER)
+  expect((await request(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
   await made(2)
   await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
   expect(await faults()).toEqual([0, 0, 0, 0])

@@ -64,7 +64,7 @@ export function jobManifest(settings: KubernetesSettings, run: Batch, needs: Pod
         rules: [
           // The pod was drained, preempted or evicted, which is not a fault of the chunk.
           { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
-          { action: 'FailIndex', onExitCodes: { containerName: WORKER_CONTAINER, operator: 'In', values: [CHUNK_EXIT.over] } },
+          { action: 'FailIndex', onExitCodes: { containerName: WORKER_CONTAINER, operator: 'In', values: [CHUNK_EXIT.obsolete] } },
         ],
       },
       activeDeadlineSeconds: settings.deadlineSeconds,

@@ -110,14 +110,14 @@ export const FILE_LIST = 'files.json'
 
 /** Exit codes of a pod that encodes chunks of one job. The pod's Kubernetes Job reacts to them. */
 export const CHUNK_EXIT = {
-  /** Nothing is left to do: all chunks are made, or leased by others. */
-  made: 0,
+  /** Nothing is left to do: all chunks are encoded, or leased by others. */
+  done: 0,
   /** Another pod may succeed. */
-  again: 1,
+  retry: 1,
   /**
    * No pod can succeed: the job has ended, the source cannot be encoded, or the plan has changed.
    */
-  over: 42,
+  obsolete: 42,
   /** The pod was stopped and released its chunk. The code is that of a process ended by SIGTERM. */
   stopped: 143,
 } as const

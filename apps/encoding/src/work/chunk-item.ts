@@ -24,6 +24,6 @@ export async function readChunkState(query: Query, jobId: string, chunk: number,
     [keyOfJob(jobId), chunk, jobId, orAnother],
   )
   if (typeof row?.is_waiting === 'boolean')
-    return row.is_waiting || !orAnother ? ChunkState.CHUNK_STATE_WAITING : ChunkState.CHUNK_STATE_HELD
-  return Number(row?.fence ?? 0) > 0 ? ChunkState.CHUNK_STATE_MADE : ChunkState.CHUNK_STATE_OVER
+    return row.is_waiting || !orAnother ? ChunkState.CHUNK_STATE_WAITING : ChunkState.CHUNK_STATE_ALL_LEASED
+  return Number(row?.fence ?? 0) > 0 ? ChunkState.CHUNK_STATE_DONE : ChunkState.CHUNK_STATE_OBSOLETE
 }

@@ -85,7 +85,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       if (known < planVersion) {
         log.info({ job_id: jobId, worker_id: workerId }, 'worker pod has an older release than this service; it will be replaced')
         await tools.renewRun(jobId)
-        return { state: ChunkState.CHUNK_STATE_OVER, task: undefined }
+        return { state: ChunkState.CHUNK_STATE_OBSOLETE, task: undefined }
       }
       await failFormerLeases(tools, workerId)
       const request = { holder: workerId, kinds: ['encode'] as const, ...(requestId !== '' && { requestId }) }

@@ -27,12 +27,12 @@ export async function runChunks(tools: SlotTools, workerChunk: WorkerChunk, stop
     while (!stopping.aborted) {
       const response = await leaseChunk(tools, workerChunk, stopping)
       const { state, task } = response ?? {}
-      if (state === ChunkState.CHUNK_STATE_OVER) return CHUNK_EXIT.over
-      if (state === ChunkState.CHUNK_STATE_MADE || state === ChunkState.CHUNK_STATE_HELD) return CHUNK_EXIT.made
+      if (state === ChunkState.CHUNK_STATE_OBSOLETE) return CHUNK_EXIT.obsolete
+      if (state === ChunkState.CHUNK_STATE_DONE || state === ChunkState.CHUNK_STATE_ALL_LEASED) return CHUNK_EXIT.done
       const isDone = task ? await runTask(tools, task, sources, stopping) : response !== undefined
       // After a fault another pod starts, perhaps on a better node. This pod might use up the
       // attempts of chunk after chunk.
-      if (!isDone && !stopping.aborted) return CHUNK_EXIT.again
+      if (!isDone && !stopping.aborted) return CHUNK_EXIT.retry
     }
     return CHUNK_EXIT.stopped
   } finally {
