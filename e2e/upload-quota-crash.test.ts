@@ -15,7 +15,7 @@ import { aTenant, settled, type Tenant } from './support/video-steps.ts'
 
 const MB = 1_000_000
 const QUOTA_BYTES = 100 * MB
-/** Upper bound of the reservation of a killed request (`UNDER_WAY_SECONDS` of encoding). */
+/** Upper bound of the reservation of a killed request (`REQUEST_LIFETIME_SECONDS` of encoding). */
 const MAX_ORPHAN_SECONDS = 600
 const SWEEP_TIMEOUT_MS = 90_000
 

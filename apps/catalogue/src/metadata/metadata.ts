@@ -76,8 +76,8 @@ export function changeEntries(now: readonly MetadataEntry[], changes: readonly M
  * Returns the entries of a video without the named ones. Throws METADATA_NOT_FOUND or
  * METADATA_READ_ONLY without a partial result.
  */
-export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): MetadataEntry[] {
-  rejectForbiddenChanges(now, names, bySystem)
+export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): MetadataEntry[] {
+  rejectForbiddenChanges(now, names, isSystem)
   const removed = new Set(names)
   return now.filter(({ name }) => !removed.has(name))
 }
@@ -111,12 +111,12 @@ function rejectNewReadOnly(entries: readonly MetadataChange[]): void {
   }
 }
 
-function rejectForbiddenChanges(now: readonly MetadataEntry[], names: readonly string[], bySystem: boolean): void {
+function rejectForbiddenChanges(now: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): void {
   const known = new Map(now.map((entry) => [entry.name, entry]))
   const missing = names.filter((name) => !known.has(name))
   if (missing.length > 0) throw notFound('metadata', formatNames(missing))
   const bound = names.filter((name) => known.get(name)?.readOnly)
-  if (bound.length > 0 && !bySystem) {
+  if (bound.length > 0 && !isSystem) {
     throw new DomainError('forbidden', 'METADATA_READ_ONLY', `only system keys may change read-only metadata: ${formatNames(bound)}`)
   }
 }

@@ -34,13 +34,13 @@ function toSlideUpdate({ jobId, update }: ReportJobRequest): SlideUpdate | undef
 /** A set that cannot be shown must not become part of a presentation. */
 function checkSet(jobId: string, set: SetMessage | undefined): SlideSet {
   if (!set) throw invalid([{ field: 'slides_made.slides', message: 'is missing' }])
-  const isNamed = set.slides.every(({ path, thumbnailPath }) => path !== '' && thumbnailPath !== '') && set.documentPath !== ''
+  const hasFiles = set.slides.every(({ path, thumbnailPath }) => path !== '' && thumbnailPath !== '') && set.documentPath !== ''
   const problems = [
     ...(set.jobId === jobId ? [] : [{ field: 'slides_made.slides.job_id', message: 'must be the job of the report' }]),
     ...(set.prefix === '' || set.prefix.endsWith('/')
       ? [{ field: 'slides_made.slides.prefix', message: 'must be a folder, without a slash at the end' }]
       : []),
-    ...(set.slides.length === 0 || !isNamed ? [{ field: 'slides_made.slides.slides', message: 'are required, with their files' }] : []),
+    ...(set.slides.length === 0 || !hasFiles ? [{ field: 'slides_made.slides.slides', message: 'are required, with their files' }] : []),
   ]
   requireValid(problems)
   return set

@@ -65,13 +65,13 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
     },
     async deleteMedia({ mediaId, userId, notes }, { principal, signal }) {
       const user = requireUser(principal)
-      const bySystem = user.userType === 'system'
+      const isSystem = user.userType === 'system'
       const problems = [
-        ...(bySystem && !isId(userId) ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf this is done' }] : []),
+        ...(isSystem && !isId(userId) ? [{ field: 'user_id', message: 'must be the id of the user on whose behalf this is done' }] : []),
         ...checkText('notes', notes, { max: 1_000 }),
       ]
       requireValid(problems)
-      const deletion = { userId: bySystem ? userId : user.userId, callerId: user.userId, notes }
+      const deletion = { userId: isSystem ? userId : user.userId, callerId: user.userId, notes }
       return { deleteTime: await media.remove(keyOf(user, mediaId), deletion, signal) }
     },
   }

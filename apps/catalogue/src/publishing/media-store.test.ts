@@ -61,9 +61,9 @@ describe('a media', () => {
     ['a user changes a field for system keys', ['original_filename'], false, 'SYSTEM_ONLY'],
     ['a field does not exist', ['media_id'], true, 'INVALID_INPUT'],
     ['a value is invalid', ['title', 'gif_status'], true, 'INVALID_INPUT'],
-  ])('rejects an update if %s', async (_, mask, bySystem, reason) => {
+  ])('rejects an update if %s', async (_, mask, isSystem, reason) => {
     const now = { title: 'Launch', gifStatus: 0, originalFilename: 'launch.mp4', tokenRequired: false }
-    expect(() => mergeMedia(now, { ...now, title: '', gifStatus: 2 }, mask, bySystem)).toThrow(expect.objectContaining({ reason }))
+    expect(() => mergeMedia(now, { ...now, title: '', gifStatus: 2 }, mask, isSystem)).toThrow(expect.objectContaining({ reason }))
   })
 })
 

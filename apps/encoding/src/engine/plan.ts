@@ -7,7 +7,7 @@ export class EncoderMissing extends Error {
 
   constructor(encoder: string, version: string) {
     super(`the ffmpeg of the workers (${version}) has no encoder ${encoder}: install an ffmpeg that has it, then apply the format again`)
-    this.name = 'NoEncoder'
+    this.name = 'EncoderMissing'
   }
 }
 

@@ -105,10 +105,10 @@ export function isSuspendedAndOutdated({ metadata, spec }: V1Job, currentHash: s
 
 /** Returns the resources that suffice for each chunk of a plan. */
 export function podNeedsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
-  const madeBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
+  const resultBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
   return {
     memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,
-    diskMib: Math.ceil((MARGIN * (sourceBytes + madeBytes)) / 2 ** 20) + NODE_MIB,
+    diskMib: Math.ceil((MARGIN * (sourceBytes + resultBytes)) / 2 ** 20) + NODE_MIB,
   }
 }
 

@@ -23,9 +23,9 @@ export async function restartStuckJobs(tools: EndTools & { db: Db }): Promise<st
       const withoutWork = await tx.query(`select 1 from job j where job_id = $1 and ${HAS_NO_WORK_ITEM}`, [jobId])
       if (!job || !isActive(job.state) || withoutWork.length === 0) return
       const fault = { code: 5000, message: 'the tasks of this job were lost' }
-      const after = afterFault({ attempt: job.attempt, storageFaults: 0 }, fault, 0)
-      if (after.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })
-      await updateJob(tx, jobId, { state: 'queued', attempt: after.attempt })
+      const decision = afterFault({ attempt: job.attempt, storageFaults: 0 }, fault, 0)
+      if (decision.next === 'failed') return endJob(tx, tools, job, { state: 'failed', ...fault })
+      await updateJob(tx, jobId, { state: 'queued', attempt: decision.attempt })
       await replanJob(tx, queue, job)
     })
   }

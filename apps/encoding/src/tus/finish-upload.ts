@@ -6,7 +6,7 @@ import type { Logger } from '@vitascope/telemetry'
 import type { UploadQuota } from '../upload/upload-quota.ts'
 import type { TusRefusal, TusStore, TusUpload } from './tus-store.ts'
 
-const AT_ONCE = 50
+const UPLOADS_PER_PASS = 50
 const WAITING_SECONDS = 86_400
 const RESERVE_TIMEOUT_MS = 5_000
 const FINAL: readonly RefusalKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'refused']
@@ -68,7 +68,7 @@ export async function finishUploads(
   tools: Parameters<typeof finishUpload>[0] & { quota: Pick<UploadQuota, 'reserve' | 'release'>; log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const upload of await tools.uploads.claimComplete(AT_ONCE)) {
+  for (const upload of await tools.uploads.claimComplete(UPLOADS_PER_PASS)) {
     try {
       await finishUpload(tools, upload, signal)
       // The video has replaced the reservation. One that was renewed after a lost response would

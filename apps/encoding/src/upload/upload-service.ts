@@ -145,9 +145,9 @@ export function createUploadService(tools: {
    * organisation of its prefix.
    */
   async function requireStoredUpload({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
-    const isThere = isObjectName(key) && (bucket === '' || bucket === location.bucket)
-    const known = isThere ? await uploads.find(key, signal) : undefined
-    const owner = known?.organisationId ?? (isThere ? organisationOfKey(key) : undefined)
+    const isValid = isObjectName(key) && (bucket === '' || bucket === location.bucket)
+    const known = isValid ? await uploads.find(key, signal) : undefined
+    const owner = known?.organisationId ?? (isValid ? organisationOfKey(key) : undefined)
     if (owner === undefined || (organisationId !== undefined && organisationId !== owner)) throw notFound('upload', key)
     const object = await storage.stat(key, signal)
     if (!object) throw notFound('upload', key)

@@ -105,8 +105,8 @@ export function createUploadStore(db: Db): UploadStore {
       await db.query(
         `update upload set drop_time = now() where upload_id in (
            select upload_id from upload u where expire_time < now() and drop_time is null
-             and not exists (select from job where source_url = 'upload:' || u.upload_id and ${UNDER_WAY})
-             and not exists (select from job where kind = 'slides' and source ->> 'object' = u.object and ${UNDER_WAY})
+             and not exists (select from job where source_url = 'upload:' || u.upload_id and ${IS_ACTIVE})
+             and not exists (select from job where kind = 'slides' and source ->> 'object' = u.object and ${IS_ACTIVE})
            order by expire_time limit $1)`,
         [limit],
       )
@@ -127,7 +127,7 @@ export function createUploadStore(db: Db): UploadStore {
   }
 }
 
-const UNDER_WAY = `state in ('queued', 'fetching', 'probing', 'encoding', 'publishing')`
+const IS_ACTIVE = `state in ('queued', 'fetching', 'probing', 'encoding', 'publishing')`
 
 const COLUMNS = 'upload_id, organisation_id, object, filename, bytes, etag'
 

@@ -11,7 +11,7 @@ export interface IdleClock {
  * disables it.
  */
 export function createIdleClock(seconds: number | undefined, onIdle: () => void): IdleClock {
-  let underWay = 0
+  let activeTasks = 0
   let timer: NodeJS.Timeout | undefined
   const rest = () => {
     if (seconds !== undefined) timer = setTimeout(onIdle, seconds * 1_000)
@@ -19,11 +19,11 @@ export function createIdleClock(seconds: number | undefined, onIdle: () => void)
   rest()
   return {
     startTask() {
-      underWay++
+      activeTasks++
       clearTimeout(timer)
       return () => {
-        underWay--
-        if (underWay === 0) rest()
+        activeTasks--
+        if (activeTasks === 0) rest()
       }
     },
     stop() {
