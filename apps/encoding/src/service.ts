@@ -20,7 +20,7 @@ import { playableReports } from './callback/playable-report.ts'
 import { createProgressReporter } from './callback/progress-reporter.ts'
 import { crashAt, crashAtCommit, createCrashCounter } from './common/crash-point.ts'
 import type { EncodingConfig } from './config.ts'
-import { createJobIntake } from './engine/accept-job.ts'
+import { createJobCommands } from './engine/accept-job.ts'
 import { countCopyFallbacks } from './engine/copy-fallback.ts'
 import { jobHandlers } from './engine/job-rpc.ts'
 import { createTaskResults } from './engine/task-results.ts'
@@ -93,8 +93,8 @@ async function assemble(
   const queue = createQueue(db)
   const outbox = createOutbox({ db: outboxDb, log, handlers: { ...endReports({ db, jobs, reach }), ...playableReports({ db, jobs }) } })
   const onJobEnd = observeJobEnds(metrics)
-  const intake = createJobIntake({ db, queue, outbox, onJobEnd })
-  const reporter = createProgressReporter({ db, jobs, log, onUnneeded: (jobId) => intake.cancel(jobId) })
+  const jobCommands = createJobCommands({ db, queue, outbox, onJobEnd })
+  const reporter = createProgressReporter({ db, jobs, log, onUnneeded: (jobId) => jobCommands.cancel(jobId) })
   const steps = createTaskSteps({
     db,
     queue,
@@ -135,15 +135,15 @@ async function assemble(
     log,
   })
   const reconciler = createReconciler({
-    ...{ db, queue, outbox, onJobEnd, steps, intake, jobs, storage, log },
+    ...{ db, queue, outbox, onJobEnd, steps, jobCommands, jobs, storage, log },
     intervalMs: timing.reconcileMs,
     lowPriorityMaxWaitSeconds: timing.lowPriorityMaxWaitSeconds,
   })
-  const afterFailover = createAfterFailover({ db, queue, intake, jobs, storage, log, graceMs: FAILOVER_LEASES * timing.leaseMs })
+  const afterFailover = createAfterFailover({ db, queue, jobCommands, jobs, storage, log, graceMs: FAILOVER_LEASES * timing.leaseMs })
   const executor = await openExecutor(config, { db, queue, steps, log, metrics }, stopping)
   observeJobs(metrics, db, queue, log)
 
-  server.implement(JobServiceService, jobHandlers({ db, jobs: intake }))
+  server.implement(JobServiceService, jobHandlers({ db, jobs: jobCommands }))
   server.implement(
     WorkServiceService,
     workHandlers({

@@ -40,7 +40,7 @@ function start(deletePrefix: (prefix: string) => Promise<number>) {
     queue: { expired: async () => [expired] },
     steps: { fault: async ({ itemId }: { itemId: string }) => Boolean(rescued.push(itemId)) },
     outbox: {},
-    intake: {},
+    jobCommands: {},
     jobs: { checkSets: async () => ({ usedPrefixes: [] }) },
     storage: { ...around.storage, deletePrefix },
     log: testLog,

@@ -29,7 +29,7 @@ export interface AppParts extends ApiParts {
   routes: readonly Route[]
   dependencies: readonly Dependency[]
   delivery: HttpService
-  /** Limits files that are proxied to clients. */
+  /** Limits the number of files that are proxied to clients at the same time. */
   downloads: TransferLimiter
   webDir: string
   doNotTrack: 'respect' | 'ignore'

@@ -73,7 +73,7 @@ describe('access', () => {
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_unknown')])
   })
   test.each(each(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {
-    const { status, problem } = await call(method, path, subject.keys.bare)
+    const { status, problem } = await call(method, path, subject.keys.withoutResources)
     expect([status, problem?.code]).toEqual([403, codeFor(method, 'missing_resource')])
     if (method !== 'HEAD') expect(problem?.detail).toContain(route.resource)
   })

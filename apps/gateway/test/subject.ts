@@ -14,15 +14,14 @@ export interface Subject {
     /** Key of an uploader of the same organisation, with every resource that this type may hold. */
     uploader: string
     /** Key of a system user without resources. */
-    bare: string
+    withoutResources: string
   }
   stop(): Promise<void>
 }
 
 /**
  * Returns the platform at VITASCOPE_TEST_URL if it is set (with its system key in
- * VITASCOPE_SYSTEM_KEY, and VITASCOPE_LIMITS off). Otherwise starts a gateway with replaced
- * services.
+ * VITASCOPE_SYSTEM_KEY, and VITASCOPE_LIMITS off). Otherwise starts a gateway with fake services.
  */
 export function openSubject(routes: readonly Route[]): Promise<Subject> {
   const url = process.env['VITASCOPE_TEST_URL']
@@ -42,12 +41,12 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
     deliveryUrl: delivery.url,
   })
   const resources = routes.map(({ resource }) => resource)
-  const keys = { system: aKey(), standard: aKey(), uploader: aKey(), bare: aKey() }
+  const keys = { system: aKey(), standard: aKey(), uploader: aKey(), withoutResources: aKey() }
   const organisationKey = { organisationId: '2', resources }
   standIns.keys.set(keys.system, { ...organisationKey, keyId: '1', userType: 'system', organisationId: '1' })
   standIns.keys.set(keys.standard, { ...organisationKey, keyId: '2', userType: 'standard' })
   standIns.keys.set(keys.uploader, { ...organisationKey, keyId: '3', userType: 'uploader' })
-  standIns.keys.set(keys.bare, { ...organisationKey, keyId: '4', userType: 'system', organisationId: '1', resources: [] })
+  standIns.keys.set(keys.withoutResources, { ...organisationKey, keyId: '4', userType: 'system', organisationId: '1', resources: [] })
   await waitFor(async () => (await fetch(`${gateway.url}/readyz`)).ok, { describe: 'the gateway to be ready' })
   return {
     url: gateway.url,
@@ -61,14 +60,14 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
 }
 
 async function withPlatform(url: string, system: string): Promise<Subject> {
-  const call = async <Answer>(path: string, payload?: object): Promise<Answer> => {
+  const call = async <Body>(path: string, payload?: object): Promise<Body> => {
     const headers = { ...withKey(system), 'content-type': 'application/json' }
     const response = await fetch(`${url}/v2${path}`, payload ? { method: 'POST', headers, body: JSON.stringify(payload) } : { headers })
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-    return (await response.json()) as Answer
+    if (!response.ok) throw new Error(`${path} returned status ${response.status}: ${await response.text()}`)
+    return (await response.json()) as Body
   }
   const list = Object.values(await call<Record<string, { resource: string; levels: string[] }>>('/apikey/acl-list'))
-  const open = list.filter(({ levels }) => levels.includes('user')).map(({ resource }) => resource)
+  const userResources = list.filter(({ levels }) => levels.includes('user')).map(({ resource }) => resource)
   const all = list.map(({ resource }) => resource)
   const organisation = await call<{ organisation_id: string }>('/organisation', { name: 'Generated tests' })
   const keyOf = async (userType: string, resources: string[]) => {
@@ -92,8 +91,8 @@ async function withPlatform(url: string, system: string): Promise<Subject> {
   const keys = {
     system,
     standard: await keyOf('standard', all),
-    uploader: await keyOf('uploader', open),
-    bare: await keyOf('system', []),
+    uploader: await keyOf('uploader', userResources),
+    withoutResources: await keyOf('system', []),
   }
   return { url, keys, stop: async () => {} }
 }

@@ -13,19 +13,19 @@ export interface OpenedSource {
 }
 
 /**
- * Opens the file of a source for reading, or uses the descriptor of the caller, which `close` leaves open. Throws
- * `NOT_A_PLAIN_FILE` for a symbolic link, a FIFO, a device or a folder. O_NONBLOCK prevents an open of a FIFO from
+ * Opens the file of a source for reading, or uses the handle in `source`. `close` does not close the handle of the
+ * caller. Throws `NOT_A_PLAIN_FILE` for a symbolic link, a FIFO, a device or a folder. O_NONBLOCK prevents an open of a FIFO from
  * waiting for a writer.
  */
-export async function openSource({ file, handle: given }: FileSource): Promise<OpenedSource> {
-  const handle = given ?? (await openWithoutLinks(file))
+export async function openSource({ file, handle: callerHandle }: FileSource): Promise<OpenedSource> {
+  const handle = callerHandle ?? (await openWithoutLinks(file))
   const close = async () => {
-    if (!given) await handle.close()
+    if (!callerHandle) await handle.close()
   }
   try {
-    const there = await handle.stat()
-    if (!there.isFile()) throw notPlain()
-    return { handle, bytes: there.size, dev: there.dev, ino: there.ino, close }
+    const stats = await handle.stat()
+    if (!stats.isFile()) throw notPlain()
+    return { handle, bytes: stats.size, dev: stats.dev, ino: stats.ino, close }
   } catch (error) {
     await close()
     throw error

@@ -5,19 +5,19 @@ export const BUCKETS = 21
 
 /** The amounts that one view adds to the counts of its day. */
 export interface Contribution {
-  /** `YYYY-MM-DD` of its first event. */
+  /** `YYYY-MM-DD` (UTC) of the first event of the view. */
   day: string
   organisationId: string
   videoId: string
   language: string
   subtitle: string
-  /** All fields below except `quality` only count for played views. */
+  /** Whether playback started. Otherwise all fields below except `quality` are ignored. */
   played: boolean
   complete: boolean
   bounced: boolean
   /**
-   * Distinct watched time, as millionths of the video and as milliseconds. Both are whole numbers,
-   * so that sums are exact in any order.
+   * Distinct watched time, as millionths of the video and as milliseconds. Both are integers, so
+   * that sums are exact in any order.
    */
   sharePpm: number
   viewingMs: number

@@ -4,10 +4,10 @@ import { type Counts, changed, type RollUps } from './roll-up.ts'
 type KeyType = 'bigint' | 'date' | 'int' | 'text'
 type AnyCounts = Counts<string, string>
 
-/** Rows per statement. Without this limit, a round with thousands of videos would exceed the statement timeout. */
-const ROWS_AT_ONCE = 1_000
-/** Heatmap rows contain two thousand numbers each. */
-const HEATS_AT_ONCE = 250
+/** Rows per statement. Without this limit, a merge of thousands of videos would exceed the statement timeout. */
+const MAX_ROWS = 1_000
+/** Each heatmap row has 2,000 numbers. */
+const MAX_HEAT_ROWS = 250
 
 /** Adds differences to the stored counts, in several statements. The caller must hold the merge lock. */
 export async function addRollUps(query: Query, differences: RollUps): Promise<void> {
@@ -21,7 +21,7 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
     keyOf: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
   })
   await add(query, 'video_heat', changed(differences.heats), {
-    atOnce: HEATS_AT_ONCE,
+    maxRows: MAX_HEAT_ROWS,
     keys: { video_id: 'bigint', day: 'date', duration_ms: 'int' },
     keyOf: ({ videoId, day, durationMs }) => [videoId, day, durationMs],
   })
@@ -31,7 +31,7 @@ export async function addRollUps(query: Query, differences: RollUps): Promise<vo
   })
 }
 
-/** Table and column names are constants, so they are safe in SQL. */
+/** Adds rows to a table. Table and column names are constants, so they are safe in SQL. */
 async function add<Row extends AnyCounts>(
   query: Query,
   table: string,
@@ -40,7 +40,7 @@ async function add<Row extends AnyCounts>(
     keys: Record<string, KeyType>
     otherColumns?: Record<string, KeyType>
     keyOf: (row: Row) => (string | number)[]
-    atOnce?: number
+    maxRows?: number
   },
 ): Promise<void> {
   const [first] = rows
@@ -63,9 +63,9 @@ async function add<Row extends AnyCounts>(
      from unnest(${types.map((type, nth) => `$${nth + 1}::${type}[]`).join(', ')}) as row (${columns.join(', ')})
      order by ${Object.keys(shape.keys).join(', ')}
      on conflict (${Object.keys(shape.keys).join(', ')}) do update set ${sums.join(', ')}`
-  const { atOnce = ROWS_AT_ONCE } = shape
-  for (let at = 0; at < rows.length; at += atOnce) {
-    const chunk = rows.slice(at, at + atOnce)
+  const { maxRows = MAX_ROWS } = shape
+  for (let at = 0; at < rows.length; at += maxRows) {
+    const chunk = rows.slice(at, at + maxRows)
     await query(text, [
       ...keys.map((_, nth) => chunk.map((row) => shape.keyOf(row)[nth])),
       ...numbers.map((name) => chunk.map((row) => row.numbers[name])),

@@ -305,14 +305,14 @@ test('a stale job is claimed once and sent again once', async () => {
       organisationId: '1',
       sourceObject: expect.any(String),
       sourceBytes: 10,
-      sends: 0,
+      sendCount: 0,
     }),
   ])
   expect(await quiet.claim(60)).toEqual([])
-  for (let i = 0; i < 2; i++) for (const job of claimed) await quiet.sendAgain(job)
+  for (let i = 0; i < 2; i++) for (const job of claimed) await quiet.resend(job)
   expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
-  expect(await quiet.ended(jobId)).toBeLessThan(5)
-  await quiet.alive(jobId)
+  expect(await quiet.recordEnd(jobId)).toBeLessThan(5)
+  await quiet.recordRunning(jobId)
   const [row] = await catalogue.db.query('select send_count, ended_since from presentation_job where job_id = $1', [jobId])
   expect(row).toEqual({ send_count: 0, ended_since: null })
 })

@@ -44,7 +44,7 @@ describe('a media', () => {
     await catalogue.media.update(key, (now) => mergeMedia(now, input, ['token_required'], true))
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).not.toBe(version)
   })
-  test('shows its preview only if the flag is set, and a set of an earlier release has none', async () => {
+  test('has a preview path only if its GIF flag is set and its stored set contains one', async () => {
     const { mediaId, videoId, jobId } = await catalogue.upload()
     const preview = async () => (await catalogue.videos.find('1', videoId))?.renditions?.previewPath
     const show = (gifStatus: number) =>
@@ -82,7 +82,7 @@ describe('publishing a media again', () => {
     expect(copy?.deliveryVersion).toMatch(/^[a-z0-9]{16}$/)
     expect(copy?.deliveryVersion).not.toBe(first?.deliveryVersion)
   })
-  test('before it is playable sets the URLs with the first set', async () => {
+  test('that is not playable yet creates URLs when its first rendition set is stored', async () => {
     const { mediaId, jobId } = await catalogue.upload()
     const { videoId } = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ deliveryVersion: '', status: { state: 'encoding' } })
@@ -123,7 +123,7 @@ describe('deleting a media', () => {
       ])
     },
   )
-  test('that is playable removes its set', async () => {
+  test('with a finished job deletes its rendition set', async () => {
     const { mediaId, jobId } = await catalogue.play()
     await catalogue.db.query('truncate outbox')
     await catalogue.media.remove({ scope: '1', mediaId }, deletion)

@@ -41,7 +41,7 @@ const protect = async (password: string) => (await create({ password: sha1(passw
 const check = async (videoId: string, password: string, call = guest) =>
   (await handlers.checkVideoPassword({ videoId, password }, call)).matches
 
-test('a profile is created with defaults, in the own organisation or by the system in any existing one', async () => {
+test('a profile is created with defaults; users may create it only in their own organisation, system callers in any', async () => {
   const { settingId } = await create({ title: 'A', passwordProtected: true, password: sha1('a') }, ['title', 'password'])
   const { setting } = await handlers.getSetting({ settingId }, owner)
   expect(setting).toMatchObject({ title: 'A', highestQualityVersion: 1200, showControls: true, gaLibrary: 'legacy', embedWmode: 'direct' })
@@ -54,7 +54,7 @@ test('a profile is created with defaults, in the own organisation or by the syst
   expect((await create({}, [], system, '2')).settingId).toMatch(/^\d+$/)
 })
 
-test('a profile of another organisation gives the same error as a missing one, for every call', async () => {
+test('a profile of another organisation returns the same error as a missing one, for every call', async () => {
   const { settingId } = await create({ title: 'A' }, ['title'])
   const calls = (id: string) => [
     () => handlers.getSetting({ settingId: id }, stranger),
@@ -104,12 +104,12 @@ describe('the password of a video', () => {
     const inactive = await catalogue.upload({}, { organisationId: '4' })
     await expect(check(inactive.videoId, '')).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   })
-  test('is checked in the queue of the organisation of the video, and set in the queue of the organisation of the profile', async () => {
+  test('is checked in the queue of the organisation that owns the video, and hashed in the queue of the one that owns the profile', async () => {
     const { videoId } = await catalogue.upload({ settingId: await protect('b') })
     const elsewhere = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
     const other = await catalogue.upload({ settingId: elsewhere }, { organisationId: '2' })
     const groups: string[] = []
-    const noted = handlersWith({
+    const recordingHandlers = handlersWith({
       async hash(_, group) {
         groups.push(group)
         return 'made'
@@ -119,23 +119,23 @@ describe('the password of a video', () => {
         return true
       },
     })
-    for (const id of [videoId, other.videoId]) await noted.checkVideoPassword({ videoId: id, password: sha1('b') }, owner)
-    await noted.updateSetting({ setting: aChange(elsewhere), updateMask: ['password'], validateOnly: false }, system)
-    await noted.createSetting({ organisationId: '1', setting: aChange(''), mask: ['password'], validateOnly: false }, owner)
+    for (const id of [videoId, other.videoId]) await recordingHandlers.checkVideoPassword({ videoId: id, password: sha1('b') }, owner)
+    await recordingHandlers.updateSetting({ setting: aChange(elsewhere), updateMask: ['password'], validateOnly: false }, system)
+    await recordingHandlers.createSetting({ organisationId: '1', setting: aChange(''), mask: ['password'], validateOnly: false }, owner)
     expect(groups).toEqual(['try 1', 'try 2', 'set 2', 'set 1'])
   })
   test('is not hashed for a foreign profile or a rejected request', async () => {
     const settingId = await protect('c')
-    const none = async () => {
-      throw new Error('derived for nothing')
+    const fail = async () => {
+      throw new Error('hashed without need')
     }
-    const idle = handlersWith({ hash: none, matches: none })
+    const failingHandlers = handlersWith({ hash: fail, matches: fail })
     const update = (id: string, updateMask: string[], call: Call) =>
-      idle.updateSetting({ setting: { ...aChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
+      failingHandlers.updateSetting({ setting: { ...aChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
     await expect(update(settingId, ['password'], stranger)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
     await expect(update('999999', ['password'], system)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
     await expect(update(settingId, ['password', 'title'], owner)).rejects.toMatchObject({ fields: [{ field: 'title' }] })
-    await expect(update(settingId, ['password'], owner)).rejects.toThrow('derived for nothing')
+    await expect(update(settingId, ['password'], owner)).rejects.toThrow('hashed without need')
   })
 })
 
@@ -158,7 +158,7 @@ test('the profile of a video is returned with the theme of the video', async () 
   expect((await handlers.findVideoSetting({ videoId: (await catalogue.upload()).videoId }, guest)).theme).toBeUndefined()
 })
 
-test('lists are limited to the own organisation', async () => {
+test('users can list the profiles of their own organisation only', async () => {
   const list = (organisationId: string, call: Call, more = {}) =>
     handlers.listSettings({ organisationId, pageSize: 0, pageToken: '', skip: 0, ...more }, call)
   expect((await list('', stranger)).settings.every((setting) => setting.organisationId === '2')).toBe(true)

@@ -12,7 +12,7 @@ export interface VideoSummary {
 }
 
 export interface VideoSummaryStore {
-  /** Returns the summaries of those given videos that exist. */
+  /** Returns the summaries of the videos. Videos that do not exist are omitted. */
   find(videoIds: readonly string[], signal?: AbortSignal): Promise<VideoSummary[]>
 }
 

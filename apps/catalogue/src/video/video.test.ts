@@ -62,8 +62,8 @@ test.each([
   ['removing the address rules', { allowedIps: [] }, false],
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
   ['another title', { title: 'Landing' }, false],
-])('%s restricts access: %s', (_, change, closes) => {
+])('%s restricts access: %s', (_, change, expected) => {
   const before = newVideoFields('Launch')
   before.allowedIps = ['192.0.2.1']
-  expect(restrictsAccess(before, { ...before, ...change })).toBe(closes)
+  expect(restrictsAccess(before, { ...before, ...change })).toBe(expected)
 })

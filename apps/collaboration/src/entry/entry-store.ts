@@ -15,8 +15,8 @@ export interface NewEntry {
   byUserId: string
 }
 
-/** The rows of a video to read: those after an id. */
-export interface EntryPlace {
+/** A page of the entries of a video. It starts after the entry id `after`. */
+export interface EntryPage {
   scope: Scope
   videoId: string
   after: string
@@ -33,12 +33,12 @@ export interface EntryStore {
   /** Returns the entries of a video with this email address or user, newest first. */
   findHeads(which: { scope: Scope; videoId: string; email: string; userId: string | undefined }, signal?: AbortSignal): Promise<EntryHead[]>
   /** Returns entries, oldest first. */
-  list(place: EntryPlace, signal?: AbortSignal): Promise<Entry[]>
+  list(page: EntryPage, signal?: AbortSignal): Promise<Entry[]>
   /** Returns the entry that an earlier attempt of this call created, if there is one. */
   createdBefore(call: Repeatable): Promise<EntryHead | undefined>
   /** Stores an entry. Throws COLLABORATION_FULL. */
   create(entry: NewEntry, call: Repeatable): Promise<EntryHead>
-  /** Locks the entry and stores the fields that `change` returns. Returns the entry after and before. */
+  /** Locks the entry and stores the fields that `change` returns. Returns the entry after the change and before it. */
   update(
     key: EntryKey,
     byUserId: string,
@@ -49,23 +49,23 @@ export interface EntryStore {
   remove(key: EntryKey, signal?: AbortSignal): Promise<Entry>
   /** Returns the references of the entries after an id, ordered by id. */
   references(after: string, limit: number): Promise<(References & { collaborationId: string })[]>
-  /** Deletes those of the entries whose user has not changed. Returns their number. */
-  removeAll(gone: readonly (References & { collaborationId: string })[]): Promise<number>
+  /** Deletes each entry whose user is still the user in `references`. Returns the number of deleted entries. */
+  removeAll(references: readonly (References & { collaborationId: string })[]): Promise<number>
 }
 
 const HEAD = `e.entry_id, e.video_id, e.organisation_id, e.user_id, e.email, e.created_by_user_id, e.last_modified_by_user_id, e.create_time,
   e.update_time`
-const WHOLE = `select ${HEAD}, ${CLIPS_OF_ENTRY} as clips from entry e`
+const SELECT_ENTRY = `select ${HEAD}, ${CLIPS_OF_ENTRY} as clips from entry e`
 const BY_KEY = `where e.entry_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
 const OF_VIDEO = `e.video_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
 
-const made = jsonCodec<HeadRow>()
+const headCodec = jsonCodec<HeadRow>()
 
 export function createEntryStore(db: Db): EntryStore {
   return {
     async find({ scope, collaborationId }, signal) {
       signal?.throwIfAborted()
-      const [row] = isId(collaborationId) ? await db.query<Row>(`${WHOLE} ${BY_KEY}`, [collaborationId, scope]) : []
+      const [row] = isId(collaborationId) ? await db.query<Row>(`${SELECT_ENTRY} ${BY_KEY}`, [collaborationId, scope]) : []
       return row && toEntry(row)
     },
     async findHead({ scope, collaborationId }, signal) {
@@ -85,7 +85,7 @@ export function createEntryStore(db: Db): EntryStore {
     },
     async list({ scope, videoId, after, limit, skip }, signal) {
       signal?.throwIfAborted()
-      const rows = await db.query<Row>(`${WHOLE} where ${OF_VIDEO} and e.entry_id > $3 order by e.entry_id limit $4 offset $5`, [
+      const rows = await db.query<Row>(`${SELECT_ENTRY} where ${OF_VIDEO} and e.entry_id > $3 order by e.entry_id limit $4 offset $5`, [
         videoId,
         scope,
         after,
@@ -95,11 +95,11 @@ export function createEntryStore(db: Db): EntryStore {
       return rows.map(toEntry)
     },
     async createdBefore(call) {
-      const row = await storedResponse(db, call, made)
+      const row = await storedResponse(db, call, headCodec)
       return row && toHead(row)
     },
     async create({ videoId, organisationId, userId, byUserId }, call) {
-      const row = await withIdempotency(db, call, made, async (tx) => {
+      const row = await withIdempotency(db, call, headCodec, async (tx) => {
         // Serialises inserts per video, so that the limit is not exceeded.
         await tx.query(`select pg_advisory_xact_lock(hashtextextended('entries of video ' || $1, 0))`, [videoId])
         const [count] = await tx.query<{ entries: number }>('select count(*)::int as entries from entry where video_id = $1', [videoId])
@@ -116,7 +116,7 @@ export function createEntryStore(db: Db): EntryStore {
     },
     update: (key, byUserId, change, signal) =>
       db.transaction(async (tx) => {
-        const previous = await lockWhole(tx, key)
+        const previous = await lockAndRead(tx, key)
         const { userId, email } = change(previous)
         const [row] = await tx.query<HeadRow>(
           `update entry e set user_id = $2, email = $3, last_modified_by_user_id = $4, update_time = clock_timestamp()
@@ -128,7 +128,7 @@ export function createEntryStore(db: Db): EntryStore {
       }, signal),
     remove: (key, signal) =>
       db.transaction(async (tx) => {
-        const entry = await lockWhole(tx, key)
+        const entry = await lockAndRead(tx, key)
         await tx.query('delete from entry where entry_id = $1', [entry.collaborationId])
         return entry
       }, signal),
@@ -139,20 +139,20 @@ export function createEntryStore(db: Db): EntryStore {
       )
       return rows.map((row) => ({ collaborationId: row.entry_id, videoId: row.video_id, userId: row.user_id ?? '' }))
     },
-    async removeAll(gone) {
+    async removeAll(references) {
       const removed = await db.query(
         `delete from entry e using unnest($1::bigint[], $2::bigint[]) g (entry_id, user_id)
          where e.entry_id = g.entry_id and e.user_id is not distinct from g.user_id returning 1`,
-        [gone.map(({ collaborationId }) => collaborationId), gone.map(({ userId }) => (userId === '' ? null : userId))],
+        [references.map(({ collaborationId }) => collaborationId), references.map(({ userId }) => (userId === '' ? null : userId))],
       )
       return removed.length
     },
   }
 }
 
-async function lockWhole(tx: Transaction, key: EntryKey): Promise<Entry> {
+async function lockAndRead(tx: Transaction, key: EntryKey): Promise<Entry> {
   const entryId = await lockEntry(tx, key)
-  const [row] = await tx.query<Row>(`${WHOLE} ${BY_KEY}`, [entryId, key.scope])
+  const [row] = await tx.query<Row>(`${SELECT_ENTRY} ${BY_KEY}`, [entryId, key.scope])
   if (!row) throw new Error(`entry ${entryId} disappeared while it was locked`)
   return toEntry(row)
 }

@@ -7,23 +7,23 @@ import { replanJob } from './replan-job.ts'
 import { sendFirstTask } from './send-task.ts'
 
 /** Accepts and cancels jobs. */
-export interface JobIntake {
+export interface JobCommands {
   /**
    * Accepts a job. It does nothing for a job that was accepted or cancelled before. Throws
-   * JOB_ID_TAKEN for the id of another job, which a caller may reuse after a restore of its
-   * database.
+   * JOB_ID_TAKEN if the id belongs to a job of another media. This happens if the catalogue's database
+   * was restored from a backup and it assigns the same ids again.
    */
   accept(job: NewJob, signal?: AbortSignal): Promise<void>
   /**
-   * Cancels an active job. An unknown job is recorded as cancelled, in case it arrives later. A
-   * finished job is checked again soon.
+   * Cancels an active job. An unknown job is recorded as cancelled, in case it arrives later. For a
+   * finished job, the next reconciliation checks whether its objects are still needed.
    */
   cancel(jobId: string, signal?: AbortSignal): Promise<void>
-  /** Reports the end of a job again. A successful job whose set was dropped restarts. */
+  /** Reports the end of a job again. It restarts a successful job whose rendition set was deleted. */
   repeatReport(jobId: string, signal?: AbortSignal): Promise<void>
 }
 
-export function createJobIntake(tools: EndTools & { db: Db }): JobIntake {
+export function createJobCommands(tools: EndTools & { db: Db }): JobCommands {
   const { db, queue } = tools
   return {
     accept: (job, signal) =>

@@ -17,9 +17,9 @@ import { readJob } from '../job/job-store.ts'
 import { readProfile } from '../rendition/rendition-profile.ts'
 import { sourceOfSet } from '../rendition/set-source.ts'
 import { readUploadSource, sourceOfJob } from '../upload/upload-source.ts'
-import type { JobIntake } from './accept-job.ts'
+import type { JobCommands } from './accept-job.ts'
 
-export function jobHandlers({ db, jobs }: { db: Db; jobs: JobIntake }): Handlers<typeof JobServiceService> {
+export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handlers<typeof JobServiceService> {
   return {
     async createJob(request, { principal, signal }) {
       requireService(principal)

@@ -4,7 +4,7 @@ import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { JobIntake } from '../engine/accept-job.ts'
+import type { JobCommands } from '../engine/accept-job.ts'
 import { dropUnknownObjects, findMissingSets } from '../objects/unknown-objects.ts'
 import { restartJobsWithMissingObjects } from './jobs-with-missing-objects.ts'
 import { removeUnneededJobs } from './unneeded-jobs.ts'
@@ -12,7 +12,7 @@ import { removeUnneededJobs } from './unneeded-jobs.ts'
 interface Tools {
   db: Db
   queue: Queue
-  intake: JobIntake
+  jobCommands: JobCommands
   jobs: Client<typeof JobServiceService>
   storage: ObjectStorage
   log: Logger

@@ -4,7 +4,7 @@ import { type Db, openFailover } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { JobIntake } from '../engine/accept-job.ts'
+import type { JobCommands } from '../engine/accept-job.ts'
 import type { EndTools } from '../engine/end-job.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import { sweepObjects } from '../objects/sweep-objects.ts'
@@ -15,7 +15,7 @@ import { removeUnneededJobs } from './unneeded-jobs.ts'
 export interface ReconcileTools extends EndTools {
   db: Db
   steps: TaskSteps
-  intake: JobIntake
+  jobCommands: JobCommands
   jobs: Client<typeof JobServiceService>
   storage: ObjectStorage
   log: Logger

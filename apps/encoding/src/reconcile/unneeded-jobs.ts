@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
-import type { JobIntake } from '../engine/accept-job.ts'
+import type { JobCommands } from '../engine/accept-job.ts'
 import { isActive, type JobState } from '../job/job.ts'
 import { dropJob } from '../objects/object-prefix.ts'
 
 interface Tools {
   db: Db
-  intake: JobIntake
+  jobCommands: JobCommands
   jobs: Client<typeof JobServiceService>
   /** How long the catalogue must not need a job before it is removed. */
   graceMs: number
@@ -47,7 +47,7 @@ function findDueJobs({ db, graceMs }: Tools): Promise<{ job_id: string; state: J
 }
 
 async function checkJobs(
-  { db, intake, jobs, graceMs }: Tools,
+  { db, jobCommands, jobs, graceMs }: Tools,
   dueJobs: readonly { job_id: string; state: JobState }[],
   signal: AbortSignal,
 ) {
@@ -63,7 +63,7 @@ async function checkJobs(
   const sure = unneeded.filter((job) => job.is_sure).map((job) => job.job_id)
   for (const jobId of sure) {
     const state = dueJobs.find((job) => job.job_id === jobId)?.state
-    if (state && isActive(state)) await intake.cancel(jobId, signal)
+    if (state && isActive(state)) await jobCommands.cancel(jobId, signal)
     else await dropJob(db, jobId)
   }
   return sure

@@ -156,7 +156,7 @@ test('renditions of a low-priority upload have low priority, also after a retry 
   const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   const claimed = (await staleJobs.claim(0)).find((job) => job.jobId === other.jobId)
   if (!claimed) throw new Error('the job is active, so it is polled')
-  await staleJobs.sendAgain(claimed)
+  await staleJobs.resend(claimed)
   const received = (await catalogue.messages()).map(({ payload }) => payload as unknown as JobRequest)
   for (const id of [first?.job_id, again.jobId, other.jobId]) {
     const request = received.find((payload) => payload.jobId === id)
@@ -200,7 +200,7 @@ test('deleting the media cancels the rendition and releases its quota; a lost jo
   const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   const claimed = (await staleJobs.claim(0)).find((job) => job.jobId === jobId)
   if (!claimed) throw new Error('the job is active, so it is polled')
-  await staleJobs.sendAgain(claimed)
+  await staleJobs.resend(claimed)
   expect((await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)?.payload).toMatchObject({
     rendition: { profileId: AV1 },
   })

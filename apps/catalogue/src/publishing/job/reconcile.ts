@@ -4,10 +4,10 @@ import { type Job as EncodingJob, type JobServiceService, JobState } from '@vita
 import type { Logger } from '@vitascope/telemetry'
 import { CANCELLED, JOB_REJECTED, RESULT_LOST } from '../media/status.ts'
 import type { JobUpdate } from './job.ts'
-import type { Sent, StaleJobs } from './stale-jobs-store.ts'
+import type { SendCount, StaleJobs } from './stale-jobs-store.ts'
 
 export interface ReconcileTimes {
-  /** A job is checked if it has not reported for this time. A final report may be late by the same time. */
+  /** A job is checked if it has not reported for this time. A job that failed in encoding has the same time to report its end. */
   staleSeconds: number
   /** A published set without a report within this time counts as lost. */
   resultSeconds: number
@@ -31,7 +31,7 @@ export interface ReconcileResult {
   checked: number
   sent_again: number
   running: number
-  /** Final reports that encoding was requested to send again. */
+  /** Jobs whose final report was requested from encoding again. */
   reports_repeated: number
   ended: number
   /** True if the round ended early because encoding is unavailable. */
@@ -59,24 +59,24 @@ export async function reconcileJobs<Job extends AnyJob>(parts: ReconcileParts<Jo
 
 async function reconcileJob<Job extends AnyJob>(
   parts: ReconcileParts<Job>,
-  job: Job & Sent,
+  job: Job & SendCount,
   signal: AbortSignal,
 ): Promise<'sent_again' | 'running' | 'reports_repeated' | 'ended'> {
   const { staleJobs, jobs, encoding, log } = parts
   const encodingJob = await findEncodingJob(parts, job.jobId, signal)
-  if (!encodingJob && job.sends < MAX_SENDS) {
-    await staleJobs.sendAgain(job)
+  if (!encodingJob && job.sendCount < MAX_SENDS) {
+    await staleJobs.resend(job)
     return 'sent_again'
   }
   if (encodingJob && !hasEnded(encodingJob)) {
-    await staleJobs.alive(job.jobId)
+    await staleJobs.recordRunning(job.jobId)
     return 'running'
   }
   const update: FailedUpdate = encodingJob
     ? failureOf(encodingJob)
     : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
   const timeoutSeconds = !encodingJob ? 0 : encodingJob.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
-  if ((await staleJobs.ended(job.jobId)) < timeoutSeconds) {
+  if ((await staleJobs.recordEnd(job.jobId)) < timeoutSeconds) {
     await encoding.repeatReport({ jobId: job.jobId }, serviceCall('catalogue', `reconcile-${job.jobId}`, signal))
     return 'reports_repeated'
   }

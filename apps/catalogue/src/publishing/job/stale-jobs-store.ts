@@ -5,33 +5,34 @@ export interface StaleJobs<Job> {
    * Claims up to 50 active jobs that have not reported for `staleSeconds`, and hides them from other
    * replicas for the same time.
    */
-  claim(staleSeconds: number): Promise<(Job & Sent)[]>
+  claim(staleSeconds: number): Promise<(Job & SendCount)[]>
   /** Sends a job to encoding again, unless a message is pending in the outbox or the job is no longer active. */
-  sendAgain(job: Job): Promise<void>
+  resend(job: Job): Promise<void>
   /** Records that encoding reports the job as ended. Returns the seconds since this was first recorded. */
-  ended(jobId: string): Promise<number>
+  recordEnd(jobId: string): Promise<number>
   /** Records that encoding works on the job. */
-  alive(jobId: string): Promise<void>
+  recordRunning(jobId: string): Promise<void>
 }
 
 /** Number of times that a job was sent to encoding again. */
-export interface Sent {
-  sends: number
+export interface SendCount {
+  sendCount: number
 }
 
 /** A kind of jobs with its table. The names are parts of SQL statements. */
 export interface JobKind<Job, Row> {
   table: 'job' | 'presentation_job'
-  /** Columns of a row, besides the id of the job. */
+  /** Columns to read in addition to `job_id`. */
   columns: readonly (keyof Row & string)[]
   toJob(row: Row & { job_id: string }): Job
   /** The outbox message that sends a job to encoding. */
   topic: string
+  /** Returns the outbox key of the message. */
   keyOf(job: Job): string
   enqueue(tx: Transaction, job: Job): Promise<unknown>
 }
 
-/** Returns the stale jobs of one kind. */
+/** Returns the store of stale jobs of one kind. */
 export function createStaleJobs<Job extends { jobId: string }, Row extends object>(db: Db, kind: JobKind<Job, Row>): StaleJobs<Job> {
   const { table, columns, toJob, topic, keyOf, enqueue } = kind
   return {
@@ -43,9 +44,9 @@ export function createStaleJobs<Job extends { jobId: string }, Row extends objec
          returning job_id, send_count, ${columns.join(', ')}`,
         [staleSeconds],
       )
-      return rows.map((row) => ({ ...toJob(row), sends: row.send_count }))
+      return rows.map((row) => ({ ...toJob(row), sendCount: row.send_count }))
     },
-    sendAgain: (job) =>
+    resend: (job) =>
       db.transaction(async (tx) => {
         const rows = await tx.query(
           `update ${table} set send_count = send_count + 1, ended_since = null
@@ -56,7 +57,7 @@ export function createStaleJobs<Job extends { jobId: string }, Row extends objec
         )
         if (rows.length > 0) await enqueue(tx, job)
       }),
-    async ended(jobId) {
+    async recordEnd(jobId) {
       // The column is rounded to milliseconds, so it can be up to half a millisecond in the future.
       const [row] = await db.query<{ seconds: number }>(
         `update ${table} set ended_since = coalesce(ended_since, now()) where job_id = $1
@@ -65,7 +66,7 @@ export function createStaleJobs<Job extends { jobId: string }, Row extends objec
       )
       return row?.seconds ?? 0
     },
-    async alive(jobId) {
+    async recordRunning(jobId) {
       await db.query(
         `update ${table} set ended_since = null, send_count = 0 where job_id = $1 and (ended_since is not null or send_count > 0)`,
         [jobId],

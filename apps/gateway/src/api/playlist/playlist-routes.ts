@@ -141,7 +141,10 @@ export const removeVideo = route({
     'response contains the list.',
   params: entry,
   query: z.object({
-    position: int({ min: 0, max: MAX_VIDEOS - 1 }, { description: 'The only position that is checked, from 0.' }).optional(),
+    position: int(
+      { min: 0, max: MAX_VIDEOS - 1 },
+      { description: 'Position in the list, from 0. Only an occurrence at this position is removed.' },
+    ).optional(),
   }),
   response: z.object({ status: z.object({ tried_to_remove: schema.id('video') }), videos: PlaylistOrderResponse }),
   async handle({ params, query }, { services, call }) {
@@ -190,8 +193,8 @@ export const getPlaylistFeed = route({
 export const playlistRoutes = [getPlaylist, updatePlaylist, createPlaylist, addVideo, removeVideo, listPlaylists, getPlaylistFeed]
 
 /**
- * Returns a playlist with its videos. Its own organisation and system keys receive all videos and
- * their fields, everyone else the public ones.
+ * Returns a playlist with its videos. Keys of its organisation and system keys receive all videos
+ * with all fields. Other callers receive the public videos with their public fields.
  */
 async function findPlaylist(playlistId: string, { caller, services, call }: Context) {
   const own = caller.kind === 'guest' ? undefined : await getOwnPlaylist()
@@ -216,8 +219,8 @@ interface PlaylistPart {
 }
 
 /**
- * Returns a playlist from several responses. A playlist of large videos is split, and each response
- * has at least one video.
+ * Returns a playlist with all its videos. The catalogue splits a large playlist into several
+ * responses, with at least one video each, and `nextSkip` is the start of the next one.
  */
 async function readAllParts(fetchPart: (skip: number) => Promise<PlaylistPart>): Promise<{ playlist: Playlist; videos: Video[] }> {
   const first = await fetchPart(0)

@@ -13,8 +13,8 @@ export interface Target {
 }
 
 /**
- * All targets of one path pattern. Patterns differ only in their literal parts, so `/user/:email`
- * and `/user/:userId` are one.
+ * All targets of one path pattern. Names of parameters are not part of a pattern, so
+ * `/user/:email` and `/user/:userId` have the same one.
  */
 export interface PathEntry {
   /** Pattern for Express, with parameters named `p0`, `p1`… */
@@ -40,7 +40,7 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
 }
 
 /**
- * Returns the incomplete paths, each with a path that it begins: `/playlist/create` of
+ * Returns a map from each incomplete path to a path that starts with it: from `/playlist/create` to
  * `/playlist/create/:organisationId`.
  */
 export function incompletePaths(routes: readonly Route[]): ReadonlyMap<string, string> {
