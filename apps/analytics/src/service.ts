@@ -83,7 +83,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
     await events.prepare([-1, 0, 1, 2].map((shift) => dayOf(Date.now() + shift * DAY_MS)))
     await visitors.renew()
   }
-  const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.removeSilent }]
+  const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.removeInactiveViews }]
   return {
     db,
     loops: [

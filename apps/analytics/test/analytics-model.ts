@@ -1,13 +1,13 @@
 /**
- * A view as a test plans it, with times in seconds. The functions of this file compute the counts
- * directly from their definitions.
+ * A view that a test plays. Positions and durations are in seconds. The functions of this file
+ * compute the expected counts directly from the definitions of the counts.
  */
-export interface IntendedView {
+export interface ModelView {
   viewId: string
   videoId: string
   duration: number
   viewer: string
-  /** The furthest point, if it does not follow from the intervals and the end. */
+  /** The furthest position. Default: the end of the video or of the last watched interval. */
   furthest?: number
   /** Time at which the player was loaded, in milliseconds since 1970. */
   startMs: number
@@ -26,28 +26,28 @@ export const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const mean = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length)
 
-/** Points are whole milliseconds and edges are half milliseconds, so closer values are equal. */
-const SAME = 1e-6
-const furthest = (view: IntendedView) => view.furthest ?? (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
-const overlaps = (parts: IntendedView['watched'], from: number, to: number) =>
-  parts.some(([a, b]) => a < b && a < to - SAME && b > from + SAME)
+/** Tolerance in seconds. Positions are whole milliseconds and edges are half milliseconds, so closer values are equal. */
+const TOLERANCE = 1e-6
+const furthest = (view: ModelView) => view.furthest ?? (view.ended ? view.duration : Math.max(0, ...view.watched.map(([, to]) => to)))
+const overlaps = (parts: ModelView['watched'], from: number, to: number) =>
+  parts.some(([a, b]) => a < b && a < to - TOLERANCE && b > from + TOLERANCE)
 
-/** The content of an event, and the length of its video at that time. The length is 0 while it is unknown. */
+/** The content of an event, and the duration of its video at that time. The duration is 0 while it is unknown. */
 export interface SentEvent {
   duration: number
   ended: boolean
-  watched: IntendedView['watched']
-  rewatched: IntendedView['watched']
+  watched: ModelView['watched']
+  rewatched: ModelView['watched']
 }
 
 /**
  * Returns the watched parts of a view of a video with this duration. Parts of events with another
- * length are rounded to whole cells, and end at the end of that length.
+ * duration are rounded to whole cells, and end at that duration.
  */
-export function seenAs(
+export function watchedPartsOf(
   duration: number,
   received: readonly SentEvent[],
-): Pick<IntendedView, 'watched' | 'rewatched' | 'furthest' | 'ended'> {
+): Pick<ModelView, 'watched' | 'rewatched' | 'furthest' | 'ended'> {
   const spans = (name: 'watched' | 'rewatched') =>
     received.flatMap((one) => {
       const end = one.duration === 0 ? 1_000 : one.duration
@@ -62,29 +62,29 @@ export function seenAs(
   return { watched: spans('watched'), rewatched: spans('rewatched'), furthest: Math.max(0, ...ends), ended: false }
 }
 
-const cut = (parts: IntendedView['watched'], end: number) =>
+const cut = (parts: ModelView['watched'], end: number) =>
   parts.flatMap(([from, to]) => (from < Math.min(to, end) ? [[from, Math.min(to, end)] as const] : []))
 function wholeCells(from: number, to: number, duration: number): readonly [number, number] {
   const length = cellSeconds(duration)
-  return [Math.floor(from / length + SAME) * length, Math.min(Math.ceil(to / length - SAME) * length, duration)]
+  return [Math.floor(from / length + TOLERANCE) * length, Math.min(Math.ceil(to / length - TOLERANCE) * length, duration)]
 }
 
 /** Returns the counts of views. */
-export function countsOf(views: readonly IntendedView[]) {
+export function countsOf(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   return {
     playerLoads: views.length,
     videoPlays: played.length,
-    completeViews: played.filter((view) => furthest(view) >= view.duration * 0.95 - SAME).length,
-    bouncedViews: played.filter((view) => furthest(view) <= view.duration * 0.1 + SAME).length,
+    completeViews: played.filter((view) => furthest(view) >= view.duration * 0.95 - TOLERANCE).length,
+    bouncedViews: played.filter((view) => furthest(view) <= view.duration * 0.1 + TOLERANCE).length,
   }
 }
 
 /** Returns, for each bucket of 5 %, the views that watched a part of it, and the views whose furthest point is in it. */
-export function bucketsOf(views: readonly IntendedView[]) {
+export function bucketsOf(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   const buckets = Array.from({ length: 20 }, (_, nth) => nth)
-  const edge = (view: IntendedView, nth: number) => (view.duration * nth) / 20
+  const edge = (view: ModelView, nth: number) => (view.duration * nth) / 20
   return {
     viewsPerDuration: [
       ...buckets.map((nth) => played.filter((view) => overlaps(view.watched, edge(view, nth), edge(view, nth + 1))).length),
@@ -92,7 +92,8 @@ export function bucketsOf(views: readonly IntendedView[]) {
     ],
     maxPercentageViewed: [
       ...buckets.map(
-        (nth) => played.filter((view) => furthest(view) >= edge(view, nth) - SAME && furthest(view) < edge(view, nth + 1) - SAME).length,
+        (nth) =>
+          played.filter((view) => furthest(view) >= edge(view, nth) - TOLERANCE && furthest(view) < edge(view, nth + 1) - TOLERANCE).length,
       ),
       played.filter((view) => furthest(view) >= view.duration).length,
     ],
@@ -107,10 +108,10 @@ const cellsOf = (duration: number) =>
   }))
 
 /** Returns the total length of the distinct cells that were watched. */
-const viewedSeconds = ({ duration, watched }: IntendedView) =>
+const viewedSeconds = ({ duration, watched }: ModelView) =>
   sum(cellsOf(duration).flatMap(({ from, to }) => (overlaps(watched, from, to) ? [to - from] : [])))
 
-export function averagesOf(views: readonly IntendedView[]) {
+export function averagesOf(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   return {
     averageViewingTime: mean(played.map(viewedSeconds)),
@@ -118,15 +119,15 @@ export function averagesOf(views: readonly IntendedView[]) {
   }
 }
 
-/** Returns the counts of the views of one video. */
-export function heatOf(views: readonly IntendedView[], duration: number) {
+/** Returns, for each cell of the video, how many views watched and rewatched it. */
+export function heatOf(views: readonly ModelView[], duration: number) {
   const played = views.filter((view) => view.played)
   const count = (parts: 'watched' | 'rewatched') =>
     cellsOf(duration).map(({ from, to }) => played.filter((view) => overlaps(view[parts], from, to)).length)
   return { cellSeconds: cellSeconds(duration), watched: count('watched'), rewatched: count('rewatched') }
 }
 
-export function qualityOf(views: readonly IntendedView[]) {
+export function qualityOf(views: readonly ModelView[]) {
   const measured = views.flatMap(({ quality }) => quality ?? [])
   const started = measured.flatMap(({ startupMs }) => startupMs ?? [])
   return {
@@ -141,13 +142,13 @@ export function qualityOf(views: readonly IntendedView[]) {
 }
 
 /** Returns the number of viewers per day on which they played. */
-export function viewersOf(views: readonly IntendedView[]): { day: string; uniqueViewers: number }[] {
+export function viewersOf(views: readonly ModelView[]): { day: string; uniqueViewers: number }[] {
   const seen = new Set(views.flatMap(({ viewer, playedMs }) => playedMs.map((ms) => `${dayOf(ms)} ${viewer}`)))
   const days = [...seen].map((one) => one.slice(0, 10))
   return [...new Set(days)].sort().map((day) => ({ day, uniqueViewers: days.filter((one) => one === day).length }))
 }
 
 /** Returns the views of each day, the oldest day first. */
-export function byDay(views: readonly IntendedView[]): { day: string; views: IntendedView[] }[] {
+export function byDay(views: readonly ModelView[]): { day: string; views: ModelView[] }[] {
   return [...Map.groupBy(views, ({ startMs }) => dayOf(startMs))].sort().map(([day, some]) => ({ day, views: some }))
 }

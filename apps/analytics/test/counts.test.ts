@@ -14,10 +14,10 @@ import {
   countsOf,
   dayOf,
   heatOf,
-  type IntendedView,
+  type ModelView,
   qualityOf,
-  seenAs,
   viewersOf,
+  watchedPartsOf,
 } from './analytics-model.ts'
 import { anEvent, as, openFixture } from './test-analytics.ts'
 
@@ -71,7 +71,7 @@ const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
  * undefined, the events are sent to the service, which knows the length.
  */
 interface PlannedView {
-  view: IntendedView
+  view: ModelView
   events: Event[]
   lengths: (readonly number[])[] | undefined
 }
@@ -127,7 +127,7 @@ function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: n
       ...{ watched: pairsOf(seen), rewatched: pairsOf(again) },
     })),
   )
-  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...seenAs(duration, received) }, events, lengths }
+  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...watchedPartsOf(duration, received) }, events, lengths }
 }
 
 const pairsOf = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
@@ -229,7 +229,7 @@ test('the counts match the views for events that are shuffled, repeated and spli
 }, 240_000)
 
 /** Every view has just sent an event, whatever its start time. */
-async function expectLive({ organisationId, since }: { organisationId: string; since: number }, views: IntendedView[]): Promise<void> {
+async function expectLive({ organisationId, since }: { organisationId: string; since: number }, views: ModelView[]): Promise<void> {
   const live = await fixture.insights.getRealtime({ organisationId }, as('standard', organisationId))
   // On a slow machine the first views are no longer live.
   if (Date.now() - since > LIVE_MS) return
@@ -239,7 +239,7 @@ async function expectLive({ organisationId, since }: { organisationId: string; s
 }
 
 /** Expects an exported row for each day, video and language. */
-async function expectExport({ organisationId, from }: { organisationId: string; from: string }, views: IntendedView[]): Promise<void> {
+async function expectExport({ organisationId, from }: { organisationId: string; from: string }, views: ModelView[]): Promise<void> {
   let text = ''
   const requested = { organisationId, period: { dateStart: from, dateEnd: '' }, format: 'EXPORT_FORMAT_NDJSON' as const }
   for await (const { data } of fixture.exports.exportDays(requested, as('standard', organisationId))) text += data
@@ -265,7 +265,7 @@ async function expectExport({ organisationId, from }: { organisationId: string; 
 
 async function expectCounts(
   { organisationId, videoIds, from }: { organisationId: string; videoIds: string[]; from: string },
-  views: IntendedView[],
+  views: ModelView[],
 ): Promise<void> {
   const { reports, insights } = fixture.replicas[1] ?? fixture
   const call = as('standard', organisationId)

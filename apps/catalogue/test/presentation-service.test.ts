@@ -59,7 +59,7 @@ const internal = serviceCall('encoding', 'r')
 const fields = { organisationId: '1', userId: '', title: 'Launch', description: '', videoId: '' }
 const create = async (more: Partial<typeof fields> = {}, call = system) => {
   const { presentation } = await request.presentations.createPresentation({ ...fields, ...more }, call)
-  if (!presentation) throw new Error('no presentation in the answer')
+  if (!presentation) throw new Error('the response has no presentation')
   return presentation
 }
 let objects = 0
@@ -79,7 +79,7 @@ const setOf = (jobId: string, presentationId: string) =>
     documentPath: 'document.pdf',
     bytes: 5,
   })
-const made = (jobId: string, presentationId: string, more: Partial<SlideSet> = {}) =>
+const reportSlides = (jobId: string, presentationId: string, more: Partial<SlideSet> = {}) =>
   request.jobs.reportJob(
     { jobId, revision: 9, update: { $case: 'slidesMade', value: { slides: { ...setOf(jobId, presentationId), ...more } } } },
     internal,
@@ -105,7 +105,7 @@ test('a file becomes a presentation whose slides every caller sees', async () =>
   await expect(request.policies.getPresentationPolicy({ presentationId }, internal)).rejects.toMatchObject({
     reason: 'PRESENTATION_NOT_FOUND',
   })
-  expect(await made(jobId, presentationId)).toEqual({ wanted: true })
+  expect(await reportSlides(jobId, presentationId)).toEqual({ wanted: true })
   const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
   expect(presentation).toMatchObject({ status: { state: 'PRESENTATION_STATE_AWAITING_TIMINGS', progress: 99, code: 1999 } })
   expect(await request.policies.getPresentationPolicy({ presentationId }, internal)).toMatchObject({
@@ -130,10 +130,10 @@ test('a file becomes a presentation whose slides every caller sees', async () =>
   await waitFor(() => encoding.state.cancelled.has(jobId))
 })
 
-test('the reason of a failure is shown to its organisation only', async () => {
+test('the reason of a failure is visible to its organisation only', async () => {
   const { presentationId, jobId } = await add()
   const update = { $case: 'failed', value: { code: 4002, message: 'it is protected by a password' } } as const
-  expect(await request.jobs.reportJob({ jobId, revision: 1, update: update }, internal)).toEqual({ wanted: false })
+  expect(await request.jobs.reportJob({ jobId, revision: 1, update }, internal)).toEqual({ wanted: false })
   const status = { state: 'PRESENTATION_STATE_FAILED', progress: 5, code: 4002 }
   expect((await read(presentationId))?.status).toEqual({ ...status, reason: 'it is protected by a password' })
   const { presentation } = await request.presentations.findPublicPresentation({ presentationId }, guest)
@@ -158,7 +158,7 @@ describe('permissions', () => {
     }
     expect((await read(presentationId))?.title).toBe('Launch')
   })
-  test('only services add files, for the organisation of the file', async () => {
+  test('only services add files, and only to presentations of the organisation of the file', async () => {
     const { presentationId } = await create()
     await expect(add({}, system)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
     await expect(add({ presentationId, organisationId: '2' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
@@ -193,7 +193,7 @@ test.each([
   [{ slides: [{ path: '', thumbnailPath: 't', width: 1, height: 1 }] }],
 ])('rejects a report of invalid slides (%j)', async (bad) => {
   const { presentationId, jobId } = await add()
-  await expect(made(jobId, presentationId, bad)).rejects.toMatchObject({ kind: 'invalid' })
+  await expect(reportSlides(jobId, presentationId, bad)).rejects.toMatchObject({ kind: 'invalid' })
   expect((await read(presentationId))?.slides).toEqual([])
 })
 

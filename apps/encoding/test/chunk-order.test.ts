@@ -68,7 +68,7 @@ async function send(index: number, life = 0): Promise<{ state: ChunkState; held?
     jobId,
     chunk: Number(first?.[index]),
     planVersion,
-    orAnother: true,
+    anyChunk: true,
   }
   const { state, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
   return { state, ...(task && { held: { task, chunk: inputOf(task, 'encode').chunk } }) }

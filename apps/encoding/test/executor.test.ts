@@ -56,9 +56,9 @@ const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string; t
 const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
 /** Leases a chunk as its pod does. */
-const request = (chunk: number, more: { workerId?: string; planVersion?: number; orAnother?: boolean; requestId?: string } = {}) =>
+const request = (chunk: number, more: { workerId?: string; planVersion?: number; anyChunk?: boolean; requestId?: string } = {}) =>
   service.work.leaseChunk(
-    { workerId: `pod-${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false, ...more },
+    { workerId: `pod-${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false, ...more },
     service.call,
   )
 async function make(chunk: number): Promise<void> {
@@ -107,7 +107,7 @@ test('a pod leases chunks until none is left', async () => {
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
   expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
   const any = async (chunk: number, name?: string) => {
-    const { state, task } = await request(chunk, { orAnother: true, ...(name !== undefined && { requestId: name }) })
+    const { state, task } = await request(chunk, { anyChunk: true, ...(name !== undefined && { requestId: name }) })
     return { state, task, chunk: task && inputOf(task, 'encode').chunk }
   }
   const [first, second] = [await any(0), await any(1)]

@@ -1,6 +1,6 @@
 import type { CaptionLine } from './caption-line.ts'
 
-/** Captions in the form in which threads exchange them. Copying 20,000 objects would block the event loop of the receiver. */
+/** Captions as a typed array and one string, for messages between threads. Copying 20,000 objects would block the event loop of the receiver. */
 export interface PackedLines {
   /** Begin, end and text length of each caption. */
   numbers: Int32Array<ArrayBuffer>

@@ -14,7 +14,7 @@ const blurred = painted((x, y) => 90 + x * 3 + y)
 const night = painted((x, y) => ((x * 37 + y * 91) % 256) >> 4)
 
 test.each([
-  ['the middle frame if all are alike', [scene, scene, scene, scene, scene], 2],
+  ['the middle frame if all are equal', [scene, scene, scene, scene, scene], 2],
   ['the nearest good frame, or the earlier of two', [scene, scene, black, scene, scene], 1],
   ['no blurred frame', [scene, scene, scene, blurred, blurred, scene, scene], 2],
   ['no dark frame', [night, night, night, scene], 3],

@@ -88,7 +88,7 @@ const faults = async () =>
   (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
 async function make(chunk: number): Promise<void> {
   const { task } = await service.work.leaseChunk(
-    { workerId: `p${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, orAnother: false },
+    { workerId: `p${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false },
     service.call,
   )
   if (!task) throw new Error(`chunk ${chunk} cannot be had`)

@@ -44,12 +44,12 @@ export function eventHandlers({
   now = Date.now,
 }: EventParts): Handlers<typeof EventServiceService> {
   const accepted = metrics.counter('vitascope_analytics_accepted_events_total', 'Accepted events')
-  /** Splits the events of a request into accepted and rejected ones. Stores nothing. */
+  /** Validates the events of a request. Returns the valid events and the rejections, and stores nothing. */
   const validate = async (
     { received, faults, userAgent, clientAddress }: RequestEvents,
     { known, stored, receivedMs }: { known: ReadonlyMap<string, Video>; stored: ReadonlySet<string>; receivedMs: number },
   ) => {
-    const kept: StoredEvent[] = []
+    const validEvents: StoredEvent[] = []
     const visitorOf = new Map<string, string | undefined>()
     const rejections: (Rejection & { index: number })[] = []
     for (const [index, event] of received.entries()) {
@@ -63,24 +63,24 @@ export function eventHandlers({
       const visitor = visitorOf.get(day) ?? (await visitors.idOf({ address: clientAddress, userAgent, day }))
       visitorOf.set(day, visitor)
       const { organisationId, durationMs, languages } = video
-      kept.push(toStoredEvent(event, { organisationId, durationMs, languages, receivedMs, visitor }))
+      validEvents.push(toStoredEvent(event, { organisationId, durationMs, languages, receivedMs, visitor }))
     }
-    return { kept, rejections }
+    return { validEvents, rejections }
   }
   const accept = async (requests: readonly AcceptEventsRequest[], principal: Principal) => {
     requireService(principal)
     const receivedMs = now()
     const all = requests.map((request) => parseRequest(request, receivedMs))
     const known = await videos.findExisting(findVideoIds(all))
-    const verdicts: Awaited<ReturnType<typeof validate>>[] = []
+    const results: Awaited<ReturnType<typeof validate>>[] = []
     const stored = await views.stored(findRestrictedEvents(all))
-    for (const one of all) verdicts.push(await validate(one, { known, stored, receivedMs }))
-    const kept = verdicts.flatMap((one) => one.kept)
-    await eventWriter.add(kept)
-    accepted.inc(kept.length)
-    for (const { rejections } of verdicts) for (const { reason } of rejections) rejected(reason, 1)
-    return verdicts.map(({ kept, rejections }) => ({
-      accepted: kept.length,
+    for (const one of all) results.push(await validate(one, { known, stored, receivedMs }))
+    const validEvents = results.flatMap((result) => result.validEvents)
+    await eventWriter.add(validEvents)
+    accepted.inc(validEvents.length)
+    for (const { rejections } of results) for (const { reason } of rejections) rejected(reason, 1)
+    return results.map(({ validEvents, rejections }) => ({
+      accepted: validEvents.length,
       rejected: rejections.map(({ index, message }) => ({ index, message })),
     }))
   }
@@ -117,7 +117,7 @@ function findVideoIds(all: readonly RequestEvents[]): string[] {
   return [...found]
 }
 
-/** Returns the events that only count if their view is already stored. */
+/** Returns the valid events that are accepted only if their view is already stored. */
 function findRestrictedEvents(all: readonly RequestEvents[]): ReceivedEvent[] {
   return all.flatMap(({ received, faults }) => received.filter(({ knownViewOnly }, nth) => knownViewOnly && !faults[nth]))
 }

@@ -26,12 +26,12 @@ export interface InsightStore {
   viewers(organisationId: string, videoId: string, period: Period, place: PagePlace): Promise<{ day: string; uniqueViewers: number }[]>
   quality(videoId: string, period: Period, place: PagePlace): Promise<QualityRow[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
-  removeSilent(limit: number): Promise<number>
+  removeInactiveViews(limit: number): Promise<number>
 }
 
-/** `seen_ms` is compared with the clock of this service, which also sets it. */
+/** A view is live for this time after its last event. `live_view.seen_ms` is set by the clock of this service, not of the database. */
 const LIVE_MS = 60_000
-const SILENT_MS = 300_000
+const INACTIVE_MS = 300_000
 const MAX_LIVE = 100
 
 export function createInsightStore(db: Db, now: () => number = Date.now): InsightStore {
@@ -88,12 +88,12 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
         failed: Number(row.failed),
       }))
     },
-    async removeSilent(limit) {
+    async removeInactiveViews(limit) {
       // There is no index on the time, because the table only contains the views of the last
       // minutes.
       const rows = await db.query(
         'delete from live_view where seen_ms < $1 and ctid = any (array(select ctid from live_view where seen_ms < $1 limit $2)) returning 1',
-        [now() - SILENT_MS, limit],
+        [now() - INACTIVE_MS, limit],
       )
       return rows.length
     },

@@ -7,8 +7,8 @@ import type { Logger } from '@vitascope/telemetry'
 import type { Video, VideoStore, VideoTexts } from './video-store.ts'
 
 /**
- * Returns data of videos: from memory for 30 s, then from the catalogue. While the catalogue is
- * unavailable, the last known data is used.
+ * Returns data of videos from the catalogue, with a cache of 30 s. While the catalogue is unavailable,
+ * it returns the last known data.
  */
 export interface VideoDirectory {
   /** Returns the existing videos. Throws `unavailable` if an unknown id cannot be looked up. */
@@ -22,8 +22,8 @@ export interface VideoDirectory {
 }
 
 const FRESH_TTL_MS = 30_000
-/** A video without a duration may get one soon, and an unknown id may be created soon. */
-const UNSETTLED_TTL_MS = 1_000
+/** For videos without a duration and for unknown ids, because both may change soon. */
+const INCOMPLETE_TTL_MS = 1_000
 const REQUEST_TIMEOUT_MS = 1_500
 const MAX_REQUESTED = 1_000
 const MAX_CACHED = 200_000
@@ -43,7 +43,7 @@ export function createVideoDirectory(options: {
     max: MAX_CACHED,
     maxMissing: MAX_MISSING,
     isMissing: (video) => video === undefined,
-    ttlMs: (video) => (video !== undefined && video.durationMs > 0 ? FRESH_TTL_MS : UNSETTLED_TTL_MS),
+    ttlMs: (video) => (video !== undefined && video.durationMs > 0 ? FRESH_TTL_MS : INCOMPLETE_TTL_MS),
     now,
   })
   const unsaved = new Map<string, Video>()

@@ -32,7 +32,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 export interface MediaStore {
   find(key: MediaKey, signal?: AbortSignal): Promise<Media | undefined>
   update(key: MediaKey, change: (now: MediaFields) => MediaFields, signal?: AbortSignal): Promise<Media>
-  /** Accepts a new source. Cancels an active job that makes the media's set. */
+  /** Accepts a new source. Cancels an active encode job of the media. */
   replace(key: MediaKey, source: { sourceUrl: string; userId: string; startsWaiting: boolean }, call: IdempotentCall): Promise<Replacement>
   /** Deletes a media with its videos and cancels its jobs. Returns the deletion time. */
   remove(key: MediaKey, deletion: Deletion, signal?: AbortSignal): Promise<Date>

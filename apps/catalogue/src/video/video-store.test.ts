@@ -35,24 +35,24 @@ describe('every field', () => {
     )
     const presentation = { organisationId: '1', userId: '7', videoId: '', title: 'Slides', description: '' }
     await catalogue.db.transaction((tx) => insertPresentation(tx, '41', presentation))
-    const naughty = '👩‍👩‍👧 <b>"\'; drop table video;-- \u202e\u0301 ﷽ \u0001\u2028'
+    const specialText = '👩‍👩‍👧 <b>"\'; drop table video;-- \u202e\u0301 ﷽ \u0001\u2028'
     const fields = {
-      title: naughty,
-      mediaTitle: `${naughty}!`,
-      description: naughty,
-      descriptionPrivate: naughty,
+      title: specialText,
+      mediaTitle: `${specialText}!`,
+      description: specialText,
+      descriptionPrivate: specialText,
       language: 'pt-BR',
-      category: naughty,
+      category: specialText,
       publishedWidth: 640,
       publishedHeight: 360,
       enabled: false,
       ageRating: '16',
       tags: ['a"b', '{c}', '\\', 'NULL'],
-      contentExpiry: { expireTime: new Date('2031-02-03T04:05:06.789Z'), message: naughty },
-      sharing: { text: naughty, embedWithinSocial: true },
-      languages: [{ code: 'en', title: naughty }],
+      contentExpiry: { expireTime: new Date('2031-02-03T04:05:06.789Z'), message: specialText },
+      sharing: { text: specialText, embedWithinSocial: true },
+      languages: [{ code: 'en', title: specialText }],
       hd: { allow: false, auto: true },
-      location: { country: 'NL', city: naughty, postcode: '1011', latitude: 52.1, longitude: -4.25 },
+      location: { country: 'NL', city: specialText, postcode: '1011', latitude: 52.1, longitude: -4.25 },
       captionsShowOnLoad: '3',
       javascriptApiJson: '{"__proto__": {"a":  1}, "b": "\\u0000\\ud800"}',
       monetizationJson: '{}',
@@ -76,7 +76,7 @@ describe('every field', () => {
 })
 
 describe('a video of another organisation', () => {
-  test('gives the same error as a missing one', async () => {
+  test('returns the same error as a missing one', async () => {
     const { videoId } = await catalogue.upload()
     expect(await catalogue.videos.find('2', videoId)).toBeUndefined()
     const key = { scope: '2', videoId }
@@ -93,12 +93,12 @@ test('the allowed IPs of the organisation restrict its videos', async () => {
   expect(await catalogue.videos.find('3', videoId)).toMatchObject({ ipRestricted: true, allowedIps: [] })
 })
 
-describe('deleting', () => {
-  test('the only publish is rejected', async () => {
+describe('deleting videos of a media', () => {
+  test('the only video cannot be deleted', async () => {
     const { videoId } = await catalogue.upload()
     await expect(catalogue.videos.remove({ scope: '1', videoId })).rejects.toMatchObject({ kind: 'refused', reason: 'ONLY_PUBLISH' })
   })
-  test.each([2, 2, 2, 2, 2, 4, 6])('all %d publishes concurrently keeps exactly one', async (publishes) => {
+  test.each([2, 2, 2, 2, 2, 4, 6])('one of %d videos remains if all are deleted concurrently', async (publishes) => {
     const { videoId, mediaId } = await catalogue.upload()
     const videoIds = [videoId]
     while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())).videoId)
@@ -107,7 +107,7 @@ describe('deleting', () => {
     const left = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
     expect(left.filter((video) => video !== undefined)).toHaveLength(1)
   })
-  test('the same publish twice concurrently succeeds once', async () => {
+  test('one of two concurrent deletions of a video succeeds', async () => {
     const { videoId, mediaId } = await catalogue.upload()
     await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     const results = await Promise.allSettled([1, 2].map(() => catalogue.videos.remove({ scope: '1', videoId })))
@@ -116,19 +116,19 @@ describe('deleting', () => {
   })
 })
 
-test('twenty concurrent changes are all kept', async () => {
+test('no change of twenty concurrent ones is lost', async () => {
   const { videoId } = await catalogue.upload()
   const add = (tag: string) => catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, tags: [...now.tags, tag] }))
   await Promise.all(Array.from({ length: 20 }, (_, i) => add(`t${i}`)))
   expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(20)
 })
 
-describe('enabling protection', () => {
+describe('restricting access', () => {
   test.each<[string, Partial<VideoFields>]>([
-    ['a token', { tokenRequired: true }],
-    ['address rules', { allowedIps: ['192.0.2.1'] }],
-    ['disabling', { enabled: false }],
-  ])('with %s invalidates the previous addresses, including those of replaced sets', async (_, fields) => {
+    ['requiring a token', { tokenRequired: true }],
+    ['setting allowed IPs', { allowedIps: ['192.0.2.1'] }],
+    ['disabling the video', { enabled: false }],
+  ])('by %s invalidates the previous delivery URLs, including those of replaced sets', async (_, fields) => {
     const { videoId, mediaId } = await catalogue.play()
     const { jobId } = await catalogue.media.replace(
       { scope: '1', mediaId },
@@ -136,18 +136,18 @@ describe('enabling protection', () => {
       aCall(),
     )
     const { renditions } = (await catalogue.videos.find('1', videoId)) ?? {}
-    if (!renditions) throw new Error('nothing plays')
+    if (!renditions) throw new Error('the video has no renditions')
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: { ...renditions, jobId, prefix: 'new' } }, 1)
-    const rules = createPlaybackPolicyStore(catalogue.db)
-    const before = await rules.find(videoId)
+    const policies = createPlaybackPolicyStore(catalogue.db)
+    const before = await policies.find(videoId)
     expect(before?.sets).toHaveLength(2)
     await change(videoId, fields)
     await change(videoId, { enabled: true })
-    const after = await rules.find(videoId)
+    const after = await policies.find(videoId)
     expect(after?.sets).toEqual([{ version: await versionOf(videoId), prefix: 'new' }])
     expect(before?.sets.map(({ version }) => version)).not.toContain(after?.sets[0]?.version)
   })
-  test('with a token invalidates the addresses of every publish, with allowed IPs only those of the video', async () => {
+  test('by a token invalidates the URLs of all videos of the media; allowed IPs invalidate only those of the video', async () => {
     const { videoId, mediaId } = await catalogue.play()
     const other = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
     const otherVersion = await versionOf(other.videoId)
@@ -157,7 +157,7 @@ describe('enabling protection', () => {
     expect(await versionOf(other.videoId)).not.toBe(otherVersion)
     expect(await catalogue.videos.find('1', other.videoId)).toMatchObject({ tokenRequired: true })
   })
-  test('is the only change that invalidates addresses', async () => {
+  test('is the only change that invalidates delivery URLs', async () => {
     const { videoId } = await catalogue.play()
     const version = await versionOf(videoId)
     expect(version).toMatch(/^[a-z0-9]{16}$/)

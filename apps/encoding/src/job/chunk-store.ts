@@ -18,7 +18,7 @@ export async function removeChunks(tx: Transaction, jobId: string): Promise<void
   await tx.query('delete from chunk where job_id = $1', [jobId])
 }
 
-/** Records the progress of a chunk, and returns the progress of all of them, 0 to 1. */
+/** Records the progress of a chunk, 0 to 1. Returns the progress of all chunks of the job, 0 to 1. */
 export async function raiseChunkProgress(query: Query, jobId: string, chunk: number, done: number): Promise<number> {
   await query('update chunk set done = $3::float8 where job_id = $1 and chunk = $2 and done < $3::float8 and fence = 0', [
     jobId,
@@ -114,8 +114,8 @@ export async function areAllChunksDone(tx: Transaction, jobId: string): Promise<
 }
 
 /**
- * Removes the results of all chunks. Returns the chunks with the fences of the leases that made
- * them.
+ * Removes the results of all chunks. Returns each chunk with the fence of the lease that encoded it.
+ * The fence is 0 if the chunk is not encoded.
  */
 export async function resetChunks(tx: Transaction, jobId: string): Promise<{ chunk: number; fence: number }[]> {
   const chunks = await tx.query<{ chunk: number; fence: string }>('select chunk, fence from chunk where job_id = $1 order by chunk', [

@@ -13,17 +13,17 @@ export async function findOpenChunkItem(query: Query, jobId: string, chunk: numb
 }
 
 /**
- * Returns the state of a chunk that could not be leased. With `orAnother` it is the state of all
+ * Returns the state of a chunk that could not be leased. With `anyChunk` it is the state of all
  * open chunks of the job together.
  */
-export async function readChunkState(query: Query, jobId: string, chunk: number, orAnother: boolean): Promise<ChunkState> {
+export async function readChunkState(query: Query, jobId: string, chunk: number, anyChunk: boolean): Promise<ChunkState> {
   const [row] = await query<{ is_waiting: boolean | null; fence: string | null }>(
     `select (select bool_or(state = 'waiting') from work_item where key = $1 and kind = 'encode' and state in ('waiting', 'leased')
          and ($4 or (payload->>'chunk')::int = $2)) as is_waiting,
        (select fence from chunk where job_id = $3 and chunk = $2) as fence`,
-    [keyOfJob(jobId), chunk, jobId, orAnother],
+    [keyOfJob(jobId), chunk, jobId, anyChunk],
   )
   if (typeof row?.is_waiting === 'boolean')
-    return row.is_waiting || !orAnother ? ChunkState.CHUNK_STATE_WAITING : ChunkState.CHUNK_STATE_ALL_LEASED
+    return row.is_waiting || !anyChunk ? ChunkState.CHUNK_STATE_WAITING : ChunkState.CHUNK_STATE_ALL_LEASED
   return Number(row?.fence ?? 0) > 0 ? ChunkState.CHUNK_STATE_DONE : ChunkState.CHUNK_STATE_OBSOLETE
 }

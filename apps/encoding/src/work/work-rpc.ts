@@ -78,7 +78,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       )
       return { task }
     },
-    async leaseChunk({ workerId, waitSeconds, requestId, jobId, chunk, planVersion: known, orAnother }, { principal, signal, deadline }) {
+    async leaseChunk({ workerId, waitSeconds, requestId, jobId, chunk, planVersion: known, anyChunk }, { principal, signal, deadline }) {
       requireService(principal)
       checkRequestId(workerId, requestId)
       if (!isId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
@@ -91,7 +91,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
       const request = { holder: workerId, kinds: ['encode'] as const, ...(requestId !== '' && { requestId }) }
       const until = performance.now() + waitMsOf(waitSeconds, deadline)
       const leftMs = () => Math.max(0, until - performance.now())
-      if (!orAnother) {
+      if (!anyChunk) {
         const itemId = await findOpenChunkItem(db.query, jobId, chunk)
         const task = itemId && (await nextTask(tools, { ...request, itemId }, leftMs(), signal))
         if (task) return { state: ChunkState.CHUNK_STATE_LEASED, task }

@@ -17,14 +17,14 @@ export interface ScratchNeeds {
  */
 export interface DiskBudget {
   /**
-   * Reserves everything a task needs at once, in the order of the calls. Resolves with the function
-   * that releases it. `onWait` runs before a wait and releases what other tasks may wait for.
-   * Throws `ScratchTooSmall` if the needs exceed the whole budget.
+   * Reserves all space of a task. Calls are served in their order. Resolves with the function that
+   * releases the space. `onWait` runs before a wait and releases what other tasks may wait for.
+   * Throws `ScratchTooSmall` if the needs exceed the budget.
    */
   reserve(needs: ScratchNeeds, onWait: () => Promise<void>, signal: AbortSignal): Promise<() => void>
   /**
-   * Adds a holder of a source whose space a task has reserved. Returns the function that releases
-   * it.
+   * Keeps the space of a source reserved after the task that reserved it ends. Returns the function
+   * that releases it.
    */
   holdSource(source: StoredSource): () => void
 }
@@ -84,7 +84,7 @@ export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
   }
 }
 
-/** Returns the total bytes. A source counts once, however many tasks read it. */
+/** Returns the total bytes. A source that several tasks read counts once. */
 function bytesOf(reservations: readonly ScratchNeeds[]): number {
   const sources = new Map(reservations.flatMap(({ source }) => (source ? [[source.object, source.bytes] as const] : [])))
   return [...reservations.map(({ bytes }) => bytes), ...sources.values()].reduce((sum, bytes) => sum + bytes, 0)

@@ -50,7 +50,7 @@ async function leaseChunk(
   { jobId, chunk }: WorkerChunk,
   stopping: AbortSignal,
 ): Promise<LeaseChunkResponse | undefined> {
-  const request = { workerId, requestId: randomUUID(), waitSeconds: WAIT_SECONDS, jobId, chunk, planVersion, orAnother: true }
+  const request = { workerId, requestId: randomUUID(), waitSeconds: WAIT_SECONDS, jobId, chunk, planVersion, anyChunk: true }
   for (let tries = 1, faults = 0; !stopping.aborted; tries++) {
     try {
       return await work.leaseChunk(request, serviceCall('worker', randomUUID(), stopping))

@@ -12,7 +12,7 @@ export function toStatusMessage(status: Status): VideoStatus {
   return { ...status, state: STATES[status.state] }
 }
 
-/** Returns undefined for all states. */
+/** Returns undefined for `VIDEO_STATE_UNSPECIFIED`, which is the filter for videos in any state. */
 export function fromState(message: VideoState): Status['state'] | undefined {
   return (Object.keys(STATES) as Status['state'][]).find((state) => STATES[state] === message)
 }

@@ -1,5 +1,5 @@
 /**
- * The status of a media, shown by its videos. Only jobs change it:
+ * The status of a media. It is also the status of the videos of the media. Only jobs change it:
  *
  *   accepted ──▶ waiting 0/1 ──▶ encoding 5…99/2 ──▶ ok 100/2000
  *        └──────────────────────────┘   └──▶ failed/4xxx or 5xxx, with the progress reached

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
- * Returns false for a text that cannot be a key and needs no lookup. Generated keys carry a
- * checksum. The configured system key has its own format.
+ * Returns whether a text has the format of a key. A key in another format is rejected without a
+ * lookup. Generated keys end with a checksum. The configured system key has no checksum.
  */
 export function hasKeyForm(text: string): boolean {
   const [, random, check] = /^vs_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text) ?? []

@@ -6,7 +6,7 @@ import { createAuditLog, type Write } from './audit-log.ts'
 
 const write: Write = { organisationId: '1', userId: '2', keyStart: 'a', action: 'b', object: '/c', requestId: '', address: '' }
 
-/** An audit log whose calls to auth the test finishes. */
+/** Creates an audit log. Each call to auth is pending until the test calls `finish`. */
 function controlledLog() {
   const calls: Partial<AppendEntriesRequest>[] = []
   const running: { resolve: () => void; reject: (error: Error) => void }[] = []
@@ -22,7 +22,7 @@ function controlledLog() {
   })
   const waitForCall = (count: number) => waitFor(async () => calls.length === count, { describe: `call ${count} to auth` })
   const finish = () => running.shift()?.resolve()
-  /** Writes an entry, whose outcome the returned function records. */
+  /** Writes an entry and returns the function that records its outcome. */
   const writeEntry = async () => {
     const [intent] = [log.recordIntent(write), await waitForCall(calls.length + 1)]
     finish()

@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import { int, text } from './fields.ts'
 
-/** Far more rows than any list has, and a valid int32. */
+/** Larger than the length of any list, and below the maximum of int32. */
 const MAX_START = 1_000_000_000
 /** Without a cursor the database counts the skipped rows, so `start` is bounded. */
 const MAX_START_WITHOUT_CURSOR = 10_000
@@ -15,14 +15,14 @@ export const positionQuery = {
   cursor: text(8_000, { min: 1 }, { description: 'Position of `start`, from the `Link` header. It makes large lists fast.' }).optional(),
 }
 
-/** Query parameters of lists that the API specification does not paginate. */
+/** Query parameters of lists for which the API specification defines no pagination. */
 export const pageQuery = {
   ...positionQuery,
   limit: int({ min: 1, max: 1_000 }, { description: 'Maximum number of rows.' }).default(1_000),
 }
 
 /**
- * Returns the position for an rpc: that of the cursor, or the number of rows to skip. Throws if
+ * Returns the position for an rpc: the cursor as page token, or the number of rows to skip. Throws if
  * `start` is too large without a cursor.
  */
 export function positionOf({ start, cursor }: { start: number; cursor?: string | undefined }): Pick<PageRequest, 'pageToken' | 'skip'> {
