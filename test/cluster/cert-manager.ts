@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { moduleFolder } from '../../tools/lib/go-module.ts'
 import { runCommand } from '../../tools/lib/run-command.ts'
 import { type Place, start } from './control-plane.ts'
-import { provideGoProgram } from './go-program.ts'
+import { ensureGoProgram } from './go-program.ts'
 import { kubeconfigOf } from './keys.ts'
 import { stopProgram } from './program.ts'
 
@@ -15,7 +15,7 @@ const KINDS = ['certificates', 'certificaterequests', 'issuers', 'clusterissuers
  * The build uses three minutes of CPU time. Returns their path.
  */
 export function provideCertManager(): Promise<string> {
-  return provideGoProgram({ name: NAME, source: join(import.meta.dirname, NAME) })
+  return ensureGoProgram({ name: NAME, source: join(import.meta.dirname, NAME) })
 }
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { failedStart } from './failed-start.ts'
-import { provideGoCommand } from './go-program.ts'
+import { ensureGoCommand } from './go-program.ts'
 import { provideComposeImages } from './images/images.ts'
 import { IMAGE_PACKAGES, providePackages } from './node/packages.ts'
 import { startProgram, stopProgram } from './program.ts'
@@ -36,7 +36,7 @@ export interface DockerPlace {
 export async function startDocker(folder: string): Promise<{ place: DockerPlace; stop(): Promise<void> }> {
   if (process.getuid?.() !== 0) throw new Error('the Docker daemon for tests requires root')
   await providePackages({ ...IMAGE_PACKAGES, dockerd: 'docker.io', docker: 'docker.io', iptables: 'iptables', ip: 'iproute2' })
-  const compose = await provideGoCommand('docker-compose', 'github.com/docker/compose/v5@v5.0.0', 'cmd')
+  const compose = await ensureGoCommand('docker-compose', 'github.com/docker/compose/v5@v5.0.0', 'cmd')
   // The path of a socket is limited to 107 characters.
   const state = mkdtempSync(join(tmpdir(), 'vsd-'))
   const plugins = join(state, 'config/cli-plugins')

@@ -36,13 +36,13 @@ export async function digestOf({ source, version }: GoProgram): Promise<string> 
  * Builds the program without cgo unless it exists, so that it runs in an empty image. Returns its
  * path. Throws the compiler's output.
  */
-export async function provideGoProgram(program: GoProgram): Promise<string> {
+export async function ensureGoProgram(program: GoProgram): Promise<string> {
   const target = join(BUILT, `${program.name}-${await digestOf(program)}`, program.name)
   if (!existsSync(target)) await buildGoProgram(program, target)
   return target
 }
 
-/** Same as `provideGoProgram`, with a target path. */
+/** Builds the program and stores it at `target`. */
 export async function buildGoProgram({ name, source, linkerFlags = [], announcement }: GoProgram, target: string): Promise<void> {
   console.log(announcement ?? `${name} is being built: go build …`)
   mkdirSync(dirname(target), { recursive: true })
@@ -54,7 +54,7 @@ export async function buildGoProgram({ name, source, linkerFlags = [], announcem
 }
 
 /** Builds a program of a public module at a version. Go verifies its checksum. */
-export async function provideGoModule(name: string, module: string): Promise<string> {
+export async function ensureGoModule(name: string, module: string): Promise<string> {
   const folder = join(BUILT, module.replaceAll('/', '_'))
   const target = join(folder, name)
   if (existsSync(target)) return target
@@ -69,10 +69,10 @@ export async function provideGoModule(name: string, module: string): Promise<str
 }
 
 /**
- * Same for a module that `go install` rejects because of `replace` directives: builds in a copy of
- * its source, with the versions that it names. `command` is the folder of the program.
+ * Builds a program of a module that `go install` rejects because of `replace` directives. It builds in
+ * a copy of the source, with the versions of its go.mod. `command` is the folder of the program.
  */
-export async function provideGoCommand(name: string, module: string, command: string): Promise<string> {
+export async function ensureGoCommand(name: string, module: string, command: string): Promise<string> {
   const target = join(BUILT, module.replaceAll('/', '_'), name)
   if (existsSync(target)) return target
   console.log(`${name} is being built: go build ${module} …`)

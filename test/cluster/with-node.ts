@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Place, start, startControlPlane, stopControlPlane } from './control-plane.ts'
 import { failedStart } from './failed-start.ts'
-import { BUILT, provideGoModule } from './go-program.ts'
+import { BUILT, ensureGoModule } from './go-program.ts'
 import { provideHyperkube } from './hyperkube.ts'
 import { IMAGES, type ImageArchive, provideImages } from './images/images.ts'
 import { kubeconfigOf } from './keys.ts'
@@ -38,7 +38,7 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
   if (process.getuid?.() !== 0) throw new Error('a cluster with a node requires root')
   await providePackages(NODE_PACKAGES)
   const programs = await provideHyperkube()
-  const metrics = await provideGoModule('metrics-server', 'sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0')
+  const metrics = await ensureGoModule('metrics-server', 'sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0')
   const images = await provideImages()
   const place: Place = {
     folder,

@@ -23,11 +23,11 @@ function replica(compare: (signal: AbortSignal) => Promise<Reconciliation>, log:
   const comparisons = createComparisonStore(fixture.db)
   const metrics = createMetrics('analytics')
   watchComparisons(comparisons, metrics)
-  const shown = async (name: string) => {
+  const readMetric = async (name: string) => {
     const [, value] = new RegExp(`^vitascope_analytics_${name}\\{.*\\} (.*)$`, 'm').exec(await metrics.text()) ?? []
     return value === undefined ? undefined : Number(value)
   }
-  return { check: createNightly({ comparisons, compare, log }), shown }
+  return { check: createNightly({ comparisons, compare, log }), readMetric }
 }
 const midnightPasses = () => fixture.db.query(`update comparison set compare_time = compare_time - interval '1 day'`)
 const hourPasses = () => fixture.db.query(`update comparison set claim_time = claim_time - interval '61 minutes'`)
@@ -41,23 +41,23 @@ test('after midnight one replica compares once, and every replica exposes the re
     return { ...FOUND, differences: [{ table: 'video_day', key: '1', counts: ['plays: 1, 2'] }] }
   }
   const [one, other] = [replica(compare), replica(compare)]
-  expect(await one.shown('last_comparison_timestamp_seconds')).toBeUndefined()
+  expect(await one.readMetric('last_comparison_timestamp_seconds')).toBeUndefined()
   await one.check(signal)
   await other.check(signal)
   expect(runs).toBe(0)
-  expect(await one.shown('count_differences')).toBe(0)
+  expect(await one.readMetric('count_differences')).toBe(0)
 
   await midnightPasses()
-  const before = (await one.shown('last_comparison_timestamp_seconds')) ?? 0
+  const before = (await one.readMetric('last_comparison_timestamp_seconds')) ?? 0
   expect(Date.now() / 1_000 - before).toBeGreaterThan(80_000)
   const checks = [one, other, one].map(({ check }) => check(signal))
   await waitFor(() => ends.length === 1)
-  expect(await other.shown('last_comparison_timestamp_seconds')).toBe(before)
+  expect(await other.readMetric('last_comparison_timestamp_seconds')).toBe(before)
   for (const end of ends) end()
   await Promise.all(checks)
   expect(runs).toBe(1)
-  expect([await one.shown('count_differences'), await other.shown('count_differences')]).toEqual([1, 1])
-  expect(Date.now() / 1_000 - ((await other.shown('last_comparison_timestamp_seconds')) ?? 0)).toBeLessThan(3_600)
+  expect([await one.readMetric('count_differences'), await other.readMetric('count_differences')]).toEqual([1, 1])
+  expect(Date.now() / 1_000 - ((await other.readMetric('last_comparison_timestamp_seconds')) ?? 0)).toBeLessThan(3_600)
 
   await one.check(signal)
   await other.check(signal)
@@ -68,7 +68,7 @@ test('a failed comparison is retried an hour later by any replica, and the last 
   let runs = 0
   const fails = () => {
     runs++
-    return Promise.reject(new Error('the database is away'))
+    return Promise.reject(new Error('the database is unavailable'))
   }
   const succeeds = () => {
     runs++
@@ -77,18 +77,18 @@ test('a failed comparison is retried an hour later by any replica, and the last 
   const [failing, healthy] = [replica(fails), replica(succeeds)]
   await failing.check(signal)
   await midnightPasses()
-  const before = await healthy.shown('last_comparison_timestamp_seconds')
-  await expect(failing.check(signal)).rejects.toThrow('the database is away')
+  const before = await healthy.readMetric('last_comparison_timestamp_seconds')
+  await expect(failing.check(signal)).rejects.toThrow('the database is unavailable')
   await healthy.check(signal)
-  expect([runs, await healthy.shown('last_comparison_timestamp_seconds')]).toEqual([1, before])
+  expect([runs, await healthy.readMetric('last_comparison_timestamp_seconds')]).toEqual([1, before])
 
   await hourPasses()
   await healthy.check(signal)
   expect(runs).toBe(2)
-  expect(await failing.shown('last_comparison_timestamp_seconds')).toBeGreaterThan(before ?? 0)
+  expect(await failing.readMetric('last_comparison_timestamp_seconds')).toBeGreaterThan(before ?? 0)
 })
 
-test('saving a comparison that another replica has claimed since changes nothing', async () => {
+test('a result is not saved if another replica has claimed the comparison in the meantime', async () => {
   const comparisons = createComparisonStore(fixture.db)
   await comparisons.claim()
   await midnightPasses()
@@ -113,11 +113,11 @@ test('the comparison runs in a separate process and logs a difference as an erro
   await fixture.db.query('update video_day set plays = 5 where video_id = $1', [videoId])
   const errors: unknown[] = []
   const log = { error: (what: unknown) => errors.push(what) } as unknown as Logger
-  const { check, shown } = replica((until) => reconcileInChildProcess(url, until), log)
+  const { check, readMetric } = replica((until) => reconcileInChildProcess(url, until), log)
   await check(signal)
   await midnightPasses()
   await check(signal)
-  expect(await shown('count_differences')).toBe(1)
+  expect(await readMetric('count_differences')).toBe(1)
   expect(errors).toEqual([expect.objectContaining({ count: 1, differences: [expect.objectContaining({ table: 'video_day' })] })])
 })
 

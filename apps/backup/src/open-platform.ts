@@ -17,7 +17,7 @@ import { BackupRefused } from './refusal.ts'
 
 /** Returns the settings of the object store, as `npm start` passes them on. */
 export function objectStoreOf(config: PlatformConfig) {
-  const read = readEnvironment({ VITASCOPE_STORAGE_DIR: join(config.dataDir, 'storage'), ...config.passedOn })
+  const read = readEnvironment({ VITASCOPE_STORAGE_DIR: join(config.dataDir, 'storage'), ...config.forwardedEnvironment })
   const settings = readObjectStore(read)
   read.check()
   return settings
@@ -26,7 +26,10 @@ export function objectStoreOf(config: PlatformConfig) {
 /** Returns the database URLs, with the configured one of a service where it is set. */
 export function ownUrls(config: PlatformConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    STATEFUL.map((service) => [service, config.passedOn[`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`] ?? urls[service] ?? '']),
+    STATEFUL.map((service) => [
+      service,
+      config.forwardedEnvironment[`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`] ?? urls[service] ?? '',
+    ]),
   )
 }
 

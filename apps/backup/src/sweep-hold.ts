@@ -12,18 +12,18 @@ export interface SweepHold {
 }
 
 const EXTEND_MS = 15_000
-const HELD_SECONDS = 180
+const HOLD_SECONDS = 180
 
 /** Creates a hold. Its row expires if this process ends. */
 export async function holdSweep(url: string): Promise<SweepHold> {
   const holder = randomUUID()
   const client = await connectOnce(url)
   await client.query('delete from encoding.sweep_hold where end_time < now()')
-  await client.query(`insert into encoding.sweep_hold values ($1, now() + $2::int * interval '1 second')`, [holder, HELD_SECONDS])
+  await client.query(`insert into encoding.sweep_hold values ($1, now() + $2::int * interval '1 second')`, [holder, HOLD_SECONDS])
   let lost: unknown
   const extend = async () => {
     const text = `update encoding.sweep_hold set end_time = now() + $2::int * interval '1 second' where holder = $1 and end_time > now() returning 1`
-    const { rows } = await client.query(text, [holder, HELD_SECONDS])
+    const { rows } = await client.query(text, [holder, HOLD_SECONDS])
     if (rows.length === 0) throw new Error('the hold has expired')
   }
   const timer = setInterval(() => {

@@ -13,7 +13,7 @@ import { serveCaptions } from './captions/serve-captions.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
-import { refuse } from './problem.ts'
+import { sendProblem } from './problem.ts'
 import { isRedirected, redirectToBucket } from './redirect-to-bucket.ts'
 import { sendText } from './response/send-text.ts'
 import { PLAYLIST_TYPE, serveObject } from './response/serve-object.ts'
@@ -55,26 +55,26 @@ export function createRequestHandler(parts: DeliveryParts) {
       return
     }
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return refuse(response, 405, 'method_not_allowed', { Allow: 'GET, HEAD, OPTIONS' })
+      return sendProblem(response, 405, 'method_not_allowed', { Allow: 'GET, HEAD, OPTIONS' })
 
     const [path = '', query = ''] = (request.url ?? '').split('?', 2)
-    const asked = parseDeliveryPath(path)
-    if (!asked) return refuse(response, 404, 'not_found')
+    const requested = parseDeliveryPath(path)
+    if (!requested) return sendProblem(response, 404, 'not_found')
     const queried = new URLSearchParams(query).get('token')
-    if (queried && asked.token === undefined) {
-      if (!/^[A-Za-z0-9_.-]{1,1024}$/.test(queried)) return refuse(response, 403, 'token_refused')
-      response.writeHead(302, { Location: withToken(asked, queried), 'Cache-Control': 'no-store' }).end()
+    if (queried && requested.token === undefined) {
+      if (!/^[A-Za-z0-9_.-]{1,1024}$/.test(queried)) return sendProblem(response, 403, 'token_refused')
+      response.writeHead(302, { Location: withToken(requested, queried), 'Cache-Control': 'no-store' }).end()
       return
     }
 
     const serve = async (fresh: boolean) => {
-      const policy = await parts.policies.get(asked, { fresh })
-      if (!policy) return refuse(response, 404, 'not_found')
+      const policy = await parts.policies.get(requested, { fresh })
+      if (!policy) return sendProblem(response, 404, 'not_found')
       const address = clientAddress(request, parts.trustedProxies)
-      const token = asked.token === undefined ? undefined : await verify(asked.token, policy.videoId, address)
-      const admission = admit(policy, { version: asked.version, token, address, now: new Date() })
-      if (!admission.admitted) return refuse(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
-      const file: ServedFile = { request, response, ...admission, file: asked.file, signal }
+      const token = requested.token === undefined ? undefined : await verify(requested.token, policy.videoId, address)
+      const admission = admit(policy, { version: requested.version, token, address, now: new Date() })
+      if (!admission.admitted) return sendProblem(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
+      const file: ServedFile = { request, response, ...admission, file: requested.file, signal }
       try {
         return await serveFile(parts, file, policy)
       } catch (error) {
@@ -82,7 +82,7 @@ export function createRequestHandler(parts: DeliveryParts) {
         if (!isMissing) throw error
         // A set that was in progress may have been finished since the policy was cached.
         if (previewJob(admission.prefix) !== undefined && !fresh) return serve(true)
-        refuse(response, 404, 'not_found')
+        sendProblem(response, 404, 'not_found')
       }
     }
     await serve(false)

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 
-const SENTENCES: Record<string, [title: string, detail: string]> = {
-  not_found: ['Not Found', 'no such file: use the URLs of the video record'],
+const PROBLEMS: Record<string, [title: string, detail: string]> = {
+  not_found: ['Not Found', 'no such file: use the URLs in the response of GET /v2/video/{id}'],
   token_required: ['Forbidden', 'this video needs a token: create one with POST /v2/video/{id}/token'],
   token_refused: ['Forbidden', 'the token is not valid for this video, or has expired: create a new one'],
-  address_refused: ['Forbidden', 'this video must not be watched from your address'],
-  method_not_allowed: ['Method Not Allowed', 'files can only be read, with GET or HEAD'],
+  address_refused: ['Forbidden', 'this video is not available from your IP address'],
+  method_not_allowed: ['Method Not Allowed', 'only GET and HEAD are allowed for files'],
   too_many_at_once: ['Too Many Requests', 'your address has the maximum number of concurrent downloads: wait until one of them has ended'],
   unavailable: ['Service Unavailable', 'the file is temporarily unavailable; try again'],
   internal: ['Internal Server Error', 'an internal error occurred; try again later'],
@@ -15,8 +15,8 @@ const SENTENCES: Record<string, [title: string, detail: string]> = {
  * Sends a problem document (application/problem+json, RFC 9457), which is never cached. `instance`
  * is a template, because file paths can contain tokens.
  */
-export function refuse(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
-  const [title, detail] = SENTENCES[code] ?? ['Error', '']
+export function sendProblem(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
+  const [title, detail] = PROBLEMS[code] ?? ['Error', '']
   response.removeHeader('ETag')
   response.writeHead(status, { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers })
   const request_id = response.getHeader('X-Request-Id')

@@ -17,7 +17,7 @@ import { createDownloadLimiter } from './download-limiter.ts'
 import { createRequestHandler } from './handle-request.ts'
 import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
-import { refuse } from './problem.ts'
+import { sendProblem } from './problem.ts'
 import { createStorageReads } from './storage-reads.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
@@ -65,12 +65,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     } catch (error) {
       if (hangUp.signal.aborted) return
       if (response.headersSent) response.destroy()
-      else if (isDomainError(error) && error.kind === 'exhausted') refuse(response, 429, 'too_many_at_once', { 'Retry-After': '1' })
-      else if (isDomainError(error) && error.kind === 'unavailable') refuse(response, 503, 'unavailable', { 'Retry-After': '1' })
+      else if (isDomainError(error) && error.kind === 'exhausted') sendProblem(response, 429, 'too_many_at_once', { 'Retry-After': '1' })
+      else if (isDomainError(error) && error.kind === 'unavailable') sendProblem(response, 503, 'unavailable', { 'Retry-After': '1' })
       else {
         // Paths can contain tokens, so only the error and the request id are logged.
         log.error({ err: error, request_id: response.getHeader('X-Request-Id') }, 'delivering a file failed')
-        refuse(response, 500, 'internal')
+        sendProblem(response, 500, 'internal')
       }
     }
   }

@@ -97,7 +97,7 @@ describe('paths', () => {
   })
 })
 
-describe('verbs', () => {
+describe('methods', () => {
   test('returns 405 with Allow for a method that the path does not have', async () => {
     const response = await call('/v2/sample/12', { method: 'PATCH' })
     expect(response.status).toBe(405)
@@ -216,11 +216,11 @@ describe('a problem', () => {
     expect(await (await call(`/v2/unknown/${systemKey}`)).json()).toMatchObject({ instance: '/v2/unknown/…' })
   })
   test('has Retry-After while a service is unavailable', async () => {
-    const alone = await startTestGateway(sampleRoutes)
-    const response = await fetch(`${alone.url}/v2/sample/id`)
+    const withoutServices = await startTestGateway(sampleRoutes)
+    const response = await fetch(`${withoutServices.url}/v2/sample/id`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await response.json()).toMatchObject({ code: 'service_unavailable' })
-    await alone.stop()
+    await withoutServices.stop()
   })
 })
 
@@ -262,15 +262,15 @@ describe('a malformed request', () => {
     ['with an asterisk as its path', request('OPTIONS * HTTP/1.1', 'Host: h')],
     ['that is not HTTP', 'hello\r\n\r\n'],
   ])('%s returns 400', async (_, raw) => {
-    const answer = await sendRaw(gateway.address, raw)
-    expect(statuses(answer)[0]).toBe(400)
+    const response = await sendRaw(gateway.address, raw)
+    expect(statuses(response)[0]).toBe(400)
     // The rest of the bytes is not parsed as a second request.
-    expect(statuses(answer)).toHaveLength(1)
+    expect(statuses(response)).toHaveLength(1)
   })
   test('with 17 KB of headers returns 431', async () => {
-    const answer = await sendRaw(gateway.address, request(get, 'Host: h', `X-Long: ${'x'.repeat(17 * 1024)}`))
-    expect(statuses(answer)).toEqual([431])
-    expect(answer).toContain('application/problem+json')
+    const response = await sendRaw(gateway.address, request(get, 'Host: h', `X-Long: ${'x'.repeat(17 * 1024)}`))
+    expect(statuses(response)).toEqual([431])
+    expect(response).toContain('application/problem+json')
   })
 })
 
@@ -280,8 +280,8 @@ function systemHeader(): string {
 
 describe('pages', () => {
   test('/readyz names the unavailable services', async () => {
-    const alone = await startTestGateway(sampleRoutes)
-    const response = await fetch(`${alone.url}/readyz`)
+    const withoutServices = await startTestGateway(sampleRoutes)
+    const response = await fetch(`${withoutServices.url}/readyz`)
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
     const { errors } = (await response.json()) as { errors: { field: string }[] }
     expect(errors.map(({ field }) => field)).toEqual([
@@ -293,8 +293,8 @@ describe('pages', () => {
       'delivery',
       'resources',
     ])
-    expect((await fetch(`${alone.url}/healthz`)).status).toBe(200)
-    await alone.stop()
+    expect((await fetch(`${withoutServices.url}/healthz`)).status).toBe(200)
+    await withoutServices.stop()
   })
   test('/readyz and /healthz accept GET and HEAD only', async () => {
     expect((await call('/readyz', { method: 'POST' })).status).toBe(405)
@@ -336,9 +336,9 @@ describe('pages', () => {
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
   })
   test('/player/{id} returns 404 if the pages are not built', async () => {
-    const bare = await startTestGateway(sampleRoutes)
-    expect((await fetch(`${bare.url}/player/12`)).status).toBe(404)
-    await bare.stop()
+    const withoutPages = await startTestGateway(sampleRoutes)
+    expect((await fetch(`${withoutPages.url}/player/12`)).status).toBe(404)
+    await withoutPages.stop()
   })
   test('/ redirects to the docs', async () => {
     const response = await call('/')

@@ -15,7 +15,7 @@ import { type Child, superviseChild } from './child.ts'
 import { serveMetricsPage } from './metrics-page.ts'
 import { planServices } from './services.ts'
 
-/** The whole platform, running on this machine. */
+/** A running platform: all services of this machine. */
 export interface Platform {
   url: string
   metricsUrl: string
@@ -26,38 +26,38 @@ export interface Platform {
   stop(): Promise<void>
 }
 
-const READY_MS = 120_000
+const READY_TIMEOUT_MS = 120_000
 
 /**
- * Starts database, migrations and services. Waits until every service is ready and the gateway
- * reports that it reaches those that it calls.
+ * Starts the database, runs the migrations and starts the services. Waits until every service is ready
+ * and the gateway reports that all its dependencies are available.
  */
 export async function startPlatform(config: PlatformConfig, print: LogPrinter): Promise<Platform> {
-  const undo: (() => Promise<void>)[] = []
+  const cleanups: (() => Promise<void>)[] = []
   const stop = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
+    for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
   }
   try {
     const folder = await openDataFolder(config)
-    undo.push(folder.release)
-    await portIsFree(config.host, config.port, 'VITASCOPE_PORT')
-    await portIsFree(config.host, config.opsPort, 'VITASCOPE_OPS_PORT')
-    await requireFfmpeg(config.passedOn['VITASCOPE_FFMPEG'])
+    cleanups.push(folder.release)
+    await requireFreePort(config.host, config.port, 'VITASCOPE_PORT')
+    await requireFreePort(config.host, config.opsPort, 'VITASCOPE_OPS_PORT')
+    await requireFfmpeg(config.forwardedEnvironment['VITASCOPE_FFMPEG'])
     const database = await startDatabase({
       folder,
       databaseUrl: config.databaseUrl,
       services: STATEFUL,
       print,
     })
-    undo.push(database.stop)
+    cleanups.push(database.stop)
     const plan = await planServices(config, folder, database.urls)
     await migrateAll(config, database.urls, print)
     const metrics = await serveMetricsPage({ host: config.host, port: config.opsPort }, plan.metrics)
-    undo.push(metrics.stop)
+    cleanups.push(metrics.stop)
     const children = plan.services.map((spec) => superviseChild(spec, print))
-    undo.push(() => stopChildren(children))
+    cleanups.push(() => stopChildren(children))
     const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${config.port}`
-    await Promise.all([answers(`${url}/readyz`), ...children.map(isReady)])
+    await Promise.all([waitUntilReady(`${url}/readyz`), ...children.map(waitForChild)])
     return {
       url,
       metricsUrl: `http://${config.host}:${config.opsPort}/metrics`,
@@ -74,25 +74,26 @@ export async function startPlatform(config: PlatformConfig, print: LogPrinter): 
 
 /**
  * Stops the gateway first, so that no requests arrive, and the worker, which releases its tasks to
- * encoding. Then it stops all others at once.
+ * encoding. Then it stops all others in parallel.
  */
 async function stopChildren(children: readonly Child[]): Promise<void> {
   await Promise.all(children.filter(({ name }) => name === 'gateway' || name === 'worker').map((child) => child.stop()))
   await Promise.all(children.map((child) => child.stop()))
 }
 
-/** Waits until the service is ready. Rejects if it rejects its settings, or after 120 s. */
-async function isReady(child: Child): Promise<void> {
+/** Waits until the service is ready. Throws if the service rejects its settings, and `StartRefused` after 120 s. */
+async function waitForChild(child: Child): Promise<void> {
   const timeout = new AbortController()
-  const late = delay(READY_MS, undefined, { signal: timeout.signal }).then(() => {
-    throw new StartRefused(`${child.name} did not become ready within ${READY_MS / 1000} s`)
+  const late = delay(READY_TIMEOUT_MS, undefined, { signal: timeout.signal }).then(() => {
+    throw new StartRefused(`${child.name} did not become ready within ${READY_TIMEOUT_MS / 1000} s`)
   })
   late.catch(() => {})
   await Promise.race([child.ready, late]).finally(() => timeout.abort())
 }
 
-async function answers(url: string): Promise<void> {
-  const until = Date.now() + READY_MS
+/** Waits until the URL returns a successful status. Throws `StartRefused` after 120 s. */
+async function waitUntilReady(url: string): Promise<void> {
+  const until = Date.now() + READY_TIMEOUT_MS
   let last = 'it does not respond'
   while (Date.now() < until) {
     try {
@@ -104,7 +105,7 @@ async function answers(url: string): Promise<void> {
     }
     await delay(50)
   }
-  throw new StartRefused(`the platform did not become ready within ${READY_MS / 1000} s: ${last}`)
+  throw new StartRefused(`the platform did not become ready within ${READY_TIMEOUT_MS / 1000} s: ${last}`)
 }
 
 /**
@@ -117,7 +118,7 @@ async function requireFfmpeg(path: string | undefined): Promise<void> {
   })
 }
 
-async function portIsFree(host: string, port: number, setting: string): Promise<void> {
+async function requireFreePort(host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) => {
@@ -132,8 +133,7 @@ async function portIsFree(host: string, port: number, setting: string): Promise<
 }
 
 /**
- * Returns the system key of a first start, or undefined. It is printed once on a terminal,
- * otherwise it is only in its file.
+ * Returns the system key in the file, or undefined if there is no file.
  */
 export async function readSystemKey(file: string): Promise<string | undefined> {
   try {

@@ -50,7 +50,7 @@ export async function planServices(config: PlatformConfig, folder: DataFolder, d
       VITASCOPE_SIGNING_KEY_FILE: folder.principalKeys.signingKeyFile(name),
       VITASCOPE_PUBLIC_KEYS_DIR: folder.principalKeys.publicKeysDir,
     }
-    return { name, main: join(APPS, main), env: { ...shared, ...keys, ...own, [metricsName]: listen, ...config.passedOn } }
+    return { name, main: join(APPS, main), env: { ...shared, ...keys, ...own, [metricsName]: listen, ...config.forwardedEnvironment } }
   }
   const stateful = (name: string) => ({
     [`VITASCOPE_${name.toUpperCase()}_LISTEN`]: `${address[name]}`,

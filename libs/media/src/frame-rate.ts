@@ -1,8 +1,10 @@
 import type { Rational, SourceVideo } from './source-probe.ts'
 
 /**
- * Returns the constant frame rate of all renditions: that of the source if it is a common rate between 10 and 60 with
- * a whole number of frames in 2 s, else a rate derived from it.
+ * Returns the constant frame rate of all renditions. It is the supported rate that is nearest to the rate of the
+ * source. Supported rates are from 10 to 60 frames per second: integers, 12.5, and broadcast rates such as 30000/1001.
+ * A rate outside of this range is first divided or multiplied by an integer. For a variable rate, one of the next higher
+ * common rates is used.
  */
 export function outputFrameRate(video: Pick<SourceVideo, 'frameRate' | 'variableRate'>): Rational {
   const rate = toNumber(video.frameRate)
@@ -25,16 +27,16 @@ export function toRational(text: string): Rational | undefined {
   return numerator > 0 && denominator > 0 ? { numerator, denominator } : undefined
 }
 
-const whole = (rate: number): Rational => ({ numerator: rate, denominator: 1 })
+const integerRate = (rate: number): Rational => ({ numerator: rate, denominator: 1 })
 const broadcast = [15_000, 24_000, 30_000, 60_000].map((numerator) => ({ numerator, denominator: 1001 }))
 const constantRates: readonly Rational[] = [
-  ...Array.from({ length: 51 }, (_, index) => whole(index + 10)),
+  ...Array.from({ length: 51 }, (_, index) => integerRate(index + 10)),
   { numerator: 25, denominator: 2 },
   ...broadcast,
 ]
-const commonRates: readonly Rational[] = [10, 12, 15, 20, 24, 25, 30, 48, 50, 60].map(whole)
+const commonRates: readonly Rational[] = [10, 12, 15, 20, 24, 25, 30, 48, 50, 60].map(integerRate)
 
 function nearest(rates: readonly Rational[], wanted: number): Rational {
   const distance = (rate: Rational) => Math.abs(toNumber(rate) - wanted)
-  return rates.reduce((best, rate) => (distance(rate) < distance(best) ? rate : best), rates[0] ?? whole(30))
+  return rates.reduce((best, rate) => (distance(rate) < distance(best) ? rate : best), rates[0] ?? integerRate(30))
 }

@@ -34,7 +34,7 @@ export interface PlatformConfig {
   /** Secret files that replace those in the data folder. */
   secretFiles: Partial<Record<'masterKey' | 'tokenKeys' | 'uploadSigningKey' | 'idempotencyHashKey', string | undefined>>
   /** Settings of single services, passed on unchanged. */
-  passedOn: Record<string, string>
+  forwardedEnvironment: Record<string, string>
 }
 
 /** Default of the secrets in the settings reference. */
@@ -158,7 +158,7 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
       uploadSigningKey: read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', { ...UPLOAD_SIGNING_KEY_FILE, shownDefault: CREATED }),
       idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', { ...IDEMPOTENCY_HASH_KEY_FILE, shownDefault: CREATED }),
     },
-    passedOn: Object.fromEntries(
+    forwardedEnvironment: Object.fromEntries(
       [...SECRETS, ...PASSED_ON].flatMap((name) => {
         const value = SECRETS.includes(name) ? read.secret(name) : read.optional(name)
         return value === undefined ? [] : [[name, value]]

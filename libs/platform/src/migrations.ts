@@ -15,7 +15,11 @@ const APPS = fileURLToPath(new URL('../../../apps/', import.meta.url))
  */
 export async function migrateAll(config: PlatformConfig, urls: Readonly<Record<string, string>>, print: LogPrinter): Promise<void> {
   const migrations = STATEFUL.map((name) => {
-    const env = { ...inheritedEnvironment(), [`VITASCOPE_${name.toUpperCase()}_DATABASE_URL`]: `${urls[name]}`, ...config.passedOn }
+    const env = {
+      ...inheritedEnvironment(),
+      [`VITASCOPE_${name.toUpperCase()}_DATABASE_URL`]: `${urls[name]}`,
+      ...config.forwardedEnvironment,
+    }
     return runToEnd({ name, main: `${APPS}${name}/src/migrate.ts`, env }, print)
   })
   await Promise.all(migrations)

@@ -91,7 +91,7 @@ describeChart('killed pods', () => {
           last.video = body
           return status === 200 && body.status.code >= 2000
         },
-        { timeout: 600_000, interval: 500, describe: () => `video ${id} to settle: ${JSON.stringify(last.video?.status)}` },
+        { timeout: 600_000, interval: 500, describe: () => `video ${id} to end its encoding: ${JSON.stringify(last.video?.status)}` },
       )
       expect([id, last.video?.status.code]).toEqual([id, 2000])
       expect((await fetch(last.video?.uri.hls ?? '')).status).toBe(200)

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFile
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { root, runCommand } from '../../../tools/lib/run-command.ts'
-import { BUILT, type GoProgram, provideGoModule, provideGoProgram } from '../go-program.ts'
+import { BUILT, ensureGoModule, ensureGoProgram, type GoProgram } from '../go-program.ts'
 import { run } from '../run.ts'
 
 /** An image as an archive for containerd. */
@@ -147,7 +147,7 @@ async function provideNpm(container: string, folder: string): Promise<void> {
 }
 
 async function provideProgram(name: string, program: GoProgram): Promise<void> {
-  const path = await provideGoProgram(program)
+  const path = await ensureGoProgram(program)
   await build(name, join(OWN, 'one-program.Dockerfile'), dirname(path), ['--build-arg', `PROGRAM=${program.name}`])
 }
 
@@ -155,7 +155,7 @@ async function provideProgram(name: string, program: GoProgram): Promise<void> {
 async function provideOutside(base: string, names: Readonly<Record<string, string>>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-outside-'))
   try {
-    copyFileSync(await provideGoModule('versitygw', 'github.com/versity/versitygw/cmd/versitygw@v1.8.0'), join(folder, 'versitygw'))
+    copyFileSync(await ensureGoModule('versitygw', 'github.com/versity/versitygw/cmd/versitygw@v1.8.0'), join(folder, 'versitygw'))
     copyFileSync(join(OWN, 'postgres.sh'), join(folder, 'postgres.sh'))
     const file = join(OWN, 'outside.Dockerfile')
     for (const [target, name] of Object.entries(names))

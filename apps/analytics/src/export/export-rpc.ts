@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { ExportServiceService } from '@vitascope/proto/analytics/v1/export'
-import { countedOrganisation } from '../report/counted-organisation.ts'
+import { resolveReportedOrganisation } from '../report/counted-organisation.ts'
 import { readPeriod } from '../report/period.ts'
 import { toWatched } from '../report/report-rpc.ts'
 import type { ExportRow, ExportStore } from './export-store.ts'
@@ -9,7 +9,7 @@ import type { ExportRow, ExportStore } from './export-store.ts'
 export function exportHandlers({ rows }: { rows: ExportStore }): Handlers<typeof ExportServiceService> {
   return {
     async *exportDays({ organisationId: named, period: days, format }, { principal, signal }) {
-      const organisationId = countedOrganisation(principal, named)
+      const organisationId = resolveReportedOrganisation(principal, named)
       const period = readPeriod(days)
       const write = format === 'EXPORT_FORMAT_CSV' ? csvLine : format === 'EXPORT_FORMAT_NDJSON' ? jsonLine : undefined
       if (!write) throw invalid([{ field: 'format', message: 'must be ndjson or csv' }])

@@ -5,7 +5,7 @@ import { checkText, pageById } from '@vitascope/request'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
 import { BUCKETS } from '../view/contribution.ts'
-import { countedOrganisation } from './counted-organisation.ts'
+import { resolveReportedOrganisation } from './counted-organisation.ts'
 import { MAX_PAGE_SIZE, pageByDay } from './day-page.ts'
 import { readPeriod } from './period.ts'
 import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } from './report-store.ts'
@@ -26,7 +26,7 @@ export function reportHandlers({
     { reports: store, by }: { reports: ReportStore; by: 'language' | 'subtitle' },
     ...[request, call]: LanguageCall
   ) => {
-    const organisationId = countedOrganisation(call.principal, request.organisationId)
+    const organisationId = resolveReportedOrganisation(call.principal, request.organisationId)
     const period = readPeriod(request.period)
     return { languages: await store.languages(organisationId, period, by), period }
   }
@@ -34,26 +34,26 @@ export function reportHandlers({
     listLanguages: (request, call) => byLanguage({ reports, by: 'language' }, request, call),
     listSubtitles: (request, call) => byLanguage({ reports, by: 'subtitle' }, request, call),
     async getViews({ organisationId: named, period: days, videoIds }, { principal }) {
-      const organisationId = countedOrganisation(principal, named)
+      const organisationId = resolveReportedOrganisation(principal, named)
       const period = readPeriod(days)
       if (videoIds.length === 0) return { counts: await reports.total(organisationId, period), period }
-      const ids = await ownVideos(videos, organisationId, videoIds)
+      const ids = await requireOwnVideos(videos, organisationId, videoIds)
       return { counts: await reports.totalOf(ids, period), period }
     },
     async listDays({ organisationId: named, period: days, videoIds, ...request }, { principal }) {
-      const organisationId = countedOrganisation(principal, named)
+      const organisationId = resolveReportedOrganisation(principal, named)
       const period = readPeriod(days)
-      const ids = await ownVideos(videos, organisationId, videoIds)
+      const ids = await requireOwnVideos(videos, organisationId, videoIds)
       const { rows, nextPageToken } = await pageByDay(request, (place) =>
         ids.length === 0 ? reports.days(organisationId, period, place) : reports.daysOf(ids, period, place),
       )
       return { days: rows, nextPageToken }
     },
     async listVideos({ organisationId: named, period: days, videoIds, languages, detailed, ...request }, { principal }) {
-      const organisationId = countedOrganisation(principal, named)
+      const organisationId = resolveReportedOrganisation(principal, named)
       const period = readPeriod(days)
       checkLanguages(languages)
-      const filter = await ownVideos(videos, organisationId, videoIds)
+      const filter = await requireOwnVideos(videos, organisationId, videoIds)
       const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED : MAX_PAGE_SIZE, {
         read: (place) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, place),
         idOf: (videoId) => videoId,
@@ -76,18 +76,18 @@ export function reportHandlers({
       return { videos: records, nextPageToken, period }
     },
     async getVideo({ organisationId: named, videoId, period: days }, { principal }) {
-      const { durationMs } = await ownVideo(videos, countedOrganisation(principal, named), videoId)
+      const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
       return { counts: await reports.totalOf([videoId], period), durationSeconds: durationMs / 1000, period }
     },
     async listVideoDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
-      await ownVideo(videos, countedOrganisation(principal, named), videoId)
+      await requireOwnVideo(videos, resolveReportedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
       const { rows, nextPageToken } = await pageByDay(request, (place) => reports.daysOf([videoId], period, place))
       return { days: rows, nextPageToken }
     },
     async getDurationViewed({ organisationId: named, videoId, period: days }, { principal }) {
-      const { durationMs } = await ownVideo(videos, countedOrganisation(principal, named), videoId)
+      const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, named), videoId)
       const period = readPeriod(days)
       const [{ counts, sums } = NOT_WATCHED] = await reports.watchedVideos([videoId], period, [])
       return { counts, watched: toWatched(counts, sums), durationSeconds: durationMs / 1000, period }
@@ -98,13 +98,13 @@ export function reportHandlers({
 type LanguageCall = Parameters<Handlers<typeof ReportServiceService>['listLanguages']>
 
 /** Returns the video. Throws VIDEO_NOT_FOUND if it is unknown or belongs to another organisation. */
-export async function ownVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {
+export async function requireOwnVideo(videos: VideoDirectory, organisationId: string, videoId: string): Promise<Video> {
   const video = (await videos.findIncludingDeleted([videoId])).get(videoId)
   if (!video || video.organisationId !== organisationId) throw notFound('video', videoId)
   return video
 }
 
-async function ownVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
+async function requireOwnVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
   if (videoIds.length > MAX_VIDEOS) throw invalid([{ field: 'video_ids', message: `must have at most ${MAX_VIDEOS} items` }])
   const ids = [...new Set(videoIds)]
   const known = ids.length === 0 ? undefined : await videos.findIncludingDeleted(ids)

@@ -18,14 +18,14 @@ export interface Retry {
   jobId: string
 }
 
-/** The new job as it was accepted. A repeated call returns the same. */
+/** The new job. A repeated call with the same idempotency key returns the same job. */
 export type RetriedJob = Pick<Job, 'jobId' | 'videoId' | 'mediaId' | 'action'>
 
 export type RetryJob = (retry: Retry, call: Pick<Call, 'idempotency' | 'signal'>) => Promise<RetriedJob>
 
 /**
  * Creates a new job from the source of a failed or cancelled job. Throws JOB_NOT_FOUND,
- * JOB_NOT_FAILED, JOB_OVERTAKEN, and like `reserve`.
+ * JOB_NOT_FAILED, JOB_OVERTAKEN, and the errors of `reserve`.
  */
 export function createRetryJob(db: Db, enqueue: Enqueue): RetryJob {
   return ({ scope, jobId }, call) =>

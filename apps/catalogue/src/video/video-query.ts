@@ -14,10 +14,10 @@ export interface VideoQuery {
   query?: string | undefined
 }
 
-/** The position of a video in a list: the values that it is sorted by. */
+/** The position of a video in a list, as the values of the sort columns. */
 export interface Key {
   videoId: string
   sort: Date | string
-  /** Only for `relevance`, where `sort` is the rank: equal ranks are sorted newest first. */
+  /** Set only for `relevance`, where `sort` is the rank. Videos of equal rank are sorted by this time, newest first. */
   createTime?: Date
 }

@@ -2,15 +2,15 @@ import type { Db } from '@vitascope/postgres'
 import type { ObjectStorage } from '@vitascope/storage'
 import { dropUnknownPrefixes } from './object-prefix.ts'
 
-/** Areas with a folder per job, media or presentation, and in it one per lease. */
+/** Top-level folders. Each has one folder per job, media or presentation, which has one folder per lease. */
 const AREAS = ['source', 'work', 'media', 'slides']
 const PREFIXES_PER_QUERY = 1_000
 
 /**
- * Drops objects below lease prefixes that have no row. They are deleted after `graceMs`, sets only
- * if they are not in use. It lists folders, never objects: for a million media these are a million
- * small folders. Storage is listed before the rows are read, and a prefix is recorded before its
- * first object. So a prefix without a row was lost from the database. Returns the prefixes.
+ * Schedules the deletion of objects below lease prefixes that have no row. They are deleted after
+ * `graceMs`, and sets only if they are not in use. It lists folders and no objects, which takes one
+ * request per media. A prefix without a row was lost from the database, because storage is listed
+ * before the rows are read, and a row is inserted before the first object. Returns the prefixes.
  */
 export async function dropUnknownObjects(
   tools: { db: Db; storage: ObjectStorage; graceMs: number },

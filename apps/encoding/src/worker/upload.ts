@@ -5,8 +5,8 @@ import { FILE_LIST, type StoredFile } from '../task/task.ts'
 const MAX_CONCURRENT_UPLOADS = 4
 
 /**
- * Uploads files of a folder below a prefix, under their own paths. No tool may still write to them.
- * Returns them in the order of `paths`.
+ * Uploads the files at `paths` in a folder to `prefix`, under the same paths. No process may write to
+ * the files at the same time. Returns the stored files in the order of `paths`.
  */
 export async function uploadFiles(
   storage: ObjectStorage,
@@ -19,7 +19,7 @@ export async function uploadFiles(
   }))
 }
 
-/** Calls `use` for a few paths concurrently. Returns the results in the order of `paths`. */
+/** Calls `use` for at most four paths concurrently. Returns the results in the order of `paths`. */
 export async function forEachPath<T>(paths: readonly string[], signal: AbortSignal, use: (path: string) => Promise<T>): Promise<T[]> {
   const results: T[] = []
   for (let from = 0; from < paths.length; from += MAX_CONCURRENT_UPLOADS) {
@@ -29,7 +29,7 @@ export async function forEachPath<T>(paths: readonly string[], signal: AbortSign
   return results
 }
 
-/** Uploads the list of the files to where the service reads it. */
+/** Uploads the list of files below the work prefix. The encoding service reads it from there. */
 export async function uploadFileList(storage: ObjectStorage, workPrefix: string, files: readonly StoredFile[], signal: AbortSignal) {
   return storage.put(`${workPrefix}/${FILE_LIST}`, Buffer.from(JSON.stringify(files)), { signal })
 }

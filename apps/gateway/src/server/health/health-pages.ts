@@ -3,18 +3,18 @@ import type { RequestHandler } from 'express'
 import { sendJson } from '../http/response.ts'
 
 /**
- * A dependency of readiness. `check` returns undefined if it is available, otherwise what is
- * missing.
+ * A dependency without which the gateway is not ready. `check` returns undefined if it is available,
+ * otherwise a message that says why not.
  */
 export interface Dependency {
   name: string
   check: () => Promise<string | undefined>
 }
 
-/** Reports only on this process. */
+/** Returns 200 while this process runs. It checks no dependency. */
 export const liveness: RequestHandler = (_request, response) => sendJson(response, { status: 'ok' }, { 'Cache-Control': 'no-store' })
 
-/** Returns 200 if every dependency is available, otherwise 503 with what is missing. */
+/** Returns 200 if every dependency is available, otherwise 503 with the unavailable ones. */
 export function readiness(dependencies: readonly Dependency[]): RequestHandler {
   return async (_request, response) => {
     const missing = await findUnavailable(dependencies)
@@ -26,7 +26,7 @@ export function readiness(dependencies: readonly Dependency[]): RequestHandler {
   }
 }
 
-/** Returns the unavailable dependencies, each with what is missing. */
+/** Returns the unavailable dependencies, each with the message of its check. */
 export async function findUnavailable(dependencies: readonly Dependency[]): Promise<{ field: string; message: string }[]> {
   const checked = await Promise.all(dependencies.map(async ({ name, check }) => ({ field: name, message: await check() })))
   return checked.flatMap(({ field, message }) => (message === undefined ? [] : [{ field, message }]))
