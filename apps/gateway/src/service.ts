@@ -25,6 +25,7 @@ import { createTransferLimits } from './server/proxy/transfers.ts'
 import { createUploadProxy } from './server/proxy/upload-proxy.ts'
 import { openRedis } from './server/redis/redis.ts'
 import type { Route } from './server/route/route.ts'
+import { createGuestResponses } from './server/routing/guest-responses.ts'
 
 /** On one slow core, 32 concurrent requests saturate the CPU and are still answered in time. */
 const CONCURRENCY_BOUNDS = { min: 32, initial: 80, max: 512 }
@@ -93,6 +94,7 @@ export async function startGateway(
     bodies: createBodyLimiter(),
     concurrencyLimit,
     unknownIds,
+    guestResponses: createGuestResponses(),
     proxyUpload: createUploadProxy({
       to: httpService(config.uploadUrl, identity?.peer('encoding')),
       transfers,

@@ -76,13 +76,15 @@ export const getVideo = route({
   access: 'public',
   summary: 'Read a video',
   description:
-    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as guests.',
+    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as ' +
+    'guests. Requests without a key may receive a response that is up to a second old.',
   params: z.object({ videoId: id('video') }),
   query: z.object({
     player_settings: oneOf(['true', 'false'], {
       description: '`true` adds the player settings profile and the theme of the video.',
     }).default('false'),
   }),
+  sharedByGuests: true,
   response: VideoResponse,
   refusals: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params, query }, context) {

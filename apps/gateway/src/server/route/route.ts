@@ -126,6 +126,12 @@ export interface Route<
    */
   readOnly: boolean
   /**
+   * True if guests share one response for up to a second. Only for reads whose response to a guest
+   * depends on nothing but the path and the query. Handlers of such requests have no signal of a
+   * client, because other requests wait for the same response.
+   */
+  sharedByGuests: boolean
+  /**
    * True if calls are written to the audit log: everything but safe GETs and routes that store no
    * record.
    */
@@ -212,6 +218,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'refusals'
       | 'publicNames'
       | 'readOnly'
+      | 'sharedByGuests'
       | 'audited'
       | 'apiKeyParam'
       | 'optionsHeaders'
@@ -272,6 +279,7 @@ export function route<
     refusals: declared.refusals ?? {},
     publicNames,
     readOnly: declared.readOnly ?? true,
+    sharedByGuests: declared.sharedByGuests ?? false,
     audited: declared.audited ?? ((verb !== 'get' && verb !== 'head') || declared.readOnly === false),
     ...(declared.apiKeyParam && { apiKeyParam: declared.apiKeyParam }),
     ...(declared.fastParse && { fastParse: declared.fastParse }),

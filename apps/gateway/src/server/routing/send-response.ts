@@ -9,27 +9,56 @@ import { Reply, type Route, type Streamed } from '../route/route.ts'
  */
 const SECRET_AREAS = new Set(['apikey', 'oauth', 'webhook'])
 
-/** Sends the response of a handler. Successful reads get an ETag and 304. */
-export function sendResponse(request: IncomingMessage, response: ServerResponse, route: Route, result: unknown, guest: boolean): void {
+/** A response of a handler as it is sent. It can be sent several times. */
+export interface PreparedResponse {
+  status: number
+  headers: Readonly<Record<string, string>>
+  body: string
+  contentLength: number
+  /** Empty if it has none. */
+  etag: string
+}
+
+/** Returns the response for the result of a handler. Successful reads have an ETag. */
+export function prepareResponse(
+  { method }: Pick<IncomingMessage, 'method'>,
+  route: Route,
+  result: unknown,
+  guest: boolean,
+): PreparedResponse {
   const reply = result instanceof Reply ? result : new Reply(result as object, { status: route.status })
   const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
-  const readOnly = (request.method === 'GET' || request.method === 'HEAD') && route.readOnly
-  response.statusCode = reply.status
-  response.setHeader('Content-Type', typeof reply.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8')
-  response.setHeader('Cache-Control', cacheControl(route, readOnly, guest))
+  const readOnly = (method === 'GET' || method === 'HEAD') && route.readOnly
+  const isTagged = readOnly && reply.status === 200
+  return {
+    status: reply.status,
+    headers: {
+      'Content-Type': typeof reply.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8',
+      'Cache-Control': cacheControl(route, readOnly, guest),
+      ...reply.headers,
+    },
+    body,
+    contentLength: Buffer.byteLength(body),
+    etag: isTagged ? `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` : '',
+  }
+}
+
+/** Sends a prepared response, or 304 if the client has it already. */
+export function sendResponse(request: IncomingMessage, response: ServerResponse, prepared: PreparedResponse): void {
+  const { status, headers, body, contentLength, etag } = prepared
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   vary(response, 'Authorization')
-  for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
-  if (readOnly && reply.status === 200) {
-    const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
-    response.setHeader('ETag', tag)
-    if (isKnown(request.headers['if-none-match'], tag)) {
+  if (etag !== '') {
+    response.setHeader('ETag', etag)
+    if (isKnown(request.headers['if-none-match'], etag)) {
       response.removeHeader('Content-Type')
       response.statusCode = 304
       response.end()
       return
     }
   }
-  response.setHeader('Content-Length', Buffer.byteLength(body))
+  response.setHeader('Content-Length', contentLength)
   // Node sends a string together with the headers in one write.
   if (request.method === 'HEAD') response.end()
   else response.end(body)

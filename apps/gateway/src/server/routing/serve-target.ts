@@ -20,9 +20,10 @@ import { type Pair, parseUrlencoded } from '../payload/urlencoded.ts'
 import type { UploadProxy } from '../proxy/upload-proxy.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
 import { publicName, type Target } from '../route/route-index.ts'
+import type { GuestResponses } from './guest-responses.ts'
 import { idempotencyOf } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas } from './input.ts'
-import { sendResponse, sendStream, validateResponse } from './send-response.ts'
+import { prepareResponse, sendResponse, sendStream, validateResponse } from './send-response.ts'
 
 export interface ApiParts {
   services: Services
@@ -36,6 +37,7 @@ export interface ApiParts {
   bodies: BodyLimiter
   concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
+  guestResponses: GuestResponses
   proxyUpload: UploadProxy
   publicUrl: () => string
   /** Returns the problems of a source URL that are visible in the URL itself. */
@@ -79,20 +81,7 @@ export function serveTarget(target: Target, parts: ApiParts): Serve {
       })
       return
     }
-    // The slot is taken after the body has arrived, so that a slow sender does not occupy one.
-    const bytes = await readRequestBody(request, response, target, payer, parts)
-    if (response.destroyed) return
-    const running = parts.concurrencyLimit.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
-    response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
-    const call: Call = {
-      principal: principalOf(caller),
-      requestId: context.requestId,
-      get signal() {
-        return disconnect.signal
-      },
-      deadline: new Date(Date.now() + (route.cost === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS)),
-    }
-    const handlerContext: Context = {
+    const contextOf = (call: Call): Context => ({
       caller,
       call,
       services: parts.services,
@@ -106,18 +95,56 @@ export function serveTarget(target: Target, parts: ApiParts): Serve {
       },
       countSubmission: (contactFormId) => parts.limiter.countSubmission(context.address, contactFormId),
       from: { address: context.address, userAgent: request.headers['user-agent'] ?? '' },
+    })
+    const callOptions = () => ({
+      principal: principalOf(caller),
+      requestId: context.requestId,
+      deadline: new Date(Date.now() + (route.cost === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS)),
+    })
+    if (route.sharedByGuests && caller.kind === 'guest') {
+      const prepared = await parts.guestResponses.get(request.url ?? '', async () => {
+        const slot = parts.concurrencyLimit.begin('read', payerName(payer))
+        let isDone = false
+        try {
+          const input = await checkInput(route, schemas, { params, query, payload: undefined }, async () => undefined)
+          // Other requests may share the response, so the client's disconnect does not cancel the call.
+          const result = await route.handle(input, contextOf({ ...callOptions(), signal: new AbortController().signal }))
+          if (parts.validateResponses) validateResponse(route, result)
+          isDone = true
+          return prepareResponse(request, route, result, true)
+        } finally {
+          slot.end(isDone)
+        }
+      })
+      if (!disconnect.aborted) sendResponse(request, response, prepared)
+      return
     }
+    // The slot is taken after the body has arrived, so that a slow sender does not occupy one.
+    const bytes = await readRequestBody(request, response, target, payer, parts)
+    if (response.destroyed) return
+    const running = parts.concurrencyLimit.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
+    response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
+    const call: Call = {
+      ...callOptions(),
+      get signal() {
+        return disconnect.signal
+      },
+    }
+    const handlerContext = contextOf(call)
     const received = { params, query, payload: await readRequestPayload(request, bytes, target, schemas, query) }
     const input = await checkInput(route, schemas, received, async (sent) => route.validateRemotely?.(sent, handlerContext))
     call.idempotency = idempotencyOf(request, target, input, { caller, address: context.address, hashKey: parts.idempotencyHashKey })
     const operation = { route, params: input.params }
+    const isChange = caller.kind !== 'guest' && !(target.verb === 'get' && route.readOnly)
+    const handle = () => route.handle(input, handlerContext)
     const result = await runAudited(operation, { holder, context, signal: disconnect }, parts.audit, () =>
-      route.handle(input, handlerContext),
+      // A call that failed may have been executed.
+      isChange ? handle().finally(parts.guestResponses.clear) : handle(),
     )
     if (disconnect.aborted) return
     if (result instanceof Streamed) return await sendStream(request, response, result, disconnect.signal)
     if (parts.validateResponses) validateResponse(route, result)
-    sendResponse(request, response, route, result, caller.kind === 'guest')
+    sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
   }
 }
 

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { DomainError } from '@vitascope/errors'
+import { seeded, waitFor } from '@vitascope/testing'
+import { z } from 'zod'
+import { route } from '../src/server/route/route.ts'
+import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { startTestGateway, withKey } from './started-gateway.ts'
+
+/** A record that guests see without its secret. */
+let record = { name: 'first', secret: 'hidden' }
+/** Callers of the handler since the start of the test. */
+let reads: string[] = []
+let failure: Error | undefined
+let release = () => {}
+let held: Promise<void> | undefined
+
+const sample = z.object({ name: z.string(), secret: z.string().optional() })
+const routes = [
+  route({
+    get: ['/sample/:sampleId'],
+    section: 'Samples',
+    access: 'public',
+    sharedByGuests: true,
+    summary: 'Read a sample',
+    params: z.object({ sampleId: z.string() }),
+    query: z.object({ size: z.string().default('') }),
+    response: sample,
+    async handle(_, { caller }) {
+      reads.push(caller.kind)
+      const { name, secret } = record
+      await held
+      if (failure) throw failure
+      return caller.kind === 'guest' ? { name } : { name, secret }
+    },
+  }),
+  route({
+    put: ['/sample/:sampleId'],
+    section: 'Samples',
+    access: 'user',
+    summary: 'Change a sample',
+    params: z.object({ sampleId: z.string() }),
+    payload: z.object({ name: z.string() }),
+    response: sample,
+    async handle({ payload }) {
+      record = { ...record, name: payload.name }
+      return record
+    },
+  }),
+]
+
+let standIns: StandIns
+let gateway: Awaited<ReturnType<typeof startTestGateway>>
+let headers: Record<string, string>
+beforeAll(async () => {
+  standIns = await startStandIns()
+  gateway = await startTestGateway(routes, { authAddress: standIns.address, catalogueAddress: standIns.address })
+  await waitFor(() => standIns.watchers() === 1, { describe: 'the gateway to subscribe to revocations' })
+  const key = aKey()
+  standIns.keys.set(key, { keyId: '1', userType: 'uploader', organisationId: '2', resources: ['sample::get', 'sample::put'] })
+  headers = withKey(key)
+})
+beforeEach(() => {
+  reads = []
+  failure = undefined
+  held = undefined
+})
+afterAll(async () => {
+  await gateway.stop()
+  await standIns.stop()
+})
+
+let nextId = 1
+const aPath = () => `/v2/sample/${nextId++}`
+const read = async (path: string, more: RequestInit = {}) => {
+  const response = await fetch(`${gateway.url}${path}`, more)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+const change = (path: string, name: string) =>
+  read(path, { method: 'PUT', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ name }) })
+
+describe('the response to a guest', () => {
+  test('is read once for concurrent requests and for the requests of the next second', async () => {
+    const path = aPath()
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    const responses = Array.from({ length: 20 }, () => read(path))
+    await waitFor(() => reads.length > 0)
+    release()
+    const [first] = await Promise.all(responses)
+    expect(new Set((await Promise.all(responses)).map(({ text }) => text))).toEqual(new Set([JSON.stringify({ name: record.name })]))
+    expect(await read(path)).toMatchObject({ text: first?.text })
+    expect(reads).toEqual(['guest'])
+  })
+
+  test('is read again after a second', async () => {
+    const path = aPath()
+    await read(path)
+    const started = performance.now()
+    record = { ...record, name: `without a request ${nextId}` }
+    await waitFor(async () => (await read(path)).text.includes(record.name))
+    expect(performance.now() - started).toBeLessThan(2_500)
+  })
+
+  test('has its own entry for each path and query', async () => {
+    const [path, other] = [aPath(), aPath()]
+    for (const url of [path, other, `${path}?size=1`, path, other, `${path}?size=1`]) await read(url)
+    expect(reads).toHaveLength(3)
+  })
+
+  test('has an ETag, and is 304 if the client has it, and without body for HEAD', async () => {
+    const path = aPath()
+    const etag = (await read(path)).headers.get('etag') ?? ''
+    expect(await read(path, { headers: { 'if-none-match': etag } })).toMatchObject({ status: 304, text: '' })
+    const head = await read(path, { method: 'HEAD' })
+    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', etag])
+    expect(reads).toHaveLength(1)
+  })
+
+  test('is not kept if it is an error', async () => {
+    const path = aPath()
+    failure = new DomainError('not_found', 'SAMPLE_NOT_FOUND', 'no sample')
+    expect((await read(path)).status).toBe(404)
+    failure = undefined
+    expect((await read(path)).status).toBe(200)
+    expect(reads).toHaveLength(2)
+  })
+
+  test('is never sent to the holder of a key, nor the other way round', async () => {
+    const path = aPath()
+    expect(JSON.parse((await read(path)).text)).toEqual({ name: record.name })
+    expect(JSON.parse((await read(path, { headers })).text)).toEqual(record)
+    expect(JSON.parse((await read(path)).text)).toEqual({ name: record.name })
+    expect(reads).toEqual(['guest', 'user'])
+  })
+
+  test('is read again after a change by the holder of a key', async () => {
+    const path = aPath()
+    await read(path)
+    await change(path, 'second')
+    expect(JSON.parse((await read(path)).text)).toEqual({ name: 'second' })
+  })
+
+  test('that was read before a change is not kept if it arrives after the change', async () => {
+    const path = aPath()
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    const old = read(path)
+    await waitFor(() => reads.length === 1)
+    await change(path, 'third')
+    held = undefined
+    release()
+    await old
+    expect(JSON.parse((await read(path)).text)).toEqual({ name: 'third' })
+  })
+
+  test('is the current one without the secret after any sequence of reads and changes', async () => {
+    const random = seeded(7)
+    const paths = [aPath(), aPath()]
+    for (let step = 0; step < 300; step++) {
+      const path = paths[Math.floor(random() * paths.length)] ?? ''
+      const kind = random()
+      if (kind < 0.3) await change(path, `name ${step}`)
+      else if (kind < 0.5) expect(JSON.parse((await read(path, { headers })).text)).toEqual(record)
+      else expect(JSON.parse((await read(path)).text)).toEqual({ name: record.name })
+    }
+  })
+})
