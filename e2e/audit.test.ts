@@ -77,10 +77,10 @@ test.each(['gateway', 'auth', 'catalogue'])(
     const writer = async () => {
       while (!stopped) {
         const name = `${victim}-${++sent}`
-        const answer = await api
+        const result = await api
           .post('/folder', { organisation_id: tenant.organisationId, name }, { 'x-request-id': name })
           .catch(() => undefined)
-        if (answer?.status === 200) done++
+        if (result?.status === 200) done++
       }
     }
     const writers = Array.from({ length: 16 }, writer)

@@ -61,8 +61,8 @@ describe('text', () => {
     const pairs = TITLES.flatMap((one) => TITLES.map((other) => `${one} ${other}`))
     expect(pairs.length).toBeGreaterThan(450)
     for (const title of pairs) {
-      const answer = await api.patch<{ status: { data: { video_title: string } } }>(`/video/${videoId}`, { video_title: title })
-      expect([answer.status, answer.body.status?.data.video_title]).toEqual([200, title])
+      const result = await api.patch<{ status: { data: { video_title: string } } }>(`/video/${videoId}`, { video_title: title })
+      expect([result.status, result.body.status?.data.video_title]).toEqual([200, title])
     }
     expect((await api.get<VideoRecord>(`/video/${videoId}`)).body.video_title).toBe(pairs.at(-1))
   }, 60_000)
@@ -70,8 +70,8 @@ describe('text', () => {
     ['a NUL', '{"video_title": "a\\u0000b"}'],
     ['half of a surrogate pair', '{"video_title": "a\\ud800b"}'],
   ])('%s is rejected with its field', async (_, body) => {
-    const answer = await api.send<Problem>('PATCH', `/video/${videoId}`, { body, headers: { 'content-type': 'application/json' } })
-    expect([answer.status, answer.body.errors?.map(({ field }) => field)]).toEqual([400, ['video_title']])
+    const result = await api.send<Problem>('PATCH', `/video/${videoId}`, { body, headers: { 'content-type': 'application/json' } })
+    expect([result.status, result.body.errors?.map(({ field }) => field)]).toEqual([400, ['video_title']])
   })
   test('that is not UTF-8 is rejected', async () => {
     const body = Buffer.from('{"video_title": "caf\xe9"}', 'latin1')
@@ -143,8 +143,8 @@ describe('numbers', () => {
   }, 60_000)
   test('the error for an unsafe JSON number as an id says to send a string', async () => {
     const body = `{"url": "https://example.org/a.mp4", "organisation_id": 9007199254740993}`
-    const answer = await api.send<Problem>('POST', '/video/upload', { body, headers: { 'content-type': 'application/json' } })
-    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining('strings')])
+    const result = await api.send<Problem>('POST', '/video/upload', { body, headers: { 'content-type': 'application/json' } })
+    expect([result.status, JSON.stringify(result.body)]).toEqual([400, expect.stringContaining('strings')])
   })
 })
 
@@ -172,10 +172,10 @@ describe('rejects a forbidden source address with 400 on url', () => {
       () => api.post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId }),
       async () => api.put<Problem>(`/media/${(await api.get<VideoRecord>(`/video/${videoId}`)).body.media_id}`, { uri: url }),
     ]) {
-      const answer = await call()
-      expect(answer.status).toBe(400)
-      expect(answer.body.errors?.map(({ field }) => field)).toEqual([expect.stringMatching(/^(url|uri)$/)])
-      expect(JSON.stringify(answer.body)).not.toContain('secret')
+      const result = await call()
+      expect(result.status).toBe(400)
+      expect(result.body.errors?.map(({ field }) => field)).toEqual([expect.stringMatching(/^(url|uri)$/)])
+      expect(JSON.stringify(result.body)).not.toContain('secret')
     }
   })
 })
@@ -219,8 +219,8 @@ describe('the three payload formats are equivalent', () => {
   test.each(forms)('%s', async (_, make) => {
     await api.patch(`/video/${videoId}`, { video_title: 'before', tags: [] })
     const { body, query = '', headers = {} } = make()
-    const answer = await api.send('PATCH', `/video/${videoId}${query}`, { body, headers })
-    expect([answer.status, answer.body]).toEqual([200, expect.anything()])
+    const result = await api.send('PATCH', `/video/${videoId}${query}`, { body, headers })
+    expect([result.status, result.body]).toEqual([200, expect.anything()])
     const after = (await api.get<VideoRecord>(`/video/${videoId}`)).body
     expect([after.video_title, after['tags']]).toEqual(['Formed', ['one', 'two']])
   })
@@ -245,8 +245,8 @@ describe('the three payload formats are equivalent', () => {
   })
   test('__proto__ as a field is an unknown field and changes no object', async () => {
     for (const body of ['{"__proto__": {"polluted": 1}}', '{"constructor": {"prototype": {"polluted": 1}}}']) {
-      const answer = await api.send<Problem>('PATCH', `/video/${videoId}`, { body, headers: { 'content-type': 'application/json' } })
-      expect(answer.status).toBe(400)
+      const result = await api.send<Problem>('PATCH', `/video/${videoId}`, { body, headers: { 'content-type': 'application/json' } })
+      expect(result.status).toBe(400)
     }
     expect(JSON.stringify((await api.get(`/video/${videoId}`)).body)).not.toContain('polluted')
   })
@@ -259,12 +259,12 @@ describe('JSONP', () => {
       `/video/upload?data=${data()}&api_key=${key}${callback === undefined ? '' : `&callback=${encodeURIComponent(callback)}`}`,
     )
   test('wraps the response in the callback, as a script that is not cached', async () => {
-    const answer = await request('my.app.done')
-    expect(answer.status).toBe(200)
-    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body)
+    const result = await request('my.app.done')
+    expect(result.status).toBe(200)
+    const text = typeof result.body === 'string' ? result.body : JSON.stringify(result.body)
     expect(text).toMatch(/^\/\*\*\/my\.app\.done\(\{.*"code":1,"message":"waiting for encoding".*\}\);?\s*$/)
-    expect(answer.headers.get('content-type')).toMatch(/javascript/)
-    expect([answer.headers.get('x-content-type-options'), answer.headers.get('cache-control')]).toEqual(['nosniff', 'no-store'])
+    expect(result.headers.get('content-type')).toMatch(/javascript/)
+    expect([result.headers.get('x-content-type-options'), result.headers.get('cache-control')]).toEqual(['nosniff', 'no-store'])
   })
   test.each([
     'alert(1)//',

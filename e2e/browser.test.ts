@@ -80,7 +80,7 @@ inBrowser('in a browser', () => {
     await page.goto(`${platform.url}/player/${id}?token=${body.token}&autoplay=1&muted=1`)
     await plays(page, 1, 30_000)
     // The seek preview has the same protection: the path of each image contains the token.
-    const sprite = page.waitForResponse((answer) => answer.url().endsWith('/images/storyboard-1.jpg'))
+    const sprite = page.waitForResponse((result) => result.url().endsWith('/images/storyboard-1.jpg'))
     const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
     await page.mouse.move(x + width / 2, y + 2)
     expect((await sprite).status()).toBe(200)
@@ -102,7 +102,7 @@ inBrowser('in a browser', () => {
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/audio-only.mp3`, { name: 'A tone' })
     await settled(api, id)
     const page = await browser.newPage({ viewport: { width: 960, height: 540 } })
-    const poster = page.waitForResponse((answer) => answer.url().endsWith('/images/poster.jpg'))
+    const poster = page.waitForResponse((result) => result.url().endsWith('/images/poster.jpg'))
     await page.goto(`${platform.url}/player/${id}?autoplay=1`)
     expect((await poster).status()).toBe(200)
     await plays(page, 1, 30_000)
@@ -166,9 +166,9 @@ inBrowser('in a browser', () => {
     const poor = await aTenant(platform.system)
     const api = platform.withKey(poor.key)
     const nothing = { url: `${sources.url}/none.mp4`, organisation_id: poor.organisationId }
-    const quota = async (bytes: number, answer: number) => {
+    const quota = async (bytes: number, result: number) => {
       expect((await platform.system.put(`/organisation/${poor.organisationId}`, { quota: { bytes } })).status).toBe(200)
-      await waitFor(async () => (await api.post('/video/upload', nothing)).status === answer, { describe: 'the quota to be known' })
+      await waitFor(async () => (await api.post('/video/upload', nothing)).status === result, { describe: 'the quota to be known' })
     }
     await quota(0, 413)
     const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })

@@ -95,12 +95,12 @@ describe.each([
     expect((await settled(api, before.id, 120_000)).status.status).toBe('ok')
     const pids = SERVICES.map((name) => platform.pid(name))
     await small.fill()
-    const answer = await api.post<Accepted>('/video/upload', { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId })
-    expect(answer.status).toBe(200)
+    const response = await api.post<Accepted>('/video/upload', { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId })
+    expect(response.status).toBe(200)
     const since = Date.now()
     await waitFor(
       async () => {
-        const { body } = await api.get<VideoRecord>(`/video/${answer.body.id}`)
+        const { body } = await api.get<VideoRecord>(`/video/${response.body.id}`)
         expect(body.status.status).toBe('encoding')
         return Date.now() - since > FULL_MS
       },
@@ -109,7 +109,7 @@ describe.each([
     expect((await api.get(`/video/${before.id}`)).status).toBe(200)
     await small.empty()
     const freed = Date.now()
-    const video = await settled(api, answer.body.id, 120_000)
+    const video = await settled(api, response.body.id, 120_000)
     expect(video.status.status).toBe('ok')
     process.stdout.write(`\n${part}: plays ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`)
     expect(Date.now() - freed).toBeLessThan(RESUMED_MS)
@@ -131,9 +131,9 @@ describe('when the disk of PostgreSQL is full', () => {
     const made: string[] = []
     const write = async () => {
       const name = `Full ${made.length} ${'x'.repeat(200)}`
-      const answer = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
-      if (answer.status === 200 || answer.status === 201) made.push(answer.body.organisation_id)
-      return answer
+      const response = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
+      if (response.status === 200 || response.status === 201) made.push(response.body.organisation_id)
+      return response
     }
     for (let n = 0; n < 20; n++) expect((await write()).status).toBeLessThan(300)
     await small.fill()

@@ -87,8 +87,8 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   const kept = await hashes(before)
   const used = await usedBytes()
 
-  const answers = [await apply(before.media_id, 21), await apply(before.media_id, 11)]
-  const jobIds = answers.map(({ status, headers }) => {
+  const results = [await apply(before.media_id, 21), await apply(before.media_id, 11)]
+  const jobIds = results.map(({ status, headers }) => {
     expect(status).toBe(200)
     return headers.get('x-job-id')
   })

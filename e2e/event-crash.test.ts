@@ -59,12 +59,12 @@ test(
     const sendEvents = async (viewIds: readonly string[]) => {
       const at = Date.now()
       const events = viewIds.map((view_id) => ({ video_id: videoId, view_id, type: 'progress', position: 2, watched: [[0, 2]], at }))
-      const answer = await platform.guest
+      const result = await platform.guest
         .post<{ accepted: number; rejected: unknown[] }>('/analytics/events', events)
         .catch(() => undefined)
-      const again = !answer || answer.status === 429 || answer.status >= 500
-      if (!again && answer.status !== 202) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`)
-      return answer?.status === 202 && answer.body.accepted === viewIds.length
+      const again = !result || result.status === 429 || result.status >= 500
+      if (!again && result.status !== 202) throw new Error(`${result.status}: ${JSON.stringify(result.body)}`)
+      return result?.status === 202 && result.body.accepted === viewIds.length
     }
     /** Retries until success, like a player. Sometimes sends acknowledged events again. */
     const send = async (nth: number) => {

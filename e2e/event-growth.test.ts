@@ -74,11 +74,11 @@ test.each(ATTACKS)(
       while (!isOver) {
         const { events, userAgent = 'a browser' } = attack(nth++)
         const headers = { 'content-type': 'application/json', 'x-forwarded-for': address, 'user-agent': userAgent }
-        const answer = await fetch(`${platform.url}/v2/analytics/events`, { method: 'POST', headers, body: JSON.stringify(events) })
-        const body = (await answer.json()) as { accepted?: number }
-        if (answer.status === 202) accepted += body.accepted ?? 0
-        else if (answer.status === 429) isOver = answer.headers.get('ratelimit-policy')?.startsWith('"event_bytes"') ?? false
-        else if (answer.status !== 503) throw new Error(`events were answered ${answer.status}: ${JSON.stringify(body)}`)
+        const response = await fetch(`${platform.url}/v2/analytics/events`, { method: 'POST', headers, body: JSON.stringify(events) })
+        const body = (await response.json()) as { accepted?: number }
+        if (response.status === 202) accepted += body.accepted ?? 0
+        else if (response.status === 429) isOver = response.headers.get('ratelimit-policy')?.startsWith('"event_bytes"') ?? false
+        else if (response.status !== 503) throw new Error(`events were answered ${response.status}: ${JSON.stringify(body)}`)
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, sender))

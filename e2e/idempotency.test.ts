@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'
-import type { Answer } from './support/api.ts'
+import type { ApiResponse } from './support/api.ts'
 import { asSuperuser, dump } from './support/database.ts'
 import { fillPath, type Operation, operationsOf, type Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
@@ -9,7 +9,7 @@ import type { Samples } from './support/table-row.ts'
 import { settled } from './support/video-steps.ts'
 
 type Payload = Record<string, unknown>
-type Call = (payload: Payload, key: string) => Promise<Answer<unknown>>
+type Call = (payload: Payload, key: string) => Promise<ApiResponse<unknown>>
 
 let fixture: Platform
 let posts: Operation[]
@@ -86,7 +86,7 @@ const rows = async () => {
     /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|job|event|caption_search)/
   return Object.fromEntries([...(await dump(fixture.platform, background))].filter(([, text]) => text !== ''))
 }
-const show = ({ status, body }: Answer<unknown>) => `${status} ${JSON.stringify(body)}`
+const show = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.stringify(body)}`
 
 test('every POST route with an idempotency key has its effect once, repeats its response and rejects another payload', async () => {
   const failures: string[] = []
@@ -97,8 +97,8 @@ test('every POST route with an idempotency key has its effect once, repeats its 
     // A rejected call stores nothing. This one is rejected while an earlier test call of the
     // webhook runs.
     const first = await waitFor(async () => {
-      const answer = await call(payload, key)
-      return name === 'POST /webhook/{}/test' && answer.status === 409 ? undefined : answer
+      const result = await call(payload, key)
+      return name === 'POST /webhook/{}/test' && result.status === 409 ? undefined : result
     })
     if (first.status >= 300) {
       failures.push(`${name}: ${show(first)}`)
@@ -166,10 +166,10 @@ test('of concurrent requests with one key, one has an effect; the others return 
   const payload = { title: 'At once' }
   const key = { 'idempotency-key': 'at once' }
   const path = `/theme/${fixture.owner.organisationId}`
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.as.owner.post<Payload>(path, payload, key)))
-  const [made, refused] = [answers.filter(({ status }) => status < 300), answers.filter(({ status }) => status >= 300)]
+  const results = await Promise.all(Array.from({ length: 20 }, () => fixture.as.owner.post<Payload>(path, payload, key)))
+  const [made, refused] = [results.filter(({ status }) => status < 300), results.filter(({ status }) => status >= 300)]
   expect(new Set(made.map(show)).size).toBe(1)
-  for (const answer of refused) expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
+  for (const result of refused) expect(result).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
   expect(await count('catalogue.theme', 'At once')).toBe(1)
 })
 

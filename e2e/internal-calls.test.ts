@@ -208,10 +208,10 @@ function statusOf(server: string, shown: Shown, headers: Record<string, string> 
   const servername = server === 'encoding_upload' ? 'encoding' : server
   const options = { method: 'POST', headers, ca: authority.certificate, ...own, servername, agent: false }
   return new Promise((resolve) => {
-    const requested = secureRequest(`https:${path}`, options, (answer) => {
-      answer.resume()
-      const refusal = answer.headers['vitascope-refusal']
-      if (refusal === undefined) resolve(answer.statusCode ?? 0)
+    const requested = secureRequest(`https:${path}`, options, (response) => {
+      response.resume()
+      const refusal = response.headers['vitascope-refusal']
+      if (refusal === undefined) resolve(response.statusCode ?? 0)
       else resolve((JSON.parse(Buffer.from(String(refusal), 'base64').toString()) as { kind: string }).kind)
     })
     requested.on('error', () => resolve(refused())).end()

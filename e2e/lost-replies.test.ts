@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type FaultProxy, freePort, seeded, startFaultProxy, waitFor } from '@vitascope/testing'
-import { type Answer, createApi } from './support/api.ts'
+import { type ApiResponse, createApi } from './support/api.ts'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -55,7 +55,7 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   const send = async (n: number): Promise<Accepted> => {
     for (;;) {
       tries++
-      const answer: Answer<Accepted> | undefined = await api
+      const answer: ApiResponse<Accepted> | undefined = await api
         .post<Accepted>('/video/upload', payload(n), { 'idempotency-key': `lost-${n}` })
         .catch(() => undefined)
       if (answer?.status === 200) return answer.body

@@ -63,8 +63,8 @@ withS3('with a bucket of an S3 store', () => {
     for (const url of [video.uri.hls, video.uri.poster_frame, video.uri.thumbnail]) expect((await fetch(url)).status).toBe(200)
     const isKept = (name: string) => name.startsWith(`media/${video.media_id}/`) || name.startsWith('source/')
     await waitFor(async () => (await objects()).every(isKept), { timeout: 60_000 })
-    const answer = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
-    expect(answer.status).toBe(200)
+    const response = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
+    expect(response.status).toBe(200)
     await waitFor(async () => (await objects()).length === 0, { timeout: 60_000, describe: 'the bucket to be empty' })
   }, 150_000)
 

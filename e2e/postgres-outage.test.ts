@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const isGood = (status: number) => status === 200 || status === 201
 const pids = () => SERVICES.map((name) => `${name} ${platform.pid(name)}`)
-const answers = () => asSuperuser(platform, (client) => client.query('select 1')).then(() => true)
+const results = () => asSuperuser(platform, (client) => client.query('select 1')).then(() => true)
 
 /** Writes and reads without a pause until stopped. Records acknowledged writes, and the time and error of rejections. */
 function callers() {
@@ -61,9 +61,9 @@ function callers() {
   }
   const write = async (n: number) => {
     const name = `Outage ${n} ${Math.random().toString(36).slice(2)}`
-    const answer = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
-    if (isGood(answer.status)) made.push({ organisation_id: answer.body.organisation_id, name })
-    return answer
+    const result = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
+    if (isGood(result.status)) made.push({ organisation_id: result.body.organisation_id, name })
+    return result
   }
   const running = [
     loop('POST /organisation', write),
@@ -108,8 +108,8 @@ async function accept(name: string): Promise<Accepted> {
   const payload = { url: `${sources.url}/small.mp4`, organisation_id: organisationId, name }
   return waitFor(
     async () => {
-      const answer = await platform.system.post<Accepted>('/video/upload', payload, { 'idempotency-key': name })
-      return isGood(answer.status) ? answer.body : undefined
+      const result = await platform.system.post<Accepted>('/video/upload', payload, { 'idempotency-key': name })
+      return isGood(result.status) ? result.body : undefined
     },
     { timeout: 30_000, describe: `upload ${name} to be acknowledged` },
   )
@@ -128,9 +128,9 @@ test.each([
     const pid = platform.pid('postgres') ?? 0
     const began = Date.now()
     process.kill(pid, signal)
-    await waitFor(() => platform.pid('postgres') !== pid && answers(), {
+    await waitFor(() => platform.pid('postgres') !== pid && results(), {
       timeout: 10 * MAX_RESTART_MS,
-      describe: 'PostgreSQL to answer again',
+      describe: 'PostgreSQL to respond again',
     })
     const back = Date.now()
     await calls.waitForSuccesses(20)

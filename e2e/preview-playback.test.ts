@@ -51,9 +51,9 @@ async function playable(id: string): Promise<VideoRecord> {
   return video
 }
 const text = async (url: string) => {
-  const answer = await fetch(url)
-  expect([url, answer.status]).toEqual([url, 200])
-  return answer.text()
+  const response = await fetch(url)
+  expect([url, response.status]).toEqual([url, 200])
+  return response.text()
 }
 const bytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const segmentsOf = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))

@@ -60,12 +60,12 @@ async function refusedInParts(tenant: Tenant): Promise<(number | string | null)[
 }
 
 /** Sets a quota, and waits until the catalogue applies it. */
-async function limit(tenant: Tenant, quota: Record<string, number>, answer: number | string): Promise<void> {
+async function limit(tenant: Tenant, quota: Record<string, number>, result: number | string): Promise<void> {
   const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
   expect(status).toBe(200)
   const isKnown = async () => {
     const { status: shown, body } = await sendNothing(tenant)
-    return shown === answer || body.code === answer
+    return shown === result || body.code === result
   }
   await waitFor(isKnown, { describe: 'the quota to be known' })
   await waitFor(async () => (await usage(tenant)).jobs === '0', { timeout: 60_000, describe: 'those jobs to have ended' })
@@ -149,9 +149,9 @@ test('concurrent jobs are limited by the quota, independently of other organisat
   const [busy, other] = [await aTenant(platform.system), await aTenant(platform.system)]
   await limit(busy, { concurrent_jobs: 0 }, 429)
   await limit(busy, { concurrent_jobs: 20 }, 200)
-  const answers = []
-  for (let batch = 0; batch < 5; batch++) answers.push(...(await Promise.all(Array.from({ length: 8 }, () => send(busy)))))
-  const refused = answers.filter(({ status }) => status !== 200)
+  const results = []
+  for (let batch = 0; batch < 5; batch++) results.push(...(await Promise.all(Array.from({ length: 8 }, () => send(busy)))))
+  const refused = results.filter(({ status }) => status !== 200)
   expect(refused.length).toBeGreaterThan(0)
   for (const { status, body, headers } of refused) {
     expect([status, body.code]).toEqual([429, 'too_many_jobs'])

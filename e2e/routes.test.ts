@@ -88,7 +88,7 @@ function invalidFields({ errors = [], rejected = [] }: Problem): string[] {
   return [...errors.map(({ field }) => field.replace('[0].', '')), ...ofEvent]
 }
 
-const show = (answer: { status: number; body: Problem }) => `${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`
+const show = (result: { status: number; body: Problem }) => `${result.status} ${JSON.stringify(result.body).slice(0, 300)}`
 const rows = () => fingerprint(platform, /outbox|idempotency|encoding|audit|api_key_use/)
 
 describe('every route', () => {
@@ -96,9 +96,9 @@ describe('every route', () => {
     forAll(
       (o) => o.access !== 'public',
       async (o) => {
-        const answer = await call(o, undefined, values)
-        const right = answer.status === 401 && (answer.headers.get('www-authenticate') ?? '').startsWith('Basic')
-        return right ? undefined : show(answer)
+        const result = await call(o, undefined, values)
+        const right = result.status === 401 && (result.headers.get('www-authenticate') ?? '').startsWith('Basic')
+        return right ? undefined : show(result)
       },
     ))
 
@@ -106,8 +106,8 @@ describe('every route', () => {
     forAll(
       () => true,
       async (o) => {
-        const answer = await call(o, 'vs_not-a-key-at-all', values)
-        return answer.status === 401 ? undefined : show(answer)
+        const result = await call(o, 'vs_not-a-key-at-all', values)
+        return result.status === 401 ? undefined : show(result)
       },
     ))
 
@@ -115,8 +115,8 @@ describe('every route', () => {
     forAll(
       (o) => o.access === 'user' && !o.apiKeyParam,
       async (o) => {
-        const answer = await call(o, powerless.key, values)
-        return answer.status === 403 ? undefined : show(answer)
+        const result = await call(o, powerless.key, values)
+        return result.status === 403 ? undefined : show(result)
       },
     ))
 
@@ -125,8 +125,8 @@ describe('every route', () => {
     await forAll(
       (o) => o.access === 'system' || o.access === 'super',
       async (o) => {
-        const answer = await call(o, o.access === 'system' ? stranger.key : strangerUploader.key, values)
-        return answer.status === 403 ? undefined : show(answer)
+        const result = await call(o, o.access === 'system' ? stranger.key : strangerUploader.key, values)
+        return result.status === 403 ? undefined : show(result)
       },
     )
     expect(await rows()).toBe(before)
@@ -139,8 +139,8 @@ describe('every route', () => {
     await forAll(
       (o) => (o.access === 'user' || o.access === 'super') && own(o) && !o.apiKeyParam,
       async (o) => {
-        const answer = await call(o, stranger.key, values)
-        return answer.status === 403 || answer.status === 404 ? undefined : show(answer)
+        const result = await call(o, stranger.key, values)
+        return result.status === 403 || result.status === 404 ? undefined : show(result)
       },
     )
     expect(await rows()).toBe(before)
@@ -193,10 +193,10 @@ describe('every route', () => {
     const failures: string[] = []
     for (const [path, methods] of paths) {
       for (const verb of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((v) => !methods.includes(v))) {
-        const answer = await platform.system.send<Problem>(verb, fillPath({ method: verb, path }, values))
-        const allow = answer.headers.get('allow') ?? ''
-        if (answer.status !== 405 || !methods.every((m) => allow.includes(m)))
-          failures.push(`${verb} ${path}: ${answer.status} Allow ${allow}`)
+        const result = await platform.system.send<Problem>(verb, fillPath({ method: verb, path }, values))
+        const allow = result.headers.get('allow') ?? ''
+        if (result.status !== 405 || !methods.every((m) => allow.includes(m)))
+          failures.push(`${verb} ${path}: ${result.status} Allow ${allow}`)
       }
     }
     expect(failures).toEqual([])
@@ -206,8 +206,8 @@ describe('every route', () => {
     forAll(
       () => true,
       async (o) => {
-        const answer = await platform.guest.send(o.method, fillPath(o, values), { headers: { 'x-request-id': 'mine-1' } })
-        return answer.headers.get('x-request-id') === 'mine-1' ? undefined : `${answer.status} ${answer.headers.get('x-request-id')}`
+        const result = await platform.guest.send(o.method, fillPath(o, values), { headers: { 'x-request-id': 'mine-1' } })
+        return result.headers.get('x-request-id') === 'mine-1' ? undefined : `${result.status} ${result.headers.get('x-request-id')}`
       },
     ))
 

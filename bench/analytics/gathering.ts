@@ -5,9 +5,9 @@ const NAME = 'vitascope_analytics_batch_wait_seconds'
  * within 20 ms of their first event.
  */
 export async function readGathering(metricsUrl: string): Promise<{ inserts: number; prompt: number }> {
-  const answer = await fetch(metricsUrl)
-  if (!answer.ok) throw new Error(`the metrics endpoint returned ${answer.status}`)
-  const text = await answer.text()
+  const response = await fetch(metricsUrl)
+  if (!response.ok) throw new Error(`the metrics endpoint returned ${response.status}`)
+  const text = await response.text()
   const numberOf = (start: string) => {
     const line = text.split('\n').find((one) => one.startsWith(start) && !one.startsWith('#'))
     if (line === undefined) throw new Error(`the metrics lack ${start}`)

@@ -261,8 +261,12 @@ export const analyticsRows: NounRows = {
         const of = `/v2/analytics/export/${owner.organisationId}?date_start=${day}&date_end=${day}`
         const read = async (format: string) => {
           const headers = { authorization: `Bearer ${owner.key}` }
-          const answer = await fetch(`${platform.url}${of}&format=${format}`, { headers })
-          return { status: answer.status, type: answer.headers.get('content-type'), lines: (await answer.text()).trimEnd().split(/\r?\n/) }
+          const response = await fetch(`${platform.url}${of}&format=${format}`, { headers })
+          return {
+            status: response.status,
+            type: response.headers.get('content-type'),
+            lines: (await response.text()).trimEnd().split(/\r?\n/),
+          }
         }
         const row = async () => {
           const { status, type, lines } = await read('ndjson')

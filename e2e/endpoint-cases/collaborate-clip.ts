@@ -184,9 +184,9 @@ export const clipRows: readonly Row[] = [
       const original_data = (await read(fixture, id)).clips
       const sent = [three, one, two]
       const body = JSON.stringify(sent.map(Number))
-      const answer = await as.uploader.send('PUT', path, { body, headers: { 'content-type': 'application/json' } })
+      const response = await as.uploader.send('PUT', path, { body, headers: { 'content-type': 'application/json' } })
       const new_data = (await read(fixture, id)).clips
-      expect([answer.status, answer.body]).toEqual([200, { updated: id, original_data, new_data }])
+      expect([response.status, response.body]).toEqual([200, { updated: id, original_data, new_data }])
       expect(new_data.map(({ id: clip, order }) => [clip, order])).toEqual(sent.map((clip, place) => [clip, place]))
       const forms: [string[], NonNullable<Parameters<typeof as.system.send>[2]>][] = [
         [[one, two, three], { body: new URLSearchParams({ data: JSON.stringify([one, two, three]) }) }],

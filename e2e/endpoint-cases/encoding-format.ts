@@ -160,8 +160,8 @@ export const encodingFormatRows: NounRows = {
         )
         const { organisation_encodingformat_id: deleted } = body.av1_250
         const path = `/organisation/encodingformat-delete/${deleted}`
-        const answer = await system.delete(path)
-        expect([answer.status, answer.body]).toEqual([200, { deleted }])
+        const response = await system.delete(path)
+        expect([response.status, response.body]).toEqual([200, { deleted }])
         expect((await system.get(`/organisation/encodingformat/${organisation_id}`)).body).toEqual({ organisation_id, title: 'Formats' })
         expect((await system.delete(path)).status).toBe(404)
       },

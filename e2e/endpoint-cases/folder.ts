@@ -147,10 +147,10 @@ export const folderRows: NounRows = {
         const form = new URLSearchParams({ organisation_id: owner.organisationId, name: aName() })
         expect((await as.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
         const name = aName()
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 20 }, () => as.owner.post('/folder', { organisation_id: owner.organisationId, name })),
         )
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)])
+        expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)])
         expect(Object.values(await listed(fixture)).filter((one) => one.name === name)).toHaveLength(1)
       },
       async refused(fixture) {

@@ -111,8 +111,8 @@ export const metadataRows: NounRows = {
         expect([form.status, data.status, await read(as.guest, flat)]).toEqual([201, 201, { genre: 'film', mood: 'sad' }])
 
         const { video_id: raced } = await video()
-        const answers = await Promise.all(Array.from({ length: 20 }, () => as.owner.post(path(raced), [{ name: 'once', value: 'x' }])))
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(409)])
+        const responses = await Promise.all(Array.from({ length: 20 }, () => as.owner.post(path(raced), [{ name: 'once', value: 'x' }])))
+        expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(409)])
         expect(await read(as.guest, raced)).toEqual({ once: 'x' })
       },
       async refused(fixture) {

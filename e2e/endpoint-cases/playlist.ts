@@ -96,8 +96,8 @@ const removing = (verb: 'delete' | 'put') => ({
     const playlistId = await aPlaylist(fixture, {}, [a, b, a, b, a])
     const remove = (id: string, more = '') =>
       as.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${more}`)
-    const answer = await remove(a, '?position=2')
-    expect([answer.status, answer.body]).toEqual([200, { status: { tried_to_remove: a }, videos: { order: [a, b, b, a], count: 4 } }])
+    const response = await remove(a, '?position=2')
+    expect([response.status, response.body]).toEqual([200, { status: { tried_to_remove: a }, videos: { order: [a, b, b, a], count: 4 } }])
     // Removing a missing video changes nothing.
     expect((await remove(a, '?position=1')).body.videos).toEqual({ order: [a, b, b, a], count: 4 })
     expect((await remove(a, '?position=24')).body.videos.count).toBe(4)
@@ -220,8 +220,8 @@ export const playlistRows: NounRows = {
         expect(await idsOf(fixture, playlistId)).toEqual([a, b, a])
         // Of 50 concurrent additions to a list of 24, one succeeds.
         expect((await as.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
-        const answers = await Promise.all(Array.from({ length: 50 }, () => add(b)))
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
+        const responses = await Promise.all(Array.from({ length: 50 }, () => add(b)))
+        expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
         expect(await idsOf(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
       },
       async refused(fixture) {

@@ -103,10 +103,10 @@ export const tagRows: NounRows = {
         expect((await as.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...odd, 'new', 'single'] })
 
         const { video_id: raced } = await video()
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           many(20).map((tag) => as.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
         )
-        expect(answers.flatMap(({ body: { added } }) => added).filter((tag) => tag === 'same')).toHaveLength(1)
+        expect(responses.flatMap(({ body: { added } }) => added).filter((tag) => tag === 'same')).toHaveLength(1)
         expect(await read(fixture, raced)).toHaveLength(21)
       },
       async refused({ video }) {

@@ -14,9 +14,9 @@ function send({ as }: Fixture, method: string, path: string, headers: Record<str
 }
 
 async function create(fixture: Fixture, length: number, metadata = `filename ${base64('a.mp4')}`): Promise<string> {
-  const answer = await send(fixture, 'POST', '/upload/tus', { 'upload-length': String(length), 'upload-metadata': metadata })
-  expect([answer.status, answer.headers.get('tus-resumable')]).toEqual([201, '1.0.0'])
-  const location = answer.headers.get('location') ?? ''
+  const response = await send(fixture, 'POST', '/upload/tus', { 'upload-length': String(length), 'upload-metadata': metadata })
+  expect([response.status, response.headers.get('tus-resumable')]).toEqual([201, '1.0.0'])
+  const location = response.headers.get('location') ?? ''
   expect(location).toContain(`${fixture.platform.url}/v2/upload/tus/`)
   return location.replace(`${fixture.platform.url}/v2`, '')
 }
@@ -47,11 +47,11 @@ export const tusRows: NounRows = {
         const file = await readFile(join(platform.dataDir, 'small.mp4'))
         const metadata = `title ${base64('Mein Film')},filename ${base64('launch.mp4')},organisation_id ${base64(owner.organisationId)}`
         const headers = { ...parts, 'upload-length': String(file.length), 'upload-metadata': metadata }
-        const answer = await send(fixture, 'POST', '/upload/tus', headers, file, 'system')
-        expect([answer.status, answer.headers.get('upload-offset')]).toEqual([201, String(file.length)])
-        const video = await settled(as.owner, answer.headers.get('x-video-id') ?? '')
+        const response = await send(fixture, 'POST', '/upload/tus', headers, file, 'system')
+        expect([response.status, response.headers.get('upload-offset')]).toEqual([201, String(file.length)])
+        const video = await settled(as.owner, response.headers.get('x-video-id') ?? '')
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Mein Film'])
-        const job = await as.owner.get<{ state: string }>(`/job/${answer.headers.get('x-job-id')}`)
+        const job = await as.owner.get<{ state: string }>(`/job/${response.headers.get('x-job-id')}`)
         expect(job.body.state).toBe('ok')
         const options = await fetch(`${platform.url}/v2/upload/tus`, { method: 'OPTIONS' })
         expect([options.status, options.headers.get('tus-version'), options.headers.get('tus-extension')]).toEqual([

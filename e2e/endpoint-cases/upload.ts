@@ -131,8 +131,8 @@ export const uploadRows: NounRows = {
         const file = randomBytes(1_500_000)
         const key = aKey(fixture)
         const etag = `"${createHash('md5').update(file).digest('hex')}"`
-        const answer = await post(fixture, key, file)
-        expect([answer.status, answer.headers.get('etag'), answer.headers.get('x-request-id')]).toEqual([204, etag, expect.anything()])
+        const result = await post(fixture, key, file)
+        expect([result.status, result.headers.get('etag'), result.headers.get('x-request-id')]).toEqual([204, etag, expect.anything()])
         const { tempLink } = await success(fixture, key, '', { etag })
         expect(Buffer.from(await (await fetch(tempLink)).arrayBuffer()).equals(file)).toBe(true)
       },

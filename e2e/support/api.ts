@@ -1,5 +1,5 @@
 /** Response body: parsed JSON, or text if it is not JSON. */
-export interface Answer<Body> {
+export interface ApiResponse<Body> {
   status: number
   headers: Headers
   body: Body
@@ -9,20 +9,20 @@ type Json = Record<string, unknown>
 
 /** Client of the REST API with one key or without a key. */
 export interface Api {
-  get<Body = Json>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>
-  post<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
-  put<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
-  patch<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<Answer<Body>>
-  delete<Body = Json>(path: string, headers?: Record<string, string>): Promise<Answer<Body>>
+  get<Body = Json>(path: string, headers?: Record<string, string>): Promise<ApiResponse<Body>>
+  post<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<ApiResponse<Body>>
+  put<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<ApiResponse<Body>>
+  patch<Body = Json>(path: string, payload?: unknown, headers?: Record<string, string>): Promise<ApiResponse<Body>>
+  delete<Body = Json>(path: string, headers?: Record<string, string>): Promise<ApiResponse<Body>>
   send<Body = Json>(
     method: string,
     path: string,
     init?: { body?: RequestInit['body']; headers?: Record<string, string> },
-  ): Promise<Answer<Body>>
+  ): Promise<ApiResponse<Body>>
 }
 
 /** Called with each response before the caller receives it. */
-export type ResponseListener = (method: string, path: string, answer: Answer<unknown>) => void
+export type ResponseListener = (method: string, path: string, result: ApiResponse<unknown>) => void
 
 export function createApi(base: string, key?: string, look: ResponseListener = () => {}): Api {
   const send: Api['send'] = async <Body>(
@@ -39,9 +39,9 @@ export function createApi(base: string, key?: string, look: ResponseListener = (
     })
     const text = await response.text()
     const json = /json/.test(response.headers.get('content-type') ?? '')
-    const answer = { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
-    look(method, path, answer)
-    return answer
+    const result = { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
+    look(method, path, result)
+    return result
   }
   const withBody =
     (method: string) =>

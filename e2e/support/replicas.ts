@@ -79,8 +79,8 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
     await front.close()
   }
   const isReady = async (name: string) => {
-    const answers = await Promise.all((pages[name] ?? []).map((page) => fetch(`${page}/readyz`).then(({ ok }) => ok)))
-    return answers.every(Boolean)
+    const responses = await Promise.all((pages[name] ?? []).map((page) => fetch(`${page}/readyz`).then(({ ok }) => ok)))
+    return responses.every(Boolean)
   }
   const withKey = (key?: string): Api => createApi(`${front.url}/v2`, key)
   try {

@@ -15,15 +15,15 @@ export interface RoundRobin {
 export async function startRoundRobin(all: readonly number[]): Promise<RoundRobin> {
   let ports = all
   let nth = 0
-  const server = createServer((requested, answer) => {
+  const server = createServer((requested, response) => {
     const { method, url, headers } = requested
     const passed = request({ host: '127.0.0.1', port: ports[nth++ % ports.length], method, path: url, headers, agent: false }, (input) => {
-      answer.writeHead(input.statusCode ?? 502, input.rawHeaders)
-      input.pipe(answer)
-      input.on('error', () => answer.destroy())
+      response.writeHead(input.statusCode ?? 502, input.rawHeaders)
+      input.pipe(response)
+      input.on('error', () => response.destroy())
     })
-    passed.on('error', () => answer.destroy())
-    answer.on('close', () => passed.destroy())
+    passed.on('error', () => response.destroy())
+    response.on('close', () => passed.destroy())
     requested.pipe(passed)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

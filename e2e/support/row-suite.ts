@@ -51,17 +51,17 @@ export function rowsNow({ platform }: Pick<Platform, 'platform'>): Promise<Map<s
 
 async function whatIsWrong(fixture: Platform, refusal: Refused): Promise<string[]> {
   const { as = 'owner', method, path, payload, status, code, fields } = refusal
-  const answer = await fixture.as[as].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
+  const result = await fixture.as[as].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })
-  const named = (answer.body.errors ?? []).map(({ field }) => field).toSorted()
+  const named = (result.body.errors ?? []).map(({ field }) => field).toSorted()
   const right =
-    answer.status === status &&
-    (code === undefined || answer.body.code === code) &&
+    result.status === status &&
+    (code === undefined || result.body.code === code) &&
     (fields === undefined || JSON.stringify(named) === JSON.stringify(fields.toSorted()))
   if (right) return []
   const sent = JSON.stringify(payload ?? null).slice(0, 200)
   return [
-    `${method} ${path} ${sent} as ${as}: wanted ${status} ${code ?? ''} ${fields ?? ''}, got ${answer.status} ${JSON.stringify(answer.body).slice(0, 400)}`,
+    `${method} ${path} ${sent} as ${as}: wanted ${status} ${code ?? ''} ${fields ?? ''}, got ${result.status} ${JSON.stringify(result.body).slice(0, 400)}`,
   ]
 }

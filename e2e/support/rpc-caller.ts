@@ -34,8 +34,8 @@ export function openRpcCaller(address: string, service: string, shown: Shown): R
           running.on('error', () => {})
           return
         }
-        client.makeUnaryRequest(path, asIs, asIs, request, metadata, options, (error: ServiceError | null, answer?: Buffer) => {
-          if (answer) parts.push(answer)
+        client.makeUnaryRequest(path, asIs, asIs, request, metadata, options, (error: ServiceError | null, response?: Buffer) => {
+          if (response) parts.push(response)
           done({ code: error?.code ?? status.OK })
         })
       }),

@@ -1,5 +1,5 @@
 import { seeded } from '@vitascope/testing'
-import type { Answer, Api } from './api.ts'
+import type { Api, ApiResponse } from './api.ts'
 import type { Platform } from './platform.ts'
 
 /**
@@ -76,15 +76,15 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
 
 /** Counts calls, and searches every response for the mark of the other organisation. */
 function watched(api: Api, foreignMark: string, result: SoakResult): Api {
-  const look = async <Body>(method: string, path: string, call: Promise<Answer<Body>>): Promise<Answer<Body>> => {
+  const look = async <Body>(method: string, path: string, call: Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> => {
     result.calls++
     if (method !== 'GET') result.writes++
-    const answer = await call
-    if (answer.status >= 500) result.problems.push(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-    if (JSON.stringify(answer.body).includes(foreignMark)) {
-      result.problems.push(`${method} ${path} returned data of ${foreignMark}: ${JSON.stringify(answer.body).slice(0, 300)}`)
+    const reply = await call
+    if (reply.status >= 500) result.problems.push(`${method} ${path} was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+    if (JSON.stringify(reply.body).includes(foreignMark)) {
+      result.problems.push(`${method} ${path} returned data of ${foreignMark}: ${JSON.stringify(reply.body).slice(0, 300)}`)
     }
-    return answer
+    return reply
   }
   return {
     get: (path, headers) => look('GET', path, api.get(path, headers)),
@@ -133,8 +133,8 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
   let made = 0
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const word = () => `${name}-${made++}`
-  const expectStatus = (answer: Answer<unknown>, status: number, what: string) => {
-    if (answer.status !== status) throw new Error(`${what} was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+  const expectStatus = (reply: ApiResponse<unknown>, status: number, what: string) => {
+    if (reply.status !== status) throw new Error(`${what} was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
   }
 
   const addVideo = async () => {
@@ -179,9 +179,9 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
       const text = word()
       const content = `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`
       const sent = { title: text, language: 'en', media_id: video.mediaId, content, format: 'srt' }
-      const answer = await api.post<{ caption_id: string }[]>('/caption', sent)
-      expectStatus(answer, 200, 'a caption')
-      const id = answer.body[0]?.caption_id ?? ''
+      const reply = await api.post<{ caption_id: string }[]>('/caption', sent)
+      expectStatus(reply, 200, 'a caption')
+      const id = reply.body[0]?.caption_id ?? ''
       video.captions.set(id, text)
       ids.caption.push(id)
     },
@@ -193,14 +193,14 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
     },
     async (video) => {
       if (model.playlists.size === 0 || random() < 0.2) {
-        const answer = await api.post<{ playlist_id: string }>(`/playlist/create/${organisationId}`, { title: word() })
-        expectStatus(answer, 200, 'a playlist')
-        model.playlists.set(answer.body.playlist_id, [])
-        ids.playlist.push(answer.body.playlist_id)
+        const reply = await api.post<{ playlist_id: string }>(`/playlist/create/${organisationId}`, { title: word() })
+        expectStatus(reply, 200, 'a playlist')
+        model.playlists.set(reply.body.playlist_id, [])
+        ids.playlist.push(reply.body.playlist_id)
       }
       const [id, list] = pick([...model.playlists]) ?? ['7', []]
-      const answer = await api.put(`/playlist/${id}/add/video/${video.id}`)
-      expectStatus(answer, list.length < 25 ? 200 : 409, 'a video of a playlist')
+      const reply = await api.put(`/playlist/${id}/add/video/${video.id}`)
+      expectStatus(reply, list.length < 25 ? 200 : 409, 'a video of a playlist')
       if (list.length < 25) list.push(video.id)
     },
     async (video) => {
@@ -215,10 +215,10 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
     async (video) => {
       if (model.folders.size === 0 || random() < 0.1) {
         const folder = word()
-        const answer = await api.post<{ created: string }>('/folder', { organisation_id: organisationId, name: folder })
-        expectStatus(answer, 200, 'a folder')
-        model.folders.set(answer.body.created, { name: folder, videos: new Set() })
-        ids.folder.push(answer.body.created)
+        const reply = await api.post<{ created: string }>('/folder', { organisation_id: organisationId, name: folder })
+        expectStatus(reply, 200, 'a folder')
+        model.folders.set(reply.body.created, { name: folder, videos: new Set() })
+        ids.folder.push(reply.body.created)
       }
       const [id, folder] = pick([...model.folders]) ?? []
       if (id === undefined || folder === undefined) return

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Fault of all requests: answers 500, resets uploads in the middle, or delays. */
+/** Fault of all requests: a response with status 500, a reset during an upload, or a delay. */
 export type StoreFault = 'none' | 'fails' | 'resets' | 'slow'
 
 /** A proxy in front of an S3 store. */
@@ -21,7 +21,7 @@ const SMALL_BYTES = 2_000
 
 export async function startStoreProxy(target: string): Promise<StoreProxy> {
   let met = 0
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const result = async (request: IncomingMessage, response: ServerResponse) => {
     const { fault } = proxy
     if (fault === 'fails') {
       met++
@@ -56,7 +56,7 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
       })
     })
   }
-  const server = createServer((request, response) => void answer(request, response))
+  const server = createServer((request, response) => void result(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: StoreProxy = {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

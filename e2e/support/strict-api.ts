@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { Answer, Api } from './api.ts'
+import type { Api, ApiResponse } from './api.ts'
 import { createApi } from './api.ts'
 
 type Json = Record<string, unknown>
@@ -14,7 +14,7 @@ interface Operation {
  */
 export interface ApiContract {
   /** Throws if the document does not declare this response to this call. */
-  check(method: string, path: string, answer: Pick<Answer<unknown>, 'status' | 'headers' | 'body'>): void
+  check(method: string, path: string, answer: Pick<ApiResponse<unknown>, 'status' | 'headers' | 'body'>): void
 }
 
 export async function readContract(platformUrl: string): Promise<ApiContract> {

@@ -14,14 +14,14 @@ export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file:
   for (const [name, value] of fields) form.set(name, value)
   form.set('file', new Blob([file]), 'good.mp4')
   const started = performance.now()
-  const answer = await fetch(`${platform.url}/v2/upload/object`, {
+  const response = await fetch(`${platform.url}/v2/upload/object`, {
     method: 'POST',
     body: form,
     headers: { 'x-forwarded-for': from },
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  const text = await answer.text()
-  if (answer.status !== 204) throw new Error(`a good form was answered ${answer.status}: ${text}`)
+  const text = await response.text()
+  if (response.status !== 204) throw new Error(`a good form was answered ${response.status}: ${text}`)
   return performance.now() - started
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '@vitascope/testing'
 import { Upload } from 'tus-js-client'
-import { type Answer, type Api, createApi } from './api.ts'
+import { type Api, type ApiResponse, createApi } from './api.ts'
 import type { SourceServer } from './source-server.ts'
 import type { Accepted, Tenant } from './video-steps.ts'
 
@@ -119,12 +119,12 @@ async function acknowledged(uploader: Uploader, url: string, title: string, name
 }
 
 /** Retries until success, also on conflicts, connection errors and outages. */
-export async function retryUntilSuccess<T>({ tenant, gateways }: Uploader, call: (api: Api) => Promise<Answer<T>>): Promise<T> {
+export async function retryUntilSuccess<T>({ tenant, gateways }: Uploader, call: (api: Api) => Promise<ApiResponse<T>>): Promise<T> {
   for (let nth = 0; ; nth++) {
-    const answer = await call(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
-    if (answer && answer.status < 300) return answer.body
-    if (answer && ![409, 500, 502, 503, 504].includes(answer.status)) {
-      throw new Error(`refused: ${answer.status} ${JSON.stringify(answer.body)}`)
+    const result = await call(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
+    if (result && result.status < 300) return result.body
+    if (result && ![409, 500, 502, 503, 504].includes(result.status)) {
+      throw new Error(`refused: ${result.status} ${JSON.stringify(result.body)}`)
     }
     await delay(200)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, find, type Manifest, type PodSpec, podOf, refusalOf, render } from './support/chart.ts'
+import { describeChart, find, type Manifest, type PodSpec, podOf, render, renderError } from './support/chart.ts'
 
 describeChart('backups', () => {
   let rendered: Manifest[] = []
@@ -88,6 +88,6 @@ describeChart('backups', () => {
     ['backup', { secrets: { existingSecret: '', generate: true } }, 'set `secrets.existingSecret` to a secret with the keys of the backup'],
     ['backup', { backup: { schedule: 'at night' } }, "at '/backup/schedule'"],
   ])('rejects values %s with %j: %s', (set, values, sentence) => {
-    expect(refusalOf([set], values)).toContain(sentence)
+    expect(renderError([set], values)).toContain(sentence)
   })
 })

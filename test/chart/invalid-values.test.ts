@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { components, describeChart, refusalOf } from './support/chart.ts'
+import { components, describeChart, renderError } from './support/chart.ts'
 
 const jobsWith = (kubernetes: object) => ({ encoding: { executor: { kubernetes } } })
 
@@ -151,24 +151,26 @@ describeChart('values that cannot work', () => {
     ['Redis without a network peer', { networkPolicy: { peers: { redis: [] } } }, 'set `networkPolicy.peers.redis`'],
     ['a mail server without a network peer', { networkPolicy: { peers: { mail: [] } } }, 'set `networkPolicy.peers.mail`'],
   ])('rejects %s', (_, values, sentence) => {
-    expect(refusalOf(['production'], values)).toContain(sentence)
+    expect(renderError(['production'], values)).toContain(sentence)
   })
 
   test('rejects a database of one component without a network peer', () => {
     const values = { networkPolicy: { peers: { database: [] } } }
-    expect(refusalOf(['gateway-api'], values)).toContain('set `networkPolicy.peers.database` to the address of the database of catalogue')
+    expect(renderError(['gateway-api'], values)).toContain('set `networkPolicy.peers.database` to the address of the database of catalogue')
     const others = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
-    expect(refusalOf(['cloudnativepg'], others)).toContain('set `networkPolicy.peers.database` to the address of the database of catalogue')
+    expect(renderError(['cloudnativepg'], others)).toContain(
+      'set `networkPolicy.peers.database` to the address of the database of catalogue',
+    )
   })
 
   test('rejects Jobs without a TLS secret', () => {
-    expect(refusalOf(['jobs'], { tls: { certManager: { issuer: { kind: 'Issuer' } } } })).toContain(
+    expect(renderError(['jobs'], { tls: { certManager: { issuer: { kind: 'Issuer' } } } })).toContain(
       'set `encoding.executor.kubernetes.secrets.tls`',
     )
   })
 
   test('reports all errors at once', () => {
-    const output = refusalOf([], {})
+    const output = renderError([], {})
     for (const setting of [
       'publicUrl',
       'secrets.existingSecret',

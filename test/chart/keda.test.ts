@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, find, type Manifest, type PodSpec, refusalOf, render, settingsOf } from './support/chart.ts'
+import { describeChart, find, type Manifest, type PodSpec, render, renderError, settingsOf } from './support/chart.ts'
 
 const queryOf = (manifests: readonly Manifest[]) => {
   const { triggers } = find(manifests, 'ScaledJob', 'worker').spec as { triggers: { metadata: { query: string } }[] }
@@ -32,7 +32,7 @@ describeChart('workers started by KEDA', () => {
     const alone = (scaledJob: object) => ({ worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090', ...scaledJob } } })
     const elsewhere = render(['workers-alone'], alone({ namespace: 'media' }))
     expect(queryOf(elsewhere)).toContain('vitascope_encoding_queue_depth{namespace="media",')
-    expect(refusalOf(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace of encoding')
-    expect(refusalOf(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
+    expect(renderError(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace of encoding')
+    expect(renderError(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
   })
 })

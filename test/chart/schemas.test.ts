@@ -62,10 +62,10 @@ describeSchemas.each(versions)('%s', (version) => {
   }
 
   test.each(Object.keys(valueSets))('accepts all objects of the values %s', (set) => {
-    const answers = check(manifestsOf(set))
-    expect(answers.filter(({ status }) => status !== 'statusValid' && status !== 'statusSkipped')).toEqual([])
-    expect(answers).toHaveLength(manifestsOf(set).length)
-    expect(answers.filter(({ status }) => status === 'statusSkipped').map(({ kind }) => kind)).toEqual(
+    const responses = check(manifestsOf(set))
+    expect(responses.filter(({ status }) => status !== 'statusValid' && status !== 'statusSkipped')).toEqual([])
+    expect(responses).toHaveLength(manifestsOf(set).length)
+    expect(responses.filter(({ status }) => status === 'statusSkipped').map(({ kind }) => kind)).toEqual(
       set === 'cloudnativepg' ? ['Cluster'] : [],
     )
   })

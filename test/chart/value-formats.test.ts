@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeChart, refusalOf, render } from './support/chart.ts'
+import { describeChart, render, renderError } from './support/chart.ts'
 
 const at = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
 const valuesOf = (setting: string, value: unknown): object =>
@@ -44,7 +44,7 @@ describeChart('invalid formats of values are rejected before the cluster changes
     ['encoding.executor.kubernetes.namespace', 'en.code'],
     ['worker.scaledJob.prometheus', 'prometheus:9090'],
   ])('rejects %s: %j', (setting, wrong, where = setting) => {
-    expect(refusalOf(['production'], valuesOf(setting, wrong))).toContain(at(where))
+    expect(renderError(['production'], valuesOf(setting, wrong))).toContain(at(where))
   })
 
   test.each<[string, object, string]>([
@@ -94,17 +94,17 @@ describeChart('invalid formats of values are rejected before the cluster changes
     ],
     ['an invalid Service name', { fullnameOverride: '2026-video' }, 'names of Services must begin with a letter, and 2026-video does not'],
   ])('rejects %s', (_, values, sentence) => {
-    expect(refusalOf(['production'], values)).toContain(sentence)
+    expect(renderError(['production'], values)).toContain(sentence)
   })
 
   test('rejects a quota under which no Job could ever have a pod', () => {
     const values = valuesOf('encoding.executor.kubernetes.quota', { 'limits.cpu': 64 })
-    expect(refusalOf(['jobs'], values)).toContain('remove `limits.cpu` from `encoding.executor.kubernetes.quota`')
+    expect(renderError(['jobs'], values)).toContain('remove `limits.cpu` from `encoding.executor.kubernetes.quota`')
   })
 
   test('rejects values of the previous version that lack current settings, as with `helm upgrade --reuse-values`', () => {
-    expect(refusalOf(['production'], { authorities: null })).toContain("missing property 'authorities'")
-    expect(refusalOf(['production'], valuesOf('worker.scratch.sparePercent', null))).toContain("missing property 'sparePercent'")
+    expect(renderError(['production'], { authorities: null })).toContain("missing property 'authorities'")
+    expect(renderError(['production'], valuesOf('worker.scratch.sparePercent', null))).toContain("missing property 'sparePercent'")
   })
 
   test('accepts each valid format of addresses, quantities, budgets and images', () => {

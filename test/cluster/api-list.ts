@@ -10,14 +10,14 @@ export function apiList({ server, tokenFile, authorityFile }: { server: string; 
   const headers = { authorization: `Bearer ${readFileSync(tokenFile, 'utf8')}` }
   return <T>(path: string) =>
     new Promise<T[]>((resolve, reject) => {
-      const call = get(`${server}${path}?resourceVersion=0`, { agent, headers, timeout: 10_000 }, (answer) => {
+      const call = get(`${server}${path}?resourceVersion=0`, { agent, headers, timeout: 10_000 }, (response) => {
         const parts: Buffer[] = []
-        answer.on('data', (part: Buffer) => parts.push(part))
-        answer.on('error', reject)
-        answer.on('end', () => {
+        response.on('data', (part: Buffer) => parts.push(part))
+        response.on('error', reject)
+        response.on('end', () => {
           const text = Buffer.concat(parts).toString()
-          if (answer.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items)
-          else reject(new Error(`${path} was answered ${answer.statusCode}: ${text}`))
+          if (response.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items)
+          else reject(new Error(`${path} was answered ${response.statusCode}: ${text}`))
         })
       })
       call.on('timeout', () => call.destroy(new Error(`${path} was not answered`)))

@@ -67,9 +67,9 @@ function isReady({ folder, address, ports }: Place): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${tokenOf(folder, 'admin')}` }
     const ca = readFileSync(join(folder, 'keys/ca.crt'))
-    const call = request({ host: address, port: ports.api, path: '/readyz', headers, ca, timeout: 5_000 }, (answer) => {
-      answer.resume()
-      resolve(answer.statusCode === 200)
+    const call = request({ host: address, port: ports.api, path: '/readyz', headers, ca, timeout: 5_000 }, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
     })
     call.on('timeout', () => call.destroy())
     call.on('error', () => resolve(false))

@@ -57,8 +57,8 @@ export async function startDocker(folder: string): Promise<{ place: DockerPlace;
     const own = ['--data-root', join(folder, 'data'), '--exec-root', join(state, 'exec'), '--pidfile', join(state, 'pid')]
     const args = [`--net=/run/netns/${DOCKER_NETWORK.namespace}`, 'dockerd', ...own, '--host', environment.DOCKER_HOST]
     startProgram(folder, { name: 'dockerd', command: 'nsenter', args })
-    for (const end = performance.now() + 60_000; !existsSync(join(state, 'sock')) || !(await answers(docker)); await delay(100))
-      if (performance.now() > end) throw new Error('the Docker daemon does not answer')
+    for (const end = performance.now() + 60_000; !existsSync(join(state, 'sock')) || !(await responds(docker)); await delay(100))
+      if (performance.now() > end) throw new Error('the Docker daemon does not respond')
     await provideComposeImages(docker)
     return { place: { environment }, stop }
   } catch (error) {
@@ -66,7 +66,7 @@ export async function startDocker(folder: string): Promise<{ place: DockerPlace;
   }
 }
 
-const answers = (docker: (...args: string[]) => Promise<string>) =>
+const responds = (docker: (...args: string[]) => Promise<string>) =>
   docker('version').then(
     () => true,
     () => false,

@@ -88,8 +88,8 @@ async function plays(video: VideoRecord): Promise<void> {
   const [variant = ''] = await linesOf(video.uri.hls)
   const playlist = new URL(variant, video.uri.hls)
   const [segment = ''] = await linesOf(playlist)
-  const answer = await fetch(new URL(segment, playlist))
-  expect([answer.status, (await answer.arrayBuffer()).byteLength > 1_000]).toEqual([200, true])
+  const response = await fetch(new URL(segment, playlist))
+  expect([response.status, (await response.arrayBuffer()).byteLength > 1_000]).toEqual([200, true])
 }
 
 let key: string

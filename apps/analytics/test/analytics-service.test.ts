@@ -62,8 +62,8 @@ describe('an event', () => {
     ['qoe: error', () => ({ quality: { stalls: 0, stalledMs: 0, error: 'x'.repeat(101) } })],
   ])('is rejected with “%s”, and the other events of the request count', async (message, alter) => {
     const [good, other] = [anEvent(view()), anEvent(view())]
-    const answer = await fixture.send([good, { ...other, ...alter(other) }, { ...good, viewId: randomUUID() }])
-    expect(answer).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
+    const result = await fixture.send([good, { ...other, ...alter(other) }, { ...good, viewId: randomUUID() }])
+    expect(result).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
     expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 2 })
     expect(await countsOf(other.videoId)).toEqual(counts(0))
   })
@@ -96,8 +96,8 @@ describe('an event', () => {
   })
   test('of a bot is rejected', async () => {
     const event = anEvent(view())
-    const answer = await fixture.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
-    expect(answer).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
+    const result = await fixture.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
+    expect(result).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
   })
   test('far beyond the end of the video counts up to the end', async () => {
     const event = anEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })

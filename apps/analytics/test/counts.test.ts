@@ -159,8 +159,8 @@ async function sendRandomly(received: readonly PlannedView[], random: () => numb
       const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
       const send = () => fixture.send(some, { replica: random() < 0.5 ? 0 : 1, clientAddress: viewer })
       sending.push(
-        send().then(async (answer) => {
-          expect(answer).toEqual({ accepted: some.length, rejected: [] })
+        send().then(async (result) => {
+          expect(result).toEqual({ accepted: some.length, rejected: [] })
           // Repeats the request as if the response was lost.
           if (random() < 0.2) await send()
         }),

@@ -115,8 +115,8 @@ test(
         // Some acknowledged events are sent again, and some unacknowledged events are not retried.
         for (let attempt = 0; attempt < 1 + (round % 3); attempt++) {
           const request = { events, userAgent: 'a browser', clientAddress: `192.0.2.${nth}` }
-          const answer = await platform.events.acceptEvents(request, serviceCall('gateway', 'r')).catch(() => undefined)
-          if (answer?.accepted === events.length) for (const { viewId } of events) acknowledged.add(viewId)
+          const response = await platform.events.acceptEvents(request, serviceCall('gateway', 'r')).catch(() => undefined)
+          if (response?.accepted === events.length) for (const { viewId } of events) acknowledged.add(viewId)
           else await delay(50)
         }
         await delay(Math.max(0, (1_000 * EVENTS_PER_REQUEST * SENDERS) / EVENTS_PER_SECOND - (Date.now() - began)))

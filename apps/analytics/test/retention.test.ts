@@ -155,10 +155,10 @@ test('all parts of a view are removed in one transaction, for any batch size', a
   const watched: Db = {
     ...fixture.db,
     transaction: async (change, signal) => {
-      const answer = await fixture.db.transaction(change, signal)
+      const response = await fixture.db.transaction(change, signal)
       const left = await fixture.db.query<{ view_id: string }>('select view_id from view where video_id = $1', [videoId])
       whole.push(...Array.from(Map.groupBy(left, (row) => row.view_id).values(), (parts) => parts.length))
-      return answer
+      return response
     },
   }
   await removeOld(watched, 2)

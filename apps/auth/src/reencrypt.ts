@@ -24,7 +24,7 @@ export async function reencryptAuth(
   { db, cipher, systemKey }: { db: Db; cipher: KeyCipher; systemKey: string | undefined },
   onTable: (done: Reencrypted) => void = () => {},
 ): Promise<{ isComplete: boolean; problem?: string }> {
-  const tables = [await apiKeys(db, cipher), await thirdPartyTokens(db, cipher), await storedAnswers(db, cipher)]
+  const tables = [await apiKeys(db, cipher), await thirdPartyTokens(db, cipher), await findStoredResponses(db, cipher)]
   for (const table of tables) onTable(table)
   if (tables.some(({ failed }) => failed > 0)) {
     return { isComplete: false, problem: 'no master key in the file decrypts some of the values: add the key that encrypted them' }
@@ -90,7 +90,7 @@ async function thirdPartyTokens(db: Db, cipher: KeyCipher): Promise<Reencrypted>
 const IS_STORED_SECRET = `substring(response from 1 for 1) in ('\\x01', '\\x02') and create_time > now() - interval '24 hours'`
 
 /** Re-encrypts stored responses that contain a secret and are less than 24 hours old. */
-async function storedAnswers(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
+async function findStoredResponses(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
   const counts = await rewriteRows<{ key: string; response: Buffer }>(db, {
     select: `select key, response from idempotency where key > $1 and ${IS_STORED_SECRET} and ${usesOldKey('response')}
       order by key limit $2 for update`,

@@ -96,7 +96,7 @@ async function state() {
 }
 
 test('a foreign user or organisation gives the same error as a missing one', async () => {
-  const answer = (work: Promise<unknown>, id: string) =>
+  const response = (work: Promise<unknown>, id: string) =>
     work.then(
       () => 'there',
       (error: Error & { kind: string; reason: string }) =>
@@ -104,15 +104,15 @@ test('a foreign user or organisation gives the same error as a missing one', asy
     )
   for (const call of [standard(), uploader()]) {
     for (const missing of ['4000000', 'x', '', '0', '-1', '1e3', '9'.repeat(30), 'a\0b']) {
-      expect(await answer(auth.organisations.getOrganisation({ organisationId: org.two }, call), org.two)).toBe(
+      expect(await response(auth.organisations.getOrganisation({ organisationId: org.two }, call), org.two)).toBe(
         'not_found ORGANISATION_NOT_FOUND no organisation ID',
       )
-      expect(await answer(auth.organisations.getOrganisation({ organisationId: missing }, call), missing)).toContain(
+      expect(await response(auth.organisations.getOrganisation({ organisationId: missing }, call), missing)).toContain(
         'not_found ORGANISATION_NOT_FOUND no organisation',
       )
-      expect(await answer(auth.users.getUser({ userId: missing }, call), missing)).toContain('not_found USER_NOT_FOUND no user')
+      expect(await response(auth.users.getUser({ userId: missing }, call), missing)).toContain('not_found USER_NOT_FOUND no user')
     }
-    expect(await answer(auth.users.getUser({ userId: users.foreign }, call), users.foreign)).toBe('not_found USER_NOT_FOUND no user ID')
+    expect(await response(auth.users.getUser({ userId: users.foreign }, call), users.foreign)).toBe('not_found USER_NOT_FOUND no user ID')
   }
 })
 

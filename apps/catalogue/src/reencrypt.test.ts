@@ -20,7 +20,7 @@ afterAll(() => catalogue.close())
 
 const fields = { organisationId: '1', url: 'http://198.51.100.7/hook', events: ['video.ready'], enabled: true }
 
-test('secrets of webhooks and stored responses are encrypted with the new key afterwards, including rotated secrets', async () => {
+test('reencryption covers webhook secrets, rotated secrets and stored responses', async () => {
   const { db } = catalogue
   const before = createWebhookStore(db, fixedMasterKeys(OLD))
   const call = { ...aCall(), idempotency: { key: 'a'.repeat(64), fingerprint: 'f'.repeat(64) } }
@@ -34,9 +34,9 @@ test('secrets of webhooks and stored responses are encrypted with the new key af
     { table: 'webhook', rewritten: 1, failed: 0 },
     { table: 'idempotency', rewritten: 1, failed: 0 },
   ])
-  const box = createSecretCipher(fixedMasterKeys(`2:${NEW}`))
+  const cipher = createSecretCipher(fixedMasterKeys(`2:${NEW}`))
   const [row] = await db.query<{ secret: Buffer; old_secret: Buffer }>('select secret, old_secret from webhook')
-  expect([row?.old_secret, row?.secret].map((sealed) => sealed && box.open(sealed, webhook.webhookId))).toEqual([secret, rotated])
+  expect([row?.old_secret, row?.secret].map((sealed) => sealed && cipher.open(sealed, webhook.webhookId))).toEqual([secret, rotated])
   // The repeated request returns the first response, including its secret.
   const after = createWebhookStore(db, fixedMasterKeys(`2:${NEW}`))
   expect((await after.create(fields, call)).secret).toBe(secret)
@@ -48,7 +48,7 @@ test('secrets of webhooks and stored responses are encrypted with the new key af
   ])
 })
 
-test('a value with a missing key is reported and kept', async () => {
+test('a value whose key is missing is reported and stays unchanged', async () => {
   const { db } = catalogue
   const before = await db.query('select webhook_id, secret from webhook')
   const { isComplete, problem } = await reencryptCatalogue({ db, keys: fixedMasterKeys(`3:${'3'.repeat(32)}`) })

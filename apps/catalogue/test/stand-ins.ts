@@ -31,7 +31,7 @@ export function encodingStandIn(address: string) {
   // Accepted calls without a response yet; undefined while it responds at once.
   let held: (() => void)[] | undefined
   let server: ReturnType<typeof createGrpcServer> | undefined
-  const answer = async () => {
+  const result = async () => {
     if (held) await new Promise<void>((resolve) => held?.push(resolve))
     return {}
   }
@@ -51,24 +51,24 @@ export function encodingStandIn(address: string) {
           state.calls.push(`create ${request.jobId}`)
           if (state.faulty) throw new Error('a fault of this test')
           state.jobs.set(request.jobId, request)
-          return answer()
+          return result()
         },
         createSlideJob(request) {
           state.calls.push(`slides ${request.jobId}`)
           state.slideJobs.set(request.jobId, request)
-          return answer()
+          return result()
         },
         createRenditionJob(request) {
           state.calls.push(`rendition ${request.jobId}`)
           state.renditionJobs.set(request.jobId, request)
-          return answer()
+          return result()
         },
         cancelJob({ jobId }) {
           state.calls.push(`cancel ${jobId}`)
           state.cancelled.add(jobId)
-          return answer()
+          return result()
         },
-        repeatReport: answer,
+        repeatReport: result,
         async getJob({ jobId }) {
           if (!state.jobs.has(jobId)) throw notFound('job', jobId)
           return { job: Job.fromPartial({ jobId, state: JobState.JOB_STATE_ENCODING }) }

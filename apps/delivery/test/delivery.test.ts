@@ -216,7 +216,7 @@ describe('a video that is still being encoded', () => {
       seen.add(`${response.status} ${await response.text()}`)
       return seen.has('200 #EXTM3U all')
     })
-    expect([...seen].filter((answer) => !answer.startsWith('200'))).toEqual([])
+    expect([...seen].filter((result) => !result.startsWith('200'))).toEqual([])
   })
   test('is checked against the token and version like a finished video', async () => {
     lastSegment = 2
@@ -297,8 +297,8 @@ describe('a presentation', () => {
       ['v1/slide-0001.jpg', 'v2/slide-0001.jpg', 'v1/document.pdf'].map((file) => get(`${path}/${file}`)),
     )
     expect([first?.status, second?.status, pdf?.status]).toEqual([200, 200, 200])
-    expect([first, second].map((answer) => answer?.headers.get('content-length'))).toEqual(['1000', '999'])
-    expect([first, pdf].map((answer) => answer?.headers.get('content-type'))).toEqual(['image/jpeg', 'application/pdf'])
+    expect([first, second].map((result) => result?.headers.get('content-length'))).toEqual(['1000', '999'])
+    expect([first, pdf].map((result) => result?.headers.get('content-type'))).toEqual(['image/jpeg', 'application/pdf'])
     expect(pdf?.headers.get('x-content-type-options')).toBe('nosniff')
     expect(pdf?.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
     expect(pdf?.headers.get('content-disposition')).toBe('attachment')

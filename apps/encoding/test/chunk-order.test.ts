@@ -215,14 +215,14 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
   while (pods.some(({ hasEnded }) => !hasEnded)) {
     const due = await dueChunks()
     const idle = pods.filter(({ held, hasEnded }) => !held && !hasEnded && random() < 0.7)
-    const answers = await Promise.all(idle.map(({ index, life }) => send(index, life)))
-    for (const [place, { state, held }] of answers.entries()) {
+    const responses = await Promise.all(idle.map(({ index, life }) => send(index, life)))
+    for (const [place, { state, held }] of responses.entries()) {
       const pod = idle[place]
       if (pod && held) pod.held = held
       else if (pod) pod.hasEnded = state !== ChunkState.CHUNK_STATE_WAITING
       expect(state).not.toBe(ChunkState.CHUNK_STATE_OBSOLETE)
     }
-    const taken = answers.flatMap(({ held }) => held?.chunk ?? [])
+    const taken = responses.flatMap(({ held }) => held?.chunk ?? [])
     const leasedChunks = pods.flatMap(({ held }) => held?.chunk ?? [])
     expect(new Set(leasedChunks).size).toBe(leasedChunks.length)
     for (const left of due.filter((chunk) => !taken.includes(chunk))) expect(Math.max(-1, ...taken)).toBeLessThan(left)

@@ -41,7 +41,7 @@ const chunkRow = async (chunk: number) =>
       [jobId, chunk],
     )
   )[0]
-const lost = { kind: 'refused', reason: 'LEASE_LOST' }
+const LEASE_LOST = { kind: 'refused', reason: 'LEASE_LOST' }
 
 test('audio and the first chunk are encoded first, and the set contains all chunks in order', async () => {
   const tasks: Task[] = []
@@ -84,7 +84,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
   expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + both)
 
   const step = await worker.step()
-  // As if the chunk had needed twice its expected time.
+  // Makes the chunk appear to have taken twice its expected time.
   await around.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
   const done = chunkOf(step)
   const left = both - (mine[done]?.weight ?? 0)
@@ -95,7 +95,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
   expect((await service.job(other)).expectedSeconds).toBeLessThan(before)
 })
 
-test('each chunk counts its own share of the progress', async () => {
+test('the progress of a job is the sum of its chunks, weighted by their expected time', async () => {
   await worker.step()
   const before = (await service.job(jobId)).progress
   expect(before).toBeLessThan(40)
@@ -137,7 +137,7 @@ describe('a segment of a running task', () => {
     await waitFor(async () => (await segments(AUDIO)).length === 0)
     expect(await chunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })
     await waitFor(async () => (await around.objects(workPrefix)).length === 0)
-    await expect(worker.add(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(lost)
+    await expect(worker.add(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(LEASE_LOST)
     expect(await segments(AUDIO)).toEqual([])
   })
   test('is removed without affecting complete chunks', async () => {
@@ -148,7 +148,7 @@ describe('a segment of a running task', () => {
     expect(await chunkRow(0)).toMatchObject({ fence: first.fence })
     expect((await segments(0)).length).toBeGreaterThan(0)
   })
-  test('is validated', async () => {
+  test('is rejected if it is invalid', async () => {
     const bad = { path: '../a', bytes: 1, sha256: 'a'.repeat(64), seconds: 0 }
     for (const files of [[], [bad], [{ ...bad, path: 'a', seconds: Number.NaN }], [{ ...bad, path: 'a', sha256: 'x' }]]) {
       const request = { taskId: task.taskId, fence: task.fence, files }

@@ -57,49 +57,49 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
     events.push({ version, line: `${JSON.stringify({ type, object })}\n` })
     for (const watch of watches) watch.write(events.at(-1)?.line)
   }
-  const watch = (answer: ServerResponse, since: number) => {
-    if (since < oldest) return reply(answer, 410, { kind: 'Status', code: 410, message: 'too old resource version' })
-    answer.writeHead(200, { 'content-type': 'application/json' })
-    answer.flushHeaders()
-    for (const event of events) if (event.version > since) answer.write(event.line)
-    watches.add(answer)
-    answer.on('close', () => watches.delete(answer))
+  const watch = (result: ServerResponse, since: number) => {
+    if (since < oldest) return reply(result, 410, { kind: 'Status', code: 410, message: 'too old resource version' })
+    result.writeHead(200, { 'content-type': 'application/json' })
+    result.flushHeaders()
+    for (const event of events) if (event.version > since) result.write(event.line)
+    watches.add(result)
+    result.on('close', () => watches.delete(result))
   }
-  const handle = async (request: IncomingMessage, answer: ServerResponse) => {
+  const handle = async (request: IncomingMessage, result: ServerResponse) => {
     if (away) return request.socket.destroy()
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://cluster')
     const [, name] = /^\/apis\/batch\/v1\/namespaces\/media\/jobs(?:\/([^/]+))?$/.exec(pathname) ?? []
     if (pathname === '/api/v1/namespaces/media/configmaps/vitascope')
-      return reply(answer, 200, { metadata: { name: 'vitascope', uid: 'owner-uid' } })
-    if (!pathname.startsWith('/apis/batch/v1/namespaces/media/jobs')) return reply(answer, 404, { kind: 'Status', code: 404 })
+      return reply(result, 200, { metadata: { name: 'vitascope', uid: 'owner-uid' } })
+    if (!pathname.startsWith('/apis/batch/v1/namespaces/media/jobs')) return reply(result, 404, { kind: 'Status', code: 404 })
     if (request.method === 'POST') {
       const job = (await bodyOf(request)) as V1Job
-      if (jobs.has(nameOf(job))) return reply(answer, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
+      if (jobs.has(nameOf(job))) return reply(result, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
       created.push(nameOf(job))
       notify('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
-      if (!losing) return reply(answer, 201, job)
+      if (!losing) return reply(result, 201, job)
       losing = false
       return request.socket.destroy()
     }
     if (request.method === 'DELETE') {
       const job = jobs.get(name ?? '')
       const { preconditions } = (await bodyOf(request)) as { preconditions?: { uid: string } }
-      if (!job) return reply(answer, 404, { kind: 'Status', code: 404 })
-      if (preconditions?.uid !== job.metadata?.uid) return reply(answer, 409, { kind: 'Status', code: 409, reason: 'Conflict' })
+      if (!job) return reply(result, 404, { kind: 'Status', code: 404 })
+      if (preconditions?.uid !== job.metadata?.uid) return reply(result, 409, { kind: 'Status', code: 409, reason: 'Conflict' })
       notify('DELETED', job)
-      return reply(answer, 200, { kind: 'Status', status: 'Success' })
+      return reply(result, 200, { kind: 'Status', status: 'Success' })
     }
     if (name !== undefined) {
       const job = jobs.get(name)
-      return job ? reply(answer, 200, job) : reply(answer, 404, { kind: 'Status', code: 404 })
+      return job ? reply(result, 200, job) : reply(result, 404, { kind: 'Status', code: 404 })
     }
-    if (searchParams.get('watch') === 'true') return watch(answer, Number(searchParams.get('resourceVersion')))
+    if (searchParams.get('watch') === 'true') return watch(result, Number(searchParams.get('resourceVersion')))
     const selected = [...jobs.values()].filter((job) => isSelected(job, searchParams.get('labelSelector') ?? ''))
-    return reply(answer, 200, { kind: 'JobList', metadata: { resourceVersion: String(version) }, items: selected })
+    return reply(result, 200, { kind: 'JobList', metadata: { resourceVersion: String(version) }, items: selected })
   }
 
-  const server = createServer((request, answer) => {
-    handle(request, answer).catch(() => request.socket.destroy())
+  const server = createServer((request, result) => {
+    handle(request, result).catch(() => request.socket.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const kubeconfig = join(folder, 'kubeconfig')
@@ -132,18 +132,18 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       losing = true
     },
     cutWatches() {
-      for (const answer of watches) {
-        answer.write('{"type":"MODI')
-        answer.destroy()
+      for (const result of watches) {
+        result.write('{"type":"MODI')
+        result.destroy()
       }
     },
     compact() {
       version++
       oldest = version
       events = []
-      for (const answer of watches) {
-        watches.delete(answer)
-        answer.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old' } })}\n`)
+      for (const result of watches) {
+        watches.delete(result)
+        result.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old' } })}\n`)
       }
     },
     stopAnswering() {
@@ -172,8 +172,8 @@ function isSelected({ metadata }: V1Job, selector: string): boolean {
   })
 }
 
-function reply(answer: ServerResponse, status: number, body: unknown): void {
-  answer.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+function reply(result: ServerResponse, status: number, body: unknown): void {
+  result.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

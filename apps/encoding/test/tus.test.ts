@@ -45,16 +45,16 @@ async function send(method: string, path: string, headers: Record<string, string
     headers: await headersFor(headers, as),
     body: body ? new Uint8Array(body) : null,
   })
-  const answer = await response.text()
-  const reason = answer === '' ? '' : ((JSON.parse(answer) as { reason?: string }).reason ?? '')
+  const result = await response.text()
+  const reason = result === '' ? '' : ((JSON.parse(result) as { reason?: string }).reason ?? '')
   return { status: response.status, headers: response.headers, reason, offset: response.headers.get('upload-offset') }
 }
 
 async function create(length: number | undefined, more: Record<string, string> = {}, body?: Buffer): Promise<string> {
   const lengthHeader = length === undefined ? { 'upload-defer-length': '1' } : { 'upload-length': String(length) }
-  const answer = await send('POST', '/tus', { ...lengthHeader, ...more }, body)
-  expect(answer.status).toBe(201)
-  return `/tus/${answer.headers.get('location')?.split('/').at(-1)}`
+  const result = await send('POST', '/tus', { ...lengthHeader, ...more }, body)
+  expect(result.status).toBe(201)
+  return `/tus/${result.headers.get('location')?.split('/').at(-1)}`
 }
 const patch = (path: string, offset: number, body: Buffer, more: Record<string, string> = {}) =>
   send('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...more }, body)
@@ -110,8 +110,8 @@ test('a new PATCH replaces a stalled one, and only one writes at a time', async 
   const stuck = await begin(path, 0, file.length + 1, file.subarray(0, 400_000))
   const { offset } = await send('HEAD', path)
   const rest = file.subarray(Number(offset))
-  const answers = await Promise.all([patch(path, Number(offset), rest), patch(path, Number(offset), rest)])
-  expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
+  const results = await Promise.all([patch(path, Number(offset), rest), patch(path, Number(offset), rest)])
+  expect(results.filter(({ status }) => status === 204)).toHaveLength(1)
   stuck.destroy()
   expect((await send('HEAD', path)).offset).toBe(String(file.length))
   expect((await stored(path)).equals(file)).toBe(true)

@@ -24,7 +24,7 @@ const ORDERS = IS_LONG ? 20 : 2
 /** How late the database is, and for how long it is unavailable later. */
 const LATE_MS = IS_LONG ? 20_000 : 3_000
 const AWAY_MS = IS_LONG ? 300_000 : 12_000
-/** From the first answer of the database to the readiness of everything, and from a change to what probes say of it. */
+/** Maximum time from the first response of the database to readiness, and from a change until the probes report it. */
 const READY_MS = 15_000
 const SEEN_MS = 10_000
 const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
@@ -77,16 +77,16 @@ const deaths = () => printed.filter((line) => / ended \(/.test(line))
 /** Returns the probe response of each process, by name. */
 async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boolean>> {
   const pages = plan.metrics.map((line) => line.split(' ') as [string, string])
-  const answers = pages.map(async ([name, url]) => {
+  const results = pages.map(async ([name, url]) => {
     const ok = await fetch(new URL(path, url), { signal: AbortSignal.timeout(5_000) }).then(
-      (answer) => answer.ok,
+      (result) => result.ok,
       () => false,
     )
     return [name, ok] as const
   })
-  return Object.fromEntries(await Promise.all(answers))
+  return Object.fromEntries(await Promise.all(results))
 }
-const namesOf = (answers: Record<string, boolean>, wanted: boolean) => Object.keys(answers).filter((name) => answers[name] === wanted)
+const namesOf = (results: Record<string, boolean>, wanted: boolean) => Object.keys(results).filter((name) => results[name] === wanted)
 const allReady = async () => namesOf(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
 
 /** Starts everything, in an order that chance decides, while there is no database. */

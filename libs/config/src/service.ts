@@ -3,26 +3,26 @@ import type { Reader } from './read-environment.ts'
 const TLS_DIR = {
   shownDefault: 'plain text',
   description:
-    'Folder with `tls.crt`, `tls.key` and `ca.crt`, in the form that cert-manager writes. All traffic between services then uses mutual TLS 1.3: gRPC, and uploads and files between the gateway, encoding and delivery.',
+    'Folder with `tls.crt`, `tls.key` and `ca.crt`, as in a Secret of cert-manager. If it is set, all traffic between services uses mutual TLS 1.3: gRPC, and HTTP between the gateway, encoding and delivery.',
 }
 const HEALTH_LISTEN = {
   shownDefault: 'none',
-  description: 'Address that serves `grpc.health.v1` in plain text and nothing else, for probes.',
+  description: 'Address for probes. It serves only `grpc.health.v1`, without TLS.',
 }
 
 /**
- * Reads the settings of TLS between services, and which services may call. Undefined for plain text. All processes
- * use the same settings.
+ * Reads the settings of TLS between services, with the names of the allowed callers. Returns undefined without TLS. All
+ * processes use the same settings.
  */
 export function readTls(read: Reader): { folder: string; callers: readonly string[] } | undefined {
   const folder = read.optional('VITASCOPE_TLS_DIR', TLS_DIR)
   const callers = read.list('VITASCOPE_TLS_CALLERS', {
     check: (name) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? undefined : 'is not a DNS name in lower case'),
-    shownDefault: 'each holder of a certificate of `ca.crt`',
+    shownDefault: 'every client with a certificate that `ca.crt` signed',
     description: 'Names of the services that may call this one, such as `gateway,encoding`. Requires `VITASCOPE_TLS_DIR`.',
   })
   if (folder === undefined && callers.length > 0)
-    read.refuse('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR: callers in plain text have no name')
+    read.refuse('VITASCOPE_TLS_CALLERS requires VITASCOPE_TLS_DIR, because callers without TLS have no certificate')
   return folder === undefined ? undefined : { folder, callers }
 }
 
@@ -68,19 +68,19 @@ export function readGrpcServerSettings(
       fallback: 600,
       min: 1,
       max: 86_400,
-      description: 'Time in which the active calls of such a connection may end.',
+      description: 'Maximum duration of active calls on a connection that accepts no new calls.',
     }),
     reflection: read.flag('VITASCOPE_GRPC_REFLECTION', {
       fallback: false,
       description:
-        '1: services answer gRPC server reflection, which lists every method and message to any program that reaches the port. For debugging only.',
+        '1: services support gRPC server reflection, which lists every method and message to any program that reaches the port. For debugging only.',
     }),
   }
 }
 
 /**
  * Reads the origin of a service that is called over HTTP, without a path or trailing slash. The protocol is `https`
- * if TLS between services is configured, whatever the setting contains.
+ * if TLS between services is configured, even if the setting contains `http`.
  */
 export function readHttpOrigin(read: Reader, name: string, description: string): string {
   const url = read.url(name, { protocols: ['http:', 'https:'], shownDefault: 'required', description })
@@ -91,7 +91,7 @@ export function readHttpOrigin(read: Reader, name: string, description: string):
   if (!URL.canParse(url)) return ''
   const { protocol, pathname, host } = new URL(url)
   const secure = read.optional('VITASCOPE_TLS_DIR', TLS_DIR) !== undefined
-  if (protocol === 'https:' && !secure) read.refuse(`${name} begins with https://, which needs VITASCOPE_TLS_DIR`)
+  if (protocol === 'https:' && !secure) read.refuse(`${name} starts with https://, which requires VITASCOPE_TLS_DIR`)
   if (pathname !== '/') read.refuse(`${name} must be an origin, without a path`)
   return `${secure ? 'https' : 'http'}://${host}`
 }

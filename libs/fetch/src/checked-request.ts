@@ -101,15 +101,15 @@ function requestTo(address: string, url: URL, { headers, body }: Asked, signal: 
     const request = isSecure ? httpsRequest(options) : httpRequest(options)
     let isConnected = false
     const connecting = setTimeout(() => request.destroy(new Error('no connection')), connectMs)
-    const waiting = setTimeout(() => request.destroy(new Error('no answer')), firstByteMs)
+    const waiting = setTimeout(() => request.destroy(new Error('no response')), firstByteMs)
     const onConnect = () => {
       isConnected = true
       clearTimeout(connecting)
     }
     request.once('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', onConnect))
-    request.once('response', (answer) => {
+    request.once('response', (result) => {
       clearTimeout(waiting)
-      resolve(answer)
+      resolve(result)
     })
     // The next address is tried only if no connection was made. The listener stays for the lifetime of the request:
     // the request may fail again after the response has started, and the response reports that error itself.
@@ -118,7 +118,7 @@ function requestTo(address: string, url: URL, { headers, body }: Asked, signal: 
       clearTimeout(connecting)
       clearTimeout(waiting)
       // The connection closed without a response or an error, which happens if the server switches protocols.
-      reject(networkFault(url.hostname, new Error('the connection was closed without an answer')))
+      reject(networkFault(url.hostname, new Error('the connection was closed without a response')))
     })
     request.end(body)
   })

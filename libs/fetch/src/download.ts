@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from '@vitascope/concurrency'
-import { announcedBytes, contentRangeOf, validatorOf } from './answer-headers.ts'
 import { type BodyLimits, tooLarge } from './guarded-body.ts'
-import { type GuardedAnswer, type GuardedRequest, guardedGet } from './guarded-get.ts'
+import { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 import type { SourcePolicy } from './policy.ts'
+import { announcedBytes, contentRangeOf, validatorOf } from './response-headers.ts'
 import { isSourceError, SourceError } from './source-error.ts'
 
 export interface DownloadLimits extends BodyLimits {
@@ -75,10 +75,10 @@ export async function download(url: string, targetFile: string, options: Downloa
 async function fetchRest(url: string, file: FileHandle, part: Part, deadline: number, options: DownloadOptions): Promise<Downloaded> {
   const { policy, limits, signal, onProgress } = options
   const request: GuardedRequest = { policy, ...limits, timeoutMs: Math.max(1, deadline - performance.now()), ...(signal ? { signal } : {}) }
-  const answer = await ask(url, part, request)
+  const result = await ask(url, part, request)
   try {
-    await begin(answer, file, part, limits)
-    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    await begin(result, file, part, limits)
+    for await (const chunk of result.body as AsyncIterable<Buffer>) {
       if (part.bytes + chunk.length > limits.maxBytes) throw tooLarge(limits.maxBytes)
       await writeAll(file, chunk, part.bytes)
       part.hash.update(chunk)
@@ -86,13 +86,13 @@ async function fetchRest(url: string, file: FileHandle, part: Part, deadline: nu
       onProgress?.({ bytes: part.bytes, total: part.total })
     }
   } finally {
-    answer.body.destroy()
+    result.body.destroy()
   }
   if (part.total !== undefined && part.bytes !== part.total) throw changed(part)
-  return { bytes: part.bytes, sha256: part.hash.digest('hex'), contentType: answer.headers['content-type'] ?? '' }
+  return { bytes: part.bytes, sha256: part.hash.digest('hex'), contentType: result.headers['content-type'] ?? '' }
 }
 
-async function ask(url: string, part: Part, request: GuardedRequest): Promise<GuardedAnswer> {
+async function ask(url: string, part: Part, request: GuardedRequest): Promise<GuardedResponse> {
   if (part.bytes === 0 || part.validator === undefined) return guardedGet(url, request)
   try {
     return await guardedGet(url, { ...request, from: { start: part.bytes, ifRange: part.validator } })
@@ -103,7 +103,7 @@ async function ask(url: string, part: Part, request: GuardedRequest): Promise<Gu
 }
 
 /** A 206 response must continue exactly at the end of the file and be of the same version. A 200 response restarts. */
-async function begin({ status, headers }: GuardedAnswer, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
+async function begin({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
   const validator = validatorOf(headers)
   if (status === 206) {
     const range = contentRangeOf(headers)

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
-import { announcedBytes } from './answer-headers.ts'
+import { announcedBytes } from './response-headers.ts'
 import { networkFault, SourceError } from './source-error.ts'
 
 export interface BodyLimits {
@@ -20,8 +20,8 @@ const checksPerWindow = 10
  * Returns the body of a response with limits applied. It ends complete, or fails with a `SourceError` or the signal's
  * reason.
  */
-export function guardedBody(answer: IncomingMessage, host: string, limits: BodyLimits, signal: AbortSignal): Readable {
-  const announced = announcedBytes(answer.headers)
+export function guardedBody(result: IncomingMessage, host: string, limits: BodyLimits, signal: AbortSignal): Readable {
+  const announced = announcedBytes(result.headers)
   let bytes = 0
   const body = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -39,15 +39,15 @@ export function guardedBody(answer: IncomingMessage, host: string, limits: BodyL
   body.once('close', () => {
     stopWatching()
     signal.removeEventListener('abort', onAbort)
-    answer.destroy()
+    result.destroy()
   })
-  answer.once('error', (error) => body.destroy(signal.aborted ? reasonOf(signal) : networkFault(host, error)))
-  answer.once('close', () => {
-    if (!answer.complete) body.destroy(cutShort(host))
+  result.once('error', (error) => body.destroy(signal.aborted ? reasonOf(signal) : networkFault(host, error)))
+  result.once('close', () => {
+    if (!result.complete) body.destroy(cutShort(host))
   })
   // A body that fails before it has a reader must not end the process. A later reader gets the error.
   body.on('error', () => {})
-  return answer.pipe(body)
+  return result.pipe(body)
 }
 
 export function tooLarge(maxBytes: number): SourceError {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { announcedBytes } from './answer-headers.ts'
 import { checkedRequest } from './checked-request.ts'
 import { type BodyLimits, guardedBody, tooLarge } from './guarded-body.ts'
 import type { SourcePolicy } from './policy.ts'
+import { announcedBytes } from './response-headers.ts'
 import { SourceError } from './source-error.ts'
 
 export interface GuardedRequest extends BodyLimits {
@@ -15,7 +15,7 @@ export interface GuardedRequest extends BodyLimits {
   signal?: AbortSignal
 }
 
-export interface GuardedAnswer {
+export interface GuardedResponse {
   /** 200, or 206 for a partial response. */
   status: number
   headers: IncomingHttpHeaders
@@ -34,16 +34,16 @@ const passing = [408, 425, 429, 500, 502, 503, 504]
  * GETs a URL that a caller provided: http or https, at a public address or one that the policy allows. Every redirect
  * is checked too. Throws a `SourceError` for every fault of the source, and the reason of the caller's signal.
  */
-export async function guardedGet(url: string, request: GuardedRequest): Promise<GuardedAnswer> {
+export async function guardedGet(url: string, request: GuardedRequest): Promise<GuardedResponse> {
   const timeout = new AbortController()
   const late = () => timeout.abort(new SourceError(4001, `the source took longer than ${Math.ceil(request.timeoutMs / 1000)} seconds`))
   const timer = setTimeout(late, request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
   try {
-    const { answer, finalUrl } = await followRedirects(url, request, signal)
-    const body = takeBody(answer, new URL(finalUrl).hostname, request, signal)
+    const { result, finalUrl } = await followRedirects(url, request, signal)
+    const body = takeBody(result, new URL(finalUrl).hostname, request, signal)
     body.once('close', () => clearTimeout(timer))
-    return { status: answer.statusCode ?? 0, headers: answer.headers, body, finalUrl }
+    return { status: result.statusCode ?? 0, headers: result.headers, body, finalUrl }
   } catch (error) {
     clearTimeout(timer)
     throw error
@@ -53,12 +53,12 @@ export async function guardedGet(url: string, request: GuardedRequest): Promise<
 async function followRedirects(url: string, request: GuardedRequest, signal: AbortSignal) {
   let finalUrl = url
   for (let hops = 0; hops <= maxRedirects; hops++) {
-    const answer = await checkedRequest(finalUrl, { headers: headersOf(request) }, request.policy, signal)
-    if (!redirects.includes(answer.statusCode ?? 0)) return { answer, finalUrl }
-    answer.destroy()
-    const { location } = answer.headers
+    const result = await checkedRequest(finalUrl, { headers: headersOf(request) }, request.policy, signal)
+    if (!redirects.includes(result.statusCode ?? 0)) return { result, finalUrl }
+    result.destroy()
+    const { location } = result.headers
     if (location === undefined || !URL.canParse(location, finalUrl)) {
-      throw new SourceError(4001, 'the source redirects without an address', { status: answer.statusCode ?? 0 })
+      throw new SourceError(4001, 'the source redirects without an address', { status: result.statusCode ?? 0 })
     }
     finalUrl = new URL(location, finalUrl).href
   }
@@ -71,20 +71,20 @@ function headersOf({ from }: GuardedRequest): Record<string, string> {
   return from ? { ...headers, range: `bytes=${from.start}-`, 'if-range': from.ifRange } : headers
 }
 
-function takeBody(answer: IncomingMessage, host: string, request: GuardedRequest, signal: AbortSignal): Readable {
+function takeBody(result: IncomingMessage, host: string, request: GuardedRequest, signal: AbortSignal): Readable {
   try {
-    const status = answer.statusCode ?? 0
+    const status = result.statusCode ?? 0
     if (status !== 200 && !(status === 206 && request.from)) {
       throw new SourceError(4001, `${host} answered with status ${status}`, { status, transient: passing.includes(status) })
     }
-    const encoding = answer.headers['content-encoding'] ?? 'identity'
+    const encoding = result.headers['content-encoding'] ?? 'identity'
     // A compressed body could expand to terabytes.
     if (encoding.trim().toLowerCase() !== 'identity')
       throw new SourceError(4001, `${host} sends a compressed body, which was not requested`, { status })
-    if ((announcedBytes(answer.headers) ?? 0) > request.maxBytes) throw tooLarge(request.maxBytes)
-    return guardedBody(answer, host, request, signal)
+    if ((announcedBytes(result.headers) ?? 0) > request.maxBytes) throw tooLarge(request.maxBytes)
+    return guardedBody(result, host, request, signal)
   } catch (error) {
-    answer.destroy()
+    result.destroy()
     throw error
   }
 }

@@ -27,23 +27,23 @@ export async function guardedPost(url: string, { policy, headers, body, timeoutM
   const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
   try {
     const asked = { headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Vitascope', ...headers }, body }
-    const answer = await checkedRequest(url, asked, policy, either)
-    await ignoreBody(answer)
-    return { status: answer.statusCode ?? 0 }
+    const result = await checkedRequest(url, asked, policy, either)
+    await ignoreBody(result)
+    return { status: result.statusCode ?? 0 }
   } finally {
     clearTimeout(timer)
   }
 }
 
 /** Reads the body until it ends, exceeds the limit, or is cut. The status is already known. */
-function ignoreBody(answer: IncomingMessage): Promise<void> {
+function ignoreBody(result: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
-    answer.on('data', (chunk: Buffer) => {
+    result.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > answerBytes) answer.destroy()
+      if (bytes > answerBytes) result.destroy()
     })
-    answer.on('error', () => {})
-    answer.once('close', resolve)
+    result.on('error', () => {})
+    result.once('close', resolve)
   })
 }

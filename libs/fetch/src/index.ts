@@ -6,7 +6,7 @@ export { type Downloaded, type DownloadLimits, type DownloadOptions, download } 
 export { isForbiddenAddress } from './forbidden-address.ts'
 export type { BodyLimits } from './guarded-body.ts'
 /** A guarded GET that follows redirects. */
-export { type GuardedAnswer, type GuardedRequest, guardedGet } from './guarded-get.ts'
+export { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 /** A guarded POST of a small body, for webhooks. */
 export { type GuardedPost, guardedPost } from './guarded-post.ts'
 /** Addresses that may be called. `checkNetwork` validates an item of the allow list. */

@@ -29,11 +29,11 @@ async function askNameServers(name: string, signal: AbortSignal): Promise<readon
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+    const responses = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
     signal.throwIfAborted()
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+    const addresses = responses.flatMap((response) => (response.status === 'fulfilled' ? response.value : []))
     if (addresses.length > 0) return addresses
-    const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+    const reasons = responses.flatMap((response) => (response.status === 'rejected' ? [response.reason] : []))
     throw reasons.find(({ code }) => code !== 'ENOTFOUND' && code !== 'ENODATA') ?? reasons[0]
   } finally {
     signal.removeEventListener('abort', cancel)

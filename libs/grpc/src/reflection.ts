@@ -12,7 +12,7 @@ import { indexDescriptors } from './descriptor-index.ts'
  */
 export function reflectionService(): { definition: GrpcDefinition; handlers: UntypedServiceImplementation } {
   const descriptors = indexDescriptors()
-  const answer = (request: ServerReflectionRequest): ServerReflectionResponse => {
+  const response = (request: ServerReflectionRequest): ServerReflectionResponse => {
     const respond = (messageResponse: ServerReflectionResponse['messageResponse']): ServerReflectionResponse => ({
       ...ServerReflectionResponse.fromPartial({ validHost: request.host }),
       originalRequest: request,
@@ -38,7 +38,7 @@ export function reflectionService(): { definition: GrpcDefinition; handlers: Unt
     definition: ServerReflectionService as unknown as GrpcDefinition,
     handlers: {
       serverReflectionInfo: (call: ServerDuplexStream<ServerReflectionRequest, ServerReflectionResponse>) => {
-        call.on('data', (request: ServerReflectionRequest) => call.write(answer(request)))
+        call.on('data', (request: ServerReflectionRequest) => call.write(response(request)))
         call.on('end', () => call.end())
       },
     },

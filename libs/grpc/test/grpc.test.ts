@@ -14,7 +14,7 @@ let server: GrpcServer
 let address: string
 let channel: Channel
 let seen: Call | undefined
-let answer: (request: GetVideoRequest, call: Call) => Promise<never> = async () => {
+let response: (request: GetVideoRequest, call: Call) => Promise<never> = async () => {
   throw new Error('unset')
 }
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
     {
       getVideo: (request, call) => {
         seen = call
-        return answer(request, call)
+        return response(request, call)
       },
     },
   )
@@ -50,7 +50,7 @@ const send = (call = serviceCall('test', 'r-1'), from = channel) => from.client(
 
 describe('a domain error', () => {
   test('reaches the client with its kind, reason, message, fields and retry time', async () => {
-    answer = async () => {
+    response = async () => {
       throw new DomainError('exhausted', 'QUOTA_FULL', 'no more', { fields: [{ field: 'url', message: 'too large' }], retryAfter: 7 })
     }
     await expect(send()).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe('a domain error', () => {
     })
   })
   test('hides the details of an internal error', async () => {
-    answer = async () => {
+    response = async () => {
       throw new Error('select password from users')
     }
     const error = await send().catch((e: unknown) => e)
@@ -88,7 +88,7 @@ describe('a principal', () => {
 describe('deadlines', () => {
   test('a read that takes too long is rejected as unavailable, and its handler is aborted', async () => {
     const aborted = new Promise<void>((resolve) => {
-      answer = (_, call) =>
+      response = (_, call) =>
         new Promise((_resolve, reject) => {
           call.signal.addEventListener('abort', () => {
             resolve()
@@ -105,7 +105,7 @@ describe('deadlines', () => {
   test('a caller that hangs up cancels the handler', async () => {
     const hangUp = new AbortController()
     const aborted = new Promise<void>((resolve) => {
-      answer = (_, call) =>
+      response = (_, call) =>
         new Promise((_resolve, reject) => {
           call.signal.addEventListener('abort', () => {
             resolve()
@@ -159,18 +159,18 @@ test('reflection lists the services and describes a message with the well-known 
   const plain = new GrpcClient(await reflecting.listen('127.0.0.1:0'), credentials.createInsecure())
   const method = ServerReflectionService.serverReflectionInfo
   const stream = plain.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize)
-  const answers: ServerReflectionResponse[] = []
+  const responses: ServerReflectionResponse[] = []
   const done = new Promise<void>((resolve) => {
     stream.on('data', (a: ServerReflectionResponse) => {
-      answers.push(a)
-      if (answers.length === 2) stream.end()
+      responses.push(a)
+      if (responses.length === 2) stream.end()
     })
     stream.on('end', resolve)
   })
   stream.write({ host: '', messageRequest: { $case: 'listServices', value: '' } })
   stream.write({ host: '', messageRequest: { $case: 'fileContainingSymbol', value: 'vitascope.catalogue.v1.Video' } })
   await done
-  const [list, file] = answers.map((a) => a.messageResponse)
+  const [list, file] = responses.map((a) => a.messageResponse)
   expect(list?.$case === 'listServicesResponse' && list.value.service.map((s) => s.name)).toContain('vitascope.catalogue.v1.VideoService')
   const text = file?.$case === 'fileDescriptorResponse' ? Buffer.concat(file.value.fileDescriptorProto).toString('latin1') : ''
   expect(text).toContain('google/protobuf/timestamp.proto')
@@ -180,7 +180,7 @@ test('reflection lists the services and describes a message with the well-known 
 
 test('a connection closed after too many cancelled calls is retryable for waiting callers', async () => {
   let waiting = 0
-  answer = (_, { signal }) => {
+  response = (_, { signal }) => {
     waiting++
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   }

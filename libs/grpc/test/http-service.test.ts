@@ -27,10 +27,10 @@ async function serve(identity: Identity | undefined): Promise<string> {
 /** Returns the response body, or `refused`. */
 function call(service: HttpService): Promise<string> {
   return new Promise((resolve) => {
-    const asking = platformRequest(service, '/', {}, (answer) => {
+    const asking = platformRequest(service, '/', {}, (result) => {
       let text = ''
-      answer.on('data', (part: Buffer) => (text += part)).on('end', () => resolve(text))
-      answer.on('error', () => resolve('refused'))
+      result.on('data', (part: Buffer) => (text += part)).on('end', () => resolve(text))
+      result.on('error', () => resolve('refused'))
     })
     asking.on('error', () => resolve('refused'))
     asking.end()

@@ -27,8 +27,8 @@ test('a configured ffmpeg that is too old is rejected', async () => {
   const old = join(folder, 'old')
   await rm(join(folder, 'ffprobe'), { force: true })
   for (const name of ['old', 'ffprobe']) {
-    const answers = `case "$*" in *-version*) echo "${name === 'old' ? 'ffmpeg' : name} version 4.4.2";; *-encoders*) printf ' V h264 (\\n V..... libx264 x\\n A..... aac x\\n V..... mjpeg x\\n';; esac`
-    await writeFile(join(folder, name), `#!/bin/sh\n${answers}\n`, { mode: 0o755 })
+    const responses = `case "$*" in *-version*) echo "${name === 'old' ? 'ffmpeg' : name} version 4.4.2";; *-encoders*) printf ' V h264 (\\n V..... libx264 x\\n A..... aac x\\n V..... mjpeg x\\n';; esac`
+    await writeFile(join(folder, name), `#!/bin/sh\n${responses}\n`, { mode: 0o755 })
   }
   await expect(findFfmpeg({ path: old })).rejects.toThrow(`VITASCOPE_FFMPEG=${old} is ffmpeg 4.4.2; name an ffmpeg 5.1 or newer`)
 })

@@ -38,15 +38,15 @@ export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: 
         retryAfter: 1,
       })
     }
-    const known = await storedAnswer(tx, idempotency)
+    const known = await findStoredResponse(tx, idempotency)
     if (known) return codec.decode(known)
-    const answer = await change(tx)
+    const result = await change(tx)
     await tx.query(
       `insert into idempotency (key, fingerprint, response) values ($1, $2, $3)
        on conflict (key) do update set fingerprint = excluded.fingerprint, response = excluded.response, create_time = now()`,
-      [idempotency.key, idempotency.fingerprint, Buffer.from(codec.encode(answer))],
+      [idempotency.key, idempotency.fingerprint, Buffer.from(codec.encode(result))],
     )
-    return answer
+    return result
   }, signal)
 }
 
@@ -56,11 +56,11 @@ export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: 
  */
 export async function storedResponse<T>(db: Db, { idempotency, signal }: Call, codec: Codec<T>): Promise<T | undefined> {
   signal?.throwIfAborted()
-  const known = idempotency && (await storedAnswer(db, idempotency))
+  const known = idempotency && (await findStoredResponse(db, idempotency))
   return known && codec.decode(known)
 }
 
-async function storedAnswer(
+async function findStoredResponse(
   { query }: Pick<Db, 'query'>,
   { key, fingerprint }: NonNullable<Call['idempotency']>,
 ): Promise<Buffer | undefined> {

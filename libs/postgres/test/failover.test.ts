@@ -184,7 +184,7 @@ test('results that arrive out of order are not reported as a failover', async ()
   const slow = {
     query: (...question: [string, unknown[]?]) => {
       requested = query(...question)
-      return requested.then((answer) => underWay.then(() => answer))
+      return requested.then((response) => underWay.then(() => response))
     },
   } as unknown as pg.ClientBase
   const overtaken = failovers.check(slow)

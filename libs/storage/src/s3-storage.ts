@@ -67,11 +67,11 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       return withDomainErrors(
         name,
         async () => {
-          const answer = await client.send(
+          const response = await client.send(
             new GetObjectCommand({ Bucket: bucket, Key, Range: range && rangeHeader(range) }),
             requestOptions(signal),
           )
-          return openedOf(answer, range, signal)
+          return openedOf(response, range, signal)
         },
         signal,
         async () => new UnsatisfiableRange(await bytesOf(name, signal)),
@@ -330,8 +330,8 @@ function rangeHeader(range: RangeRequest): string {
   return 'last' in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end ?? ''}`
 }
 
-function openedOf(answer: GetObjectCommandOutput, asked: RangeRequest | undefined, signal: AbortSignal | undefined) {
-  const { Body, ContentLength = 0, ContentRange, LastModified = new Date(0) } = answer
+function openedOf(response: GetObjectCommandOutput, asked: RangeRequest | undefined, signal: AbortSignal | undefined) {
+  const { Body, ContentLength = 0, ContentRange, LastModified = new Date(0) } = response
   if (!(Body instanceof Readable)) throw new Error('the object store responded without a body')
   const total = /\/(\d+)$/.exec(ContentRange ?? '')?.[1]
   const bytes = total === undefined ? ContentLength : Number(total)

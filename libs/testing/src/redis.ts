@@ -42,7 +42,7 @@ export async function startRedis(): Promise<TestRedis> {
   const run = async () => {
     const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
     const child = spawn(program, args, { stdio: 'ignore' })
-    await waitFor(async () => (await call(port, 'PING')) === '+PONG', { timeout: 20_000, describe: 'Redis to answer' })
+    await waitFor(async () => (await call(port, 'PING')) === '+PONG', { timeout: 20_000, describe: 'Redis to respond' })
     return child
   }
   let child = await run()
@@ -53,8 +53,8 @@ export async function startRedis(): Promise<TestRedis> {
     await gone
   }
   const received = async (...words: string[]) => {
-    const answer = await call(port, ...words)
-    if (answer.startsWith('-')) throw new Error(`Redis refuses ${words[0]}: ${answer}`)
+    const result = await call(port, ...words)
+    if (result.startsWith('-')) throw new Error(`Redis refuses ${words[0]}: ${result}`)
   }
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -85,11 +85,11 @@ export async function startRedis(): Promise<TestRedis> {
 function call(port: number, ...words: string[]): Promise<string> {
   const command = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')
   return new Promise((resolve, reject) => {
-    let answer = ''
+    let result = ''
     const socket = connect(port, '127.0.0.1', () => socket.write(`*${words.length}\r\n${command}`))
     socket.setEncoding('utf8').on('data', (text: string) => {
-      answer += text
-      if (answer.includes('\r\n')) socket.end(() => resolve(answer.slice(0, answer.indexOf('\r\n'))))
+      result += text
+      if (result.includes('\r\n')) socket.end(() => resolve(result.slice(0, result.indexOf('\r\n'))))
     })
     socket.once('error', reject)
     socket.once('close', () => reject(new Error('Redis ended before it had answered')))

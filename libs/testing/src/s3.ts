@@ -60,12 +60,12 @@ export async function startS3(): Promise<TestS3> {
     ]
     const env = { PATH: process.env['PATH'], ROOT_ACCESS_KEY: keys.accessKeyId, ROOT_SECRET_KEY: keys.secretAccessKey }
     const child = spawn(program, args, { stdio: 'ignore', env })
-    const answers = () =>
+    const responds = () =>
       fetch(`http://127.0.0.1:${port}/`).then(
         () => true,
         () => false,
       )
-    await waitFor(answers, { timeout: 20_000, describe: 'the S3 server to answer' })
+    await waitFor(responds, { timeout: 20_000, describe: 'the S3 server to respond' })
     return child
   }
   let child = await run()

@@ -86,7 +86,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     settings = read
     api = openJobsClient(settings, new AbortController().signal)
     // A policy takes effect a moment after its creation.
-    await waitFor(() => refusalOf((pod) => ({ ...pod, hostNetwork: true })).then((output) => output.includes('part of the node')), {
+    await waitFor(() => renderError((pod) => ({ ...pod, hostNetwork: true })).then((output) => output.includes('part of the node')), {
       describe: 'the policy to hold',
       timeout: 60_000,
     })
@@ -105,7 +105,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       () => '',
       (error: Error) => error.message,
     )
-  const refusalOf = (change: (pod: V1PodSpec) => V1PodSpec) => refused(aJob(change))
+  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => refused(aJob(change))
   const container = (pod: V1PodSpec, more: object): V1PodSpec => ({
     ...pod,
     containers: pod.containers.map((one) => ({ ...one, ...more })),
@@ -190,7 +190,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     ['the root group', (pod) => ({ ...pod, securityContext: { ...pod.securityContext, supplementalGroups: [0] } })],
     ['a grace period of a day', (pod) => ({ ...pod, terminationGracePeriodSeconds: 86_400 })],
   ])('the admission policy rejects a Job with %s', async (_, change) => {
-    expect(await refusalOf(change)).toMatch(/a Job here/)
+    expect(await renderError(change)).toMatch(/a Job here/)
   })
 
   test('rejects a Job with other labels, or one that bypasses the queue', async () => {
@@ -274,10 +274,10 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       ['create', 'pods', ''],
       ['create', 'rolebindings', 'rbac.authorization.k8s.io'],
     ] as const
-    const answers = (own: string, namespace: string) =>
+    const areAllowed = (own: string, namespace: string) =>
       Promise.all(requested.map(([verb, resource, group]) => cluster.may(own, { namespace, verb, resource, group })))
-    expect(await answers(encoding, jobs)).toEqual([true, true, ...requested.slice(2).map(() => false)])
-    expect(await answers(encoding, platform)).toEqual(requested.map(() => false))
+    expect(await areAllowed(encoding, jobs)).toEqual([true, true, ...requested.slice(2).map(() => false)])
+    expect(await areAllowed(encoding, platform)).toEqual(requested.map(() => false))
     const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: platform })
     const others = accounts.items
       .map(({ metadata }) => metadata?.name ?? '')
@@ -285,7 +285,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     expect(others.length).toBeGreaterThanOrEqual(7)
     for (const name of others) {
       const own = await cluster.accountOf({ namespace: platform, name, folder })
-      expect([name, ...(await answers(own, jobs)), ...(await answers(own, platform))]).toEqual([
+      expect([name, ...(await areAllowed(own, jobs)), ...(await areAllowed(own, platform))]).toEqual([
         name,
         ...requested.map(() => false),
         ...requested.map(() => false),

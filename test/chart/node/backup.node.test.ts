@@ -36,9 +36,9 @@ async function firstSegment(): Promise<string> {
   const [variant = ''] = await linesOf(video.uri.hls)
   const playlist = new URL(variant, video.uri.hls)
   const [segment = ''] = await linesOf(playlist)
-  const answer = await fetch(new URL(segment, playlist))
-  expect(answer.status).toBe(200)
-  return Buffer.from(await answer.arrayBuffer()).toString('base64')
+  const response = await fetch(new URL(segment, playlist))
+  expect(response.status).toBe(200)
+  return Buffer.from(await response.arrayBuffer()).toString('base64')
 }
 
 describeChart('backup and restore', () => {

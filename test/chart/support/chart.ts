@@ -9,11 +9,11 @@ import { parseAllDocuments } from 'yaml'
 export const chart = join(import.meta.dirname, '../../../helm/vitascope')
 
 /**
- * The packed chart of the previous version: start of an upgrade and target of a rollback. Replace
- * it with each version of the chart.
+ * The packed chart of the previous version. Upgrade tests start from it and rollback tests return to it.
+ * Replace it with each new version of the chart.
  */
 export const previousChart = join(import.meta.dirname, '../previous/vitascope-0.1.0.tgz')
-/** Commit from which it was packed. */
+/** Commit of the packed chart. */
 export const PREVIOUS_COMMIT = 'e530430'
 
 /** Tests that require Helm; skipped without it. */
@@ -92,7 +92,7 @@ export function render(sets: readonly string[], values: object = {}, flags: read
 }
 
 /** Returns Helm's error message, or an empty text on success. */
-export function refusalOf(sets: readonly string[], values: object = {}): string {
+export function renderError(sets: readonly string[], values: object = {}): string {
   const { code, err: output } = template(sets, values, [])
   return code === 0 ? '' : output
 }
@@ -134,24 +134,24 @@ export function componentOf({ metadata }: Manifest): string | undefined {
  * component `encode`).
  */
 export function workloads(manifests: readonly Manifest[]): { manifest: Manifest; component: string; pod: PodSpec }[] {
-  const made = manifests
+  const fromWorkloads = manifests
     .filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job', 'DaemonSet', 'CronJob'].includes(kind))
     .map((manifest) => {
       const spec = manifest.spec as { template: { spec: PodSpec }; jobTemplate?: { spec: { template: { spec: PodSpec } } } }
       const { template } = spec.jobTemplate?.spec ?? spec
       return { manifest, component: componentOf(manifest) ?? '', pod: template.spec }
     })
-  const ofJobs = manifests.flatMap((manifest) => {
+  const fromPodTemplates = manifests.flatMap((manifest) => {
     const text = manifest.kind === 'ConfigMap' ? manifest.data?.['pod-template.json'] : undefined
     return text === undefined ? [] : [{ manifest, component: 'encode', pod: (JSON.parse(text) as { spec: PodSpec }).spec }]
   })
-  const scaled = manifests
+  const fromScaledJobs = manifests
     .filter(({ kind }) => kind === 'ScaledJob')
     .map((manifest) => {
       const { jobTargetRef } = manifest.spec as { jobTargetRef: { template: { spec: PodSpec } } }
       return { manifest, component: componentOf(manifest) ?? '', pod: jobTargetRef.template.spec }
     })
-  return [...made, ...ofJobs, ...scaled]
+  return [...fromWorkloads, ...fromPodTemplates, ...fromScaledJobs]
 }
 
 /** Returns the pods of a component's workload. */

@@ -12,14 +12,14 @@ export interface Batch {
 }
 
 export interface EventStore {
-  /** Inserts a batch and returns its number. The events are durable when the promise resolves. */
+  /** Inserts a batch and returns its id. The events are durable when the promise resolves. */
   write(batch: Batch): Promise<string>
   /** Creates missing partitions for the days. */
   prepare(days: readonly string[]): Promise<void>
 }
 
-/** Sequence numbers that are fetched at once, so that an insert needs a single round trip. */
-const NUMBERS_PER_FETCH = 100
+/** Number of batch ids that are fetched together, so that most inserts need a single round trip. */
+const IDS_PER_FETCH = 100
 
 /**
  * Creates the store. `writer` is the UUID of this process, which is stored with each insert; by
@@ -27,30 +27,30 @@ const NUMBERS_PER_FETCH = 100
  */
 export function createEventStore(db: Db, writer: string = randomUUID()): EventStore {
   const preparedDays = new Set<string>()
-  let numbers: string[] = []
+  let batchIds: string[] = []
   const prepare = async (days: readonly string[]) => {
     const missing = days.filter((day) => !preparedDays.has(day))
     if (missing.length === 0) return
     await db.transaction((tx) => makePartitions(tx, EVENTS, missing))
     for (const day of missing) preparedDays.add(day)
   }
-  const nextNumber = async () => {
-    const unused = numbers.pop()
+  const nextBatchId = async () => {
+    const unused = batchIds.pop()
     if (unused !== undefined) return unused
     const rows = await db.query<{ batch_id: string }>(
       `select nextval(pg_get_serial_sequence('pending_batch', 'batch_id'))::text as batch_id from generate_series(1, $1)`,
-      [NUMBERS_PER_FETCH],
+      [IDS_PER_FETCH],
     )
     const [first, ...others] = rows.map(({ batch_id }) => batch_id)
-    if (first === undefined) throw new Error('the sequence of batch ids returned no numbers')
-    numbers = others.reverse()
+    if (first === undefined) throw new Error('the sequence of batch ids returned no ids')
+    batchIds = others.reverse()
     return first
   }
   return {
     prepare,
     async write({ days, lines }) {
       await prepare(days)
-      const batchId = await nextNumber()
+      const batchId = await nextBatchId()
       try {
         await db.copy(
           `insert into pending_batch (batch_id, days, events, writer) overriding system value
@@ -60,10 +60,10 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
         )
         return batchId
       } catch (error) {
-        // A partition may have been dropped since. After a failover, the new primary may assign
-        // these numbers to other processes.
+        // A partition may have been dropped in the meantime. After a failover, the new primary may assign
+        // these ids to other processes.
         preparedDays.clear()
-        numbers = []
+        batchIds = []
         throw error
       }
     },

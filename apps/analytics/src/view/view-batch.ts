@@ -2,12 +2,12 @@ import { dayOf } from './contribution.ts'
 import type { StoredEvent } from './event-row.ts'
 import { addEvent, addPart, emptyPart, isPlay, type ViewPart } from './view.ts'
 
-/** Several events, merged into views. Its size depends on the number of views, not of events. */
+/** The views that result from several events. Its size depends on the number of views, not of events. */
 export interface ViewBatch {
   events: number
-  /** By view and video. */
+  /** Views by `viewKey`. */
   views: Map<string, BatchedView>
-  /** Distinct viewers. */
+  /** Distinct viewers by day, organisation, video and visitor. */
   viewers: Map<string, VisitorDay>
 }
 
@@ -15,7 +15,7 @@ export interface BatchedView {
   viewId: string
   videoId: string
   organisationId: string
-  /** One per duration that the video had. */
+  /** One part for each duration of the video. The duration can change while the video is encoded. */
   parts: ViewPart[]
   /** Arrival time of the last event. */
   seenMs: number
@@ -30,7 +30,7 @@ export interface VisitorDay {
   visitor: string
 }
 
-/** Returns the merged events. Optimised for consecutive events of the same view and visitor. */
+/** Merges events into views. Optimised for consecutive events of the same view and visitor. */
 export function batchViews(events: readonly StoredEvent[]): ViewBatch {
   const batch = emptyBatch()
   batch.events = events.length
@@ -52,8 +52,8 @@ export function batchViews(events: readonly StoredEvent[]): ViewBatch {
 }
 
 /**
- * Merges all batches into the first one and returns it. The result takes over their objects, so the
- * arguments must not be used afterwards.
+ * Merges all batches into the first one and returns it. The result shares objects with the arguments,
+ * so the caller must not use these afterwards.
  */
 export function mergeBatches(all: readonly ViewBatch[]): ViewBatch {
   const [first = emptyBatch(), ...others] = all

@@ -2,9 +2,9 @@ import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
 import { isStorable } from '@vitascope/request'
-import { sealedCodec } from '../key/answer-codec.ts'
 import { announceKeys } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
+import { sealedCodec } from '../key/response-codec.ts'
 import type { ApiKey, ApiKeyStore } from './api-key.ts'
 
 interface ApiKeyRow {

@@ -1,6 +1,6 @@
 import { type Db, type Outbox, type Query, type Transaction, withIdempotency } from '@vitascope/postgres'
-import { plainCodec } from '../key/answer-codec.ts'
 import { announceKeys } from '../key/key-change.ts'
+import { plainCodec } from '../key/response-codec.ts'
 import type { Organisation, OrganisationDetails, OrganisationStore, Quota } from './organisation.ts'
 
 export interface OrganisationRow {

@@ -1,7 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
-import { plainCodec } from '../key/answer-codec.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
+import { plainCodec } from '../key/response-codec.ts'
 import type { Attribute, ThirdPartyToken, ThirdPartyTokenDetails, ThirdPartyTokenStore } from './third-party-token.ts'
 
 interface TokenRow {

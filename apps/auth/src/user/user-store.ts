@@ -1,8 +1,8 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, type Query, withIdempotency } from '@vitascope/postgres'
-import { plainCodec } from '../key/answer-codec.ts'
 import { announceKeys } from '../key/key-change.ts'
+import { plainCodec } from '../key/response-codec.ts'
 import type { User, UserStatus, UserStore } from './user.ts'
 
 interface UserRow {

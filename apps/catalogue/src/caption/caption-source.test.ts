@@ -27,8 +27,8 @@ let server: Server
 let origin: string
 beforeAll(async () => {
   server = createServer((request, response) => {
-    const answer = FILES[(request.url ?? '').split('?')[0] ?? '']
-    if (answer) answer(request, response)
+    const listener = FILES[(request.url ?? '').split('?')[0] ?? '']
+    if (listener) listener(request, response)
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -73,7 +73,7 @@ test('rejects a private address without a request', async () => {
   await expect(read({ url: 'http://captions.example/a.srt' }, named)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'url' }] })
 })
 
-test.each(['/large.srt', '/endless.srt'])('%s is too large', async (path) => {
+test.each(['/large.srt', '/endless.srt'])('rejects %s because it exceeds 5 MiB', async (path) => {
   await expect(read({ url: origin + path })).rejects.toMatchObject({ reason: 'CAPTION_TOO_LARGE' })
 })
 

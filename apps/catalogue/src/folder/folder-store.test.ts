@@ -40,13 +40,13 @@ describe('a folder', () => {
     await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
   })
   test('is created once by 20 concurrent calls with the same name', async () => {
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => create({ name: 'Raced' })))
-    expect(names(answers)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => create({ name: 'Raced' })))
+    expect(names(results)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is renamed by one of many concurrent calls with the same new name', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => aKey()))
-    const answers = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
-    expect(names(answers)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
+    const results = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
+    expect(names(results)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is returned with its previous state when it is updated', async () => {
     const made = await create({ description: 'old' })
@@ -113,12 +113,12 @@ describe('the videos of a folder', () => {
     for (let round = 0; round < 5; round++) {
       const key = await aKey()
       const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
-      const answers = await Promise.allSettled([
+      const results = await Promise.allSettled([
         ...videos.flatMap(({ videoId }) => [folders.addVideo(key, videoId, aCall()), folders.addVideo(key, videoId, aCall())]),
         ...videos.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
         folders.remove(key),
       ])
-      expect(names(answers).filter((name) => !/^(done|FOLDER_NOT_FOUND|VIDEO_NOT_FOUND)$/.test(name))).toEqual([])
+      expect(names(results).filter((name) => !/^(done|FOLDER_NOT_FOUND|VIDEO_NOT_FOUND)$/.test(name))).toEqual([])
       expect(await catalogue.db.query('select 1 from folder_video where folder_id = $1', [key.folderId])).toEqual([])
     }
   })

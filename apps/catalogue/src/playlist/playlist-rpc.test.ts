@@ -66,9 +66,9 @@ test('a playlist of large videos is returned in parts that fit into messages, ea
     let parts = 0
     let skip = 0
     do {
-      const answer = await part(skip)
-      ids.push(...idsOf(answer))
-      skip = answer.nextSkip
+      const response = await part(skip)
+      ids.push(...idsOf(response))
+      skip = response.nextSkip
       parts++
     } while (skip > 0 && parts < 25)
     expect(ids).toHaveLength(25)

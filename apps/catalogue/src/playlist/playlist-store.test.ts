@@ -65,9 +65,9 @@ describe('the order of a playlist', () => {
 
   test('accepts one of 50 concurrent additions at 24 videos', async () => {
     const key = await aPlaylist(Array.from({ length: 24 }, () => other))
-    const answers = await Promise.allSettled(Array.from({ length: 50 }, () => add(key, videoId)))
-    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    for (const answer of answers) if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ reason: 'PLAYLIST_FULL' })
+    const responses = await Promise.allSettled(Array.from({ length: 50 }, () => add(key, videoId)))
+    expect(responses.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const response of responses) if (response.status === 'rejected') expect(response.reason).toMatchObject({ reason: 'PLAYLIST_FULL' })
     expect((await playlists.find(key))?.playlist.videoIds).toHaveLength(25)
   })
 
@@ -89,11 +89,11 @@ describe('the order of a playlist', () => {
   test('stays correct while videos are deleted and added concurrently', async () => {
     const uploads = await Promise.all(Array.from({ length: 6 }, () => catalogue.upload()))
     const key = await aPlaylist(uploads.map((upload) => upload.videoId))
-    const answers = await Promise.allSettled([
+    const responses = await Promise.allSettled([
       ...uploads.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
       ...Array.from({ length: 6 }, () => add(key, other)),
     ])
-    expect(answers.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(responses.filter(({ status }) => status === 'rejected')).toEqual([])
     expect((await playlists.find(key))?.playlist.videoIds).toEqual(Array.from({ length: 6 }, () => other))
   })
 })

@@ -254,18 +254,18 @@ describe('a file', () => {
   })
   test('is accepted only after the previous one has ended, also with ten concurrent calls', async () => {
     const { presentationId } = await withSlides()
-    const answers = await Promise.allSettled(Array.from({ length: 10 }, () => add(presentationId)))
-    const refusals = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
+    const responses = await Promise.allSettled(Array.from({ length: 10 }, () => add(presentationId)))
+    const refusals = responses.flatMap((response) => (response.status === 'rejected' ? [response.reason] : []))
     expect(refusals).toHaveLength(9)
     for (const refusal of refusals) expect(refusal).toMatchObject({ kind: 'conflict', reason: 'PRESENTATION_BUSY' })
   })
   test('is accepted once, also with repeated and concurrent calls', async () => {
     const sourceObject = 'upload/1/same.pdf'
-    const answers = await Promise.allSettled(Array.from({ length: 8 }, () => add('', { sourceObject })))
-    const [first] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-    for (const answer of answers) {
-      if (answer.status === 'fulfilled') expect(answer.value).toEqual(first)
-      else expect(answer.reason).toMatchObject({ kind: 'conflict' })
+    const responses = await Promise.allSettled(Array.from({ length: 8 }, () => add('', { sourceObject })))
+    const [first] = responses.flatMap((response) => (response.status === 'fulfilled' ? [response.value] : []))
+    for (const response of responses) {
+      if (response.status === 'fulfilled') expect(response.value).toEqual(first)
+      else expect(response.reason).toMatchObject({ kind: 'conflict' })
     }
     expect(await add('', { sourceObject })).toEqual(first)
     expect(await add(first?.presentationId, { sourceObject })).toEqual(first)

@@ -106,9 +106,9 @@ describe('bytes', () => {
   })
   test('never exceed the quota under twenty concurrent uploads and results', async () => {
     await limit({ bytes: 60 * MIB })
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, upload))
-    const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-    for (const answer of answers) if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ reason: 'QUOTA_BYTES' })
+    const responses = await Promise.allSettled(Array.from({ length: 20 }, upload))
+    const accepted = responses.flatMap((response) => (response.status === 'fulfilled' ? [response.value] : []))
+    for (const response of responses) if (response.status === 'rejected') expect(response.reason).toMatchObject({ reason: 'QUOTA_BYTES' })
     expect(accepted).toHaveLength(8)
     expect(await usage()).toMatchObject({ reservedBytes: 60 * MIB, jobs: 8 })
     const kept = await Promise.all(accepted.map(({ jobId }) => publish(jobId, 9 * MIB)))
@@ -173,8 +173,8 @@ describe('minutes', () => {
 describe('active jobs', () => {
   test('never exceed the quota under concurrent uploads, and a finished job allows another one', async () => {
     await limit({ concurrentJobs: 5 })
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, upload))
-    const accepted = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+    const responses = await Promise.allSettled(Array.from({ length: 20 }, upload))
+    const accepted = responses.flatMap((response) => (response.status === 'fulfilled' ? [response.value] : []))
     expect(accepted).toHaveLength(5)
     await expect(upload()).rejects.toMatchObject({ reason: 'TOO_MANY_JOBS', retryAfter: expect.any(Number) })
     const [first] = accepted

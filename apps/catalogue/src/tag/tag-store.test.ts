@@ -56,8 +56,8 @@ describe('adding and deleting', () => {
   })
   test('lose no tag concurrently, and each tag is added by one call', async () => {
     const videoId = await uploadWith([])
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => add(videoId, ['same', `t${index}`])))
-    expect(answers.flat().filter((tag) => tag === 'same')).toHaveLength(1)
+    const results = await Promise.all(Array.from({ length: 20 }, (_, index) => add(videoId, ['same', `t${index}`])))
+    expect(results.flat().filter((tag) => tag === 'same')).toHaveLength(1)
     expect((await catalogue.videos.find('1', videoId))?.tags).toHaveLength(21)
     await expectExact()
   })

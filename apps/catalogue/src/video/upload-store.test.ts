@@ -46,11 +46,11 @@ describe('with an idempotency key', () => {
   test('twenty concurrent calls create one video, and each receives it or must retry', async () => {
     const before = await count('media')
     const call = aCall({ key, fingerprint: 'f'.repeat(64) })
-    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(anUpload(), call)))
+    const responses = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(anUpload(), call)))
     const first = await catalogue.uploads.accept(anUpload(), call)
-    for (const answer of answers) {
-      if (answer.status === 'fulfilled') expect(answer.value).toEqual(first)
-      else expect(answer.reason).toMatchObject({ reason: 'IDEMPOTENCY_RUNNING' })
+    for (const response of responses) {
+      if (response.status === 'fulfilled') expect(response.value).toEqual(first)
+      else expect(response.reason).toMatchObject({ reason: 'IDEMPOTENCY_RUNNING' })
     }
     expect(await count('media')).toBe(before + 1)
     expect(await catalogue.messages()).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** The values of video fields that have several parts. */
+/** Types of the video fields that consist of several values. */
 
 export interface ContentExpiry {
   expireTime: Date | undefined

@@ -1,8 +1,8 @@
 import { encodePageToken, type PagePlace, type PageRequest, pageSizeOf, readIdToken } from '@vitascope/request'
 import { type Entry, MAX_ENTRIES } from './entry.ts'
 
-/** Rows per statement, at most 20 MB. */
-const PART = 10
+/** Rows per statement. They have at most 20 MB. */
+const ROWS_PER_STATEMENT = 10
 /** Messages are limited to 4 MiB. One entry has at most about 1.9 MB and always fits. */
 const MAX_BYTES = 3 * 1024 * 1024
 
@@ -15,16 +15,16 @@ export async function readEntryPage(
   const size = pageSizeOf({ pageSize, skip }, MAX_ENTRIES)
   const entries: Entry[] = []
   let bytes = 0
-  for (let place = { after: readIdToken(pageToken), limit: PART, skip }; ; ) {
-    const part = await read(place)
-    for (const entry of part) {
+  for (let place = { after: readIdToken(pageToken), limit: ROWS_PER_STATEMENT, skip }; ; ) {
+    const rows = await read(place)
+    for (const entry of rows) {
       bytes += messageSize(entry)
       const last = entries.at(-1)
       if (last && (entries.length === size || bytes > MAX_BYTES)) return { entries, nextPageToken: encodePageToken([last.collaborationId]) }
       entries.push(entry)
     }
-    const last = part.at(-1)
-    if (!last || part.length < PART) return { entries, nextPageToken: '' }
-    place = { after: last.collaborationId, limit: PART, skip: 0 }
+    const last = rows.at(-1)
+    if (!last || rows.length < ROWS_PER_STATEMENT) return { entries, nextPageToken: '' }
+    place = { after: last.collaborationId, limit: ROWS_PER_STATEMENT, skip: 0 }
   }
 }

@@ -23,7 +23,7 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
       if (!update) return
       const call = serviceCall('encoding', randomUUID(), signal)
       const isNeeded = await jobs.reportJob({ jobId, revision: Number(revision), update }, call).then(
-        (answer) => answer.wanted,
+        ({ wanted }) => wanted,
         (error: unknown) => {
           // The catalogue does not know the job, so its objects will never be used.
           if (isDomainError(error) && error.reason === 'JOB_NOT_FOUND') return false

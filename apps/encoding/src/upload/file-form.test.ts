@@ -49,7 +49,7 @@ function send(beginning: string, from = 'a') {
   return request
 }
 const post = (body: string) =>
-  fetch(url, { method: 'POST', body, headers: { 'content-type': 'multipart/form-data; boundary=b' } }).then((answer) => answer.text())
+  fetch(url, { method: 'POST', body, headers: { 'content-type': 'multipart/form-data; boundary=b' } }).then((result) => result.text())
 
 test('rejects a form whose file does not start in time', async () => {
   settings.timeoutMs = 100

@@ -60,7 +60,7 @@ export function platformRequest(
   { origin, agent }: HttpService,
   path: string,
   options: RequestOptions,
-  listener: (answer: IncomingMessage) => void,
+  listener: (response: IncomingMessage) => void,
 ): ClientRequest {
   const url = `${origin}${path}`
   return agent ? secureRequest(url, { ...options, agent }, listener) : request(url, options, listener)

@@ -26,7 +26,7 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
   await apply([thePod()])
   await kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout=120s')
   const source = '/tmp/source.mp4'
-  const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((answer) => answer.bytes()).then((bytes) => writeFile('${source}', bytes))`
+  const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((response) => response.bytes()).then((bytes) => writeFile('${source}', bytes))`
   await kubectl('exec', POD, '--', 'node', '--eval', fetched)
   // The pod has the CPU type of this machine.
   const commands = await readBaselines(source, await findFfmpeg())

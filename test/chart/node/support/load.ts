@@ -36,12 +36,12 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
         else report.lost.push(`${new Date().toISOString()} ${fault} ${url}`)
         resolve()
       }
-      const call = get(url, { agent, headers: { authorization }, timeout: 30_000 }, (answer) => {
-        answer.resume()
-        answer.on('end', () => settle(answer.statusCode === 200 ? undefined : String(answer.statusCode)))
-        answer.on('error', (error) => settle(error.message))
+      const call = get(url, { agent, headers: { authorization }, timeout: 30_000 }, (result) => {
+        result.resume()
+        result.on('end', () => settle(result.statusCode === 200 ? undefined : String(result.statusCode)))
+        result.on('error', (error) => settle(error.message))
       })
-      call.on('timeout', () => call.destroy(new Error('no answer in 30 s')))
+      call.on('timeout', () => call.destroy(new Error('no response in 30 s')))
       call.on('error', (error) => settle(error.message))
     })
   const running = (async () => {

@@ -29,8 +29,8 @@ afterEach(async () => {
 })
 afterAll(() => catalogue.close())
 
-async function aReceiver(answer?: Parameters<typeof startReceiver>[0]) {
-  const receiver = await startReceiver(answer)
+async function aReceiver(response?: Parameters<typeof startReceiver>[0]) {
+  const receiver = await startReceiver(response)
   receivers.push(receiver)
   return receiver
 }

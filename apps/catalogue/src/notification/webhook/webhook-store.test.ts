@@ -79,8 +79,8 @@ describe('a webhook', () => {
   })
   test('is limited to 20, also under concurrent requests', async () => {
     const { organisationId } = await aWebhook()
-    const answers = await Promise.allSettled(Array.from({ length: 25 }, () => aWebhook({ organisationId })))
-    const refused = answers.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { reason: string }).reason] : []))
+    const responses = await Promise.allSettled(Array.from({ length: 25 }, () => aWebhook({ organisationId })))
+    const refused = responses.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { reason: string }).reason] : []))
     expect(refused).toEqual(Array(6).fill('WEBHOOKS_FULL'))
   })
   test('is created once per idempotency key, with one secret', async () => {
@@ -243,8 +243,8 @@ describe('a delivery', () => {
   test('is leased by one of many senders', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     for (let count = 0; count < 10; count++) await upload(webhook)
-    const answers = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(stranger)))
-    const mine = answers.flatMap((one) => (one?.webhookId === webhook.webhookId ? [one.deliveryId] : []))
+    const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(stranger)))
+    const mine = responses.flatMap((one) => (one?.webhookId === webhook.webhookId ? [one.deliveryId] : []))
     expect(new Set(mine).size).toBe(mine.length)
     expect(mine.length + (await leaseAll(webhook)).length).toBe(10)
   })

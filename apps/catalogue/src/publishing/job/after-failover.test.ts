@@ -22,9 +22,9 @@ beforeEach(async () => {
   repeated = []
   const encoding = {
     getJob: async ({ jobId = '' }) => {
-      const answer = stateOf(jobId)
-      if (answer instanceof Error) throw answer
-      return { job: EncodingJob.fromPartial(answer) }
+      const response = stateOf(jobId)
+      if (response instanceof Error) throw response
+      return { job: EncodingJob.fromPartial(response) }
     },
     repeatReport: async ({ jobId = '' }) => {
       repeated.push(jobId)

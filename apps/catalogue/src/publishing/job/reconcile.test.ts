@@ -19,13 +19,13 @@ beforeEach(async () => {
 })
 afterAll(() => catalogue.close())
 
-/** Runs one round one minute later. `answer` is what encoding returns for every job. */
-async function reconcileLater(answer: Partial<EncodingJob> | Error, times = { staleSeconds: 30, resultSeconds: 600 }) {
+/** Runs one round one minute later. `response` is what encoding returns for every job. */
+async function reconcileLater(response: Partial<EncodingJob> | Error, times = { staleSeconds: 30, resultSeconds: 600 }) {
   await catalogue.db.query(`update job set check_time = check_time - interval '1 minute', ended_since = ended_since - interval '1 minute'`)
   const encoding = {
     getJob: async () => {
-      if (answer instanceof Error) throw answer
-      return { job: EncodingJob.fromPartial(answer) }
+      if (response instanceof Error) throw response
+      return { job: EncodingJob.fromPartial(response) }
     },
     repeatReport: async ({ jobId = '' }) => {
       repeated.push(jobId)
@@ -69,22 +69,22 @@ describe('a job that ended in encoding without a report', () => {
   test.each([
     ['failed', { state: JobState.JOB_STATE_FAILED, code: 4002, message: 'not a video' }, { code: 4002, message: 'not a video' }],
     ['cancelled', { state: JobState.JOB_STATE_CANCELLED }, { code: 4005 }],
-  ])('%s: ends here too, once the report is late', async (_, answer, outcome) => {
+  ])('%s: ends here too, once the report is late', async (_, response, outcome) => {
     const { jobId } = await catalogue.upload()
-    await reconcileLater(answer)
+    await reconcileLater(response)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
     expect(repeated).toEqual([jobId])
-    await reconcileLater(answer)
+    await reconcileLater(response)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', ...outcome })
   })
   test('successfully: is requested to report again, and fails after a longer time without its set', async () => {
     const { jobId } = await catalogue.upload()
-    const answer = { state: JobState.JOB_STATE_OK }
-    await reconcileLater(answer)
-    await reconcileLater(answer)
+    const response = { state: JobState.JOB_STATE_OK }
+    await reconcileLater(response)
+    await reconcileLater(response)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
     expect(repeated).toEqual([jobId, jobId])
-    await reconcileLater(answer, { staleSeconds: 30, resultSeconds: 60 })
+    await reconcileLater(response, { staleSeconds: 30, resultSeconds: 60 })
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 5002 })
   })
 })
@@ -92,10 +92,10 @@ describe('a job that ended in encoding without a report', () => {
 test.each([
   ['runs it', { state: JobState.JOB_STATE_ENCODING }],
   ['is unavailable', away],
-])('a job is unchanged when encoding %s', async (_, answer) => {
+])('a job is unchanged when encoding %s', async (_, response) => {
   const { jobId } = await catalogue.upload()
   await catalogue.db.query('truncate outbox')
-  for (let round = 0; round < 8; round++) await reconcileLater(answer)
+  for (let round = 0; round < 8; round++) await reconcileLater(response)
   expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
   expect(await received()).toEqual([])
 })

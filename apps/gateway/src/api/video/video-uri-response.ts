@@ -16,53 +16,54 @@ const aliases = [
 
 const stills = ['25', '50', '75'] as const
 
-const address = (description: string) => schema.text(`${description} Empty until it exists.`)
+const urlField = (description: string) => schema.text(`${description} Empty until it exists.`)
 
 export const VideoUriResponse = z
   .object({
-    poster_frame: address('URL of the large JPEG still.'),
-    thumbnail: address('URL of the small JPEG still.'),
+    poster_frame: urlField('URL of the large JPEG still.'),
+    thumbnail: urlField('URL of the small JPEG still.'),
     http: z.record(z.string(), z.string()).meta({
       description:
         'URLs of progressive MP4 files by rendition. Keys are `h264_1200` and similar. `m4v_…`, `mobile_…` and `vp6_…` name the same ' +
         'files. Applied encoding formats add keys such as `hevc_700` and `av1_700`.',
       example: { h264_1200: 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_1200.mp4' },
     }),
-    download_link: address(
+    download_link: urlField(
       'URL of the largest MP4 file that every player can open. It is set if the player settings profile of the video allows downloads.',
     ),
     all_thumbnails: z
       .object(Object.fromEntries(stills.map((percent) => [percent, z.string()])))
       .meta({ description: 'URLs of stills at 25, 50 and 75 % of the video.' }),
-    hls: address('URL of the HLS master playlist.'),
-    storyboard: address('URL of the WebVTT storyboard. It maps times to regions of the preview images.'),
-    preview: address('URL of an animated GIF of a few seconds. It is created if `gif_status` of the media is 1.'),
-    audio: address('URL of the audio as M4A (AAC).'),
+    hls: urlField('URL of the HLS master playlist.'),
+    storyboard: urlField('URL of the WebVTT storyboard. It maps times to regions of the preview images.'),
+    preview: urlField('URL of an animated GIF of a few seconds. It is created if `gif_status` of the media is 1.'),
+    audio: urlField('URL of the audio as M4A (AAC).'),
   })
   .meta({ description: 'URLs of the files.' })
 
-function largest(set: Video['renditions']): { path: string } | undefined {
-  const ordinary = set?.renditions.filter(({ key }) => key.startsWith('h264_'))
-  return ordinary?.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
+/** Returns the largest H.264 file. */
+function findLargestMp4(set: Video['renditions']): { path: string } | undefined {
+  const h264Files = set?.renditions.filter(({ key }) => key.startsWith('h264_'))
+  return h264Files?.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
 }
 
 /** Returns every URL of a video's files. A missing file has an empty URL. */
 export function videoUriResponse(video: Video, publicUrl: string): z.input<typeof VideoUriResponse> {
   const set = video.deliveryVersion === '' ? undefined : video.renditions
   const base = `${publicUrl}/delivery/${video.videoId}/${video.deliveryVersion}`
-  const addressOf = (path: string | undefined) => (path ? `${base}/${path}` : '')
-  const files = new Map(set?.renditions.map((rendition) => [rendition.key, addressOf(rendition.path)]))
-  const thumbnails = new Map(set?.thumbnails.map((still) => [String(still.percent), addressOf(still.path)]))
-  const renamed = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))
+  const urlOf = (path: string | undefined) => (path ? `${base}/${path}` : '')
+  const files = new Map(set?.renditions.map((rendition) => [rendition.key, urlOf(rendition.path)]))
+  const thumbnails = new Map(set?.thumbnails.map((still) => [String(still.percent), urlOf(still.path)]))
+  const aliasUrls = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))
   return {
-    poster_frame: addressOf(set?.posterPath),
-    thumbnail: addressOf(set?.thumbnailPath),
-    http: Object.fromEntries([...renamed, ...files]),
-    download_link: video.downloadAllowed ? addressOf(largest(set)?.path) : '',
+    poster_frame: urlOf(set?.posterPath),
+    thumbnail: urlOf(set?.thumbnailPath),
+    http: Object.fromEntries([...aliasUrls, ...files]),
+    download_link: video.downloadAllowed ? urlOf(findLargestMp4(set)?.path) : '',
     all_thumbnails: Object.fromEntries(stills.map((percent) => [percent, thumbnails.get(percent) ?? ''])),
-    hls: addressOf(set?.hlsPath),
-    storyboard: addressOf(set?.storyboardPath),
-    preview: addressOf(set?.previewPath),
-    audio: addressOf(set?.soundPath),
+    hls: urlOf(set?.hlsPath),
+    storyboard: urlOf(set?.storyboardPath),
+    preview: urlOf(set?.previewPath),
+    audio: urlOf(set?.soundPath),
   }
 }

@@ -11,9 +11,9 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-const rest = { pageSize: 0, pageToken: '', skip: 0 }
+const firstPage = { pageSize: 0, pageToken: '', skip: 0 }
 
-test('a report is consistent when views are merged between its statements', async () => {
+test('the counts of a report match each other when views are merged between its statements', async () => {
   const videoId = fixture.catalogue.aVideo(100)
   const addView = async () => {
     await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 100 }] })])
@@ -23,9 +23,9 @@ test('a report is consistent when views are merged between its statements', asyn
   /** Runs reads one after the other, and merges a view after each. */
   let before: Promise<unknown> = Promise.resolve()
   const readThenMerge = <T>(read: () => Promise<T>): Promise<T> => {
-    const answer = before.then(read)
-    before = answer.then(addView)
-    return answer
+    const result = before.then(read)
+    before = result.then(addView)
+    return result
   }
   const db: Db = {
     ...fixture.db,
@@ -40,7 +40,7 @@ test('a report is consistent when views are merged between its statements', asyn
 
   const one = await reports.getDurationViewed({ organisationId: '1', videoId, period }, as('standard'))
   const list = { organisationId: '1', period, videoIds: [], languages: [], detailed: true }
-  const { videos: all } = await reports.listVideos({ ...list, ...rest }, as('standard'))
+  const { videos: all } = await reports.listVideos({ ...list, ...firstPage }, as('standard'))
   await before
   for (const report of [one, ...all]) {
     const plays = report.counts?.videoPlays ?? 0
