@@ -19,7 +19,7 @@ test('services use plain text unless a folder of certificates is configured', ()
     folder: '/tls',
     callers: ['gateway', 'encoding'],
   })
-  expect(() => tls({ VITASCOPE_TLS_CALLERS: 'gateway' })).toThrow('VITASCOPE_TLS_CALLERS needs VITASCOPE_TLS_DIR')
+  expect(() => tls({ VITASCOPE_TLS_CALLERS: 'gateway' })).toThrow('VITASCOPE_TLS_CALLERS requires VITASCOPE_TLS_DIR')
   expect(() => tls({ VITASCOPE_TLS_DIR: '/tls', VITASCOPE_TLS_CALLERS: '*' })).toThrow('VITASCOPE_TLS_CALLERS: "*"')
 })
 
@@ -37,7 +37,7 @@ test('a service that is called over HTTP uses TLS if the other services do', () 
   expect(origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')
   expect(origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000', VITASCOPE_TLS_DIR: '/tls' })).toBe('https://delivery:4000')
   expect(() => origin({ VITASCOPE_DELIVERY_URL: 'https://delivery:4000' })).toThrow(
-    'VITASCOPE_DELIVERY_URL begins with https://, which needs VITASCOPE_TLS_DIR',
+    'VITASCOPE_DELIVERY_URL starts with https://, which requires VITASCOPE_TLS_DIR',
   )
   expect(() => origin({ VITASCOPE_DELIVERY_URL: 'http://delivery:4000/x' })).toThrow('without a path')
   expect(() => origin({})).toThrow('VITASCOPE_DELIVERY_URL is missing')
