@@ -115,7 +115,7 @@ function serviceTable(settings: readonly Setting[]): string {
   const rows = Object.keys(SERVICES).map((service) => {
     const names = settings.flatMap(({ name, readers }) => {
       const declaration = readers.find(({ process }) => process === service)?.declaration
-      const [, condition] = /^required(.*)$/.exec(declaration ? shownDefault(declaration) : '') ?? []
+      const [, condition] = /^required(.*)$/.exec(declaration ? defaultText(declaration) : '') ?? []
       return condition === undefined ? [] : [`\`${name}\`${condition === '' ? '' : ` (${condition.trim()})`}`]
     })
     return `| ${service} | ${names.join(', ')} |\n`
@@ -130,7 +130,7 @@ function rowOf({ name, readers }: Setting): string {
   const cell = (show: (declaration: SettingDeclaration) => string) => differences(declared, show)
   const cells = [
     `\`${name}\``,
-    cell(shownDefault),
+    cell(defaultText),
     cell(shownValues),
     shownReaders(readers.map(({ process }) => process)),
     [...descriptions][0] ?? '',
@@ -149,7 +149,7 @@ function differences(
   return [usual, ...texts.flatMap(({ process, text }) => (text === usual ? [] : [`${process}: ${text}`]))].join('; ')
 }
 
-function shownDefault({ name, fallback, shownDefault: shown }: SettingDeclaration): string {
+function defaultText({ name, fallback, defaultText: shown }: SettingDeclaration): string {
   if (shown !== undefined) return shown
   if (fallback === undefined) return 'required'
   if (fallback === null) return 'none'

@@ -20,7 +20,7 @@ import { createExportStore } from './export/export-store.ts'
 import { insightHandlers } from './insight/insight-rpc.ts'
 import { createInsightStore } from './insight/insight-store.ts'
 import { createComparisonStore } from './reconcile/comparison-store.ts'
-import { createNightly, watchComparisons } from './reconcile/nightly.ts'
+import { createNightlyComparison, watchComparisons } from './reconcile/nightly.ts'
 import { reconcileInChildProcess } from './reconcile/reconcile-in-child-process.ts'
 import { reportHandlers } from './report/report-rpc.ts'
 import { createReportStore } from './report/report-store.ts'
@@ -62,7 +62,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const countMerged = watchMerge(db, metrics)
   watchGrowth(db, metrics)
   const comparisons = createComparisonStore(db)
-  const nightly = createNightly({ comparisons, compare: (signal) => reconcileInChildProcess(config.databaseUrl, signal), log })
+  const nightly = createNightlyComparison({ comparisons, compare: (signal) => reconcileInChildProcess(config.databaseUrl, signal), log })
   watchComparisons(comparisons, metrics)
 
   server.implement(EventServiceService, eventHandlers({ eventWriter, videos, visitors, views: createStoredViews(db), rejected, metrics }))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createMetrics, type Logger } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
 import { type Claim, createComparisonStore } from '../src/reconcile/comparison-store.ts'
-import { createNightly, watchComparisons } from '../src/reconcile/nightly.ts'
+import { createNightlyComparison, watchComparisons } from '../src/reconcile/nightly.ts'
 import type { Reconciliation } from '../src/reconcile/reconcile.ts'
 import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-process.ts'
 import { anEvent, openFixture } from './test-analytics.ts'
@@ -27,7 +27,7 @@ function replica(compare: (signal: AbortSignal) => Promise<Reconciliation>, log:
     const [, value] = new RegExp(`^vitascope_analytics_${name}\\{.*\\} (.*)$`, 'm').exec(await metrics.text()) ?? []
     return value === undefined ? undefined : Number(value)
   }
-  return { check: createNightly({ comparisons, compare, log }), readMetric }
+  return { check: createNightlyComparison({ comparisons, compare, log }), readMetric }
 }
 const midnightPasses = () => fixture.db.query(`update comparison set compare_time = compare_time - interval '1 day'`)
 const hourPasses = () => fixture.db.query(`update comparison set claim_time = claim_time - interval '61 minutes'`)

@@ -95,7 +95,7 @@ async function state() {
   return rows
 }
 
-test('a foreign user or organisation gives the same error as a missing one', async () => {
+test('a foreign user or organisation returns the same error as a missing one', async () => {
   const response = (work: Promise<unknown>, id: string) =>
     work.then(
       () => 'there',

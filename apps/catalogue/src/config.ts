@@ -37,7 +37,7 @@ const DEFAULT_PUBLIC_URL = 'http://localhost:8080'
 export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const read = readEnvironment(env)
   const publicUrl = (
-    read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, shownDefault: `\`${DEFAULT_PUBLIC_URL}\`` }) ?? DEFAULT_PUBLIC_URL
+    read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, defaultText: `\`${DEFAULT_PUBLIC_URL}\`` }) ?? DEFAULT_PUBLIC_URL
   ).replace(/(?<!\/)\/+$/, '')
   const config = {
     ...readGrpcServiceConfig(read, 'CATALOGUE'),
@@ -93,7 +93,7 @@ function mailSettings(read: Reader, publicUrl: string): MailSettings {
   const from = parseSender(
     read.text('VITASCOPE_MAIL_FROM', {
       fallback: `Vitascope <no-reply@${domain}>`,
-      shownDefault: '`Vitascope <no-reply@HOST>`',
+      defaultText: '`Vitascope <no-reply@HOST>`',
       description: 'Sender of messages to uploaders. HOST is the host of the public URL.',
     }),
   )

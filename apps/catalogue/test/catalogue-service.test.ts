@@ -53,7 +53,7 @@ test('an upload that waits for encoding has the state waiting until work begins'
 })
 
 describe('permissions', () => {
-  test('a record of another organisation gives the same error as a missing one, for every call', async () => {
+  test('a record of another organisation returns the same error as a missing one, for every call', async () => {
     const { videoId, mediaId, jobId } = await play()
     const calls = (id: { videoId: string; mediaId: string; jobId: string }, call: Call) => [
       () => send.videos.getVideo(id, call),
@@ -115,7 +115,7 @@ describe('permissions', () => {
     expect((await send.videos.getVideo({ videoId }, user('3'))).video?.organisationId).toBe('3')
   })
 
-  test('lists contain only videos of the own organisation', async () => {
+  test('users can list only the videos of their own organisation', async () => {
     await upload({ organisationId: '2' }, stranger)
     const list = (more: Partial<ListVideosRequest>, call: Call) =>
       send.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...more }), call)
@@ -133,7 +133,7 @@ describe('permissions', () => {
 })
 
 test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808', "1'--", 'a\0b', '５'])(
-  '%j is not found as an id',
+  'the id %j is not found',
   async (id) => {
     const key = { videoId: id, mediaId: id, jobId: id }
     await expect(send.videos.findPublicVideo(key, guest)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
@@ -224,13 +224,15 @@ describe('a token', () => {
     const first = await send.videos.createVideoToken(request, call)
     expect(await opens(first.token, videoId)).toEqual({ allowed: true, expires: first.expireTime })
     expect(await send.videos.createVideoToken(request, call)).toEqual(first)
-    const [kept] = await database.db.query<{ response: Buffer }>('select response from idempotency where key = $1', [call.idempotency.key])
-    expect(kept?.response.toString('latin1')).not.toContain(first.token)
+    const [stored] = await database.db.query<{ response: Buffer }>('select response from idempotency where key = $1', [
+      call.idempotency.key,
+    ])
+    expect(stored?.response.toString('latin1')).not.toContain(first.token)
   })
   test('is rejected for invalid parameters', async () => {
     const { videoId } = await upload()
-    const wishes = { videoId, expiresInSeconds: 86_401, address: '300.0.0.1' }
-    await expect(send.videos.createVideoToken(wishes, owner)).rejects.toMatchObject({
+    const request = { videoId, expiresInSeconds: 86_401, address: '300.0.0.1' }
+    await expect(send.videos.createVideoToken(request, owner)).rejects.toMatchObject({
       fields: [{ field: 'expires_in_seconds' }, { field: 'address' }],
     })
   })

@@ -86,7 +86,7 @@ async function reasons(requested: Asked[], call: Call): Promise<string[]> {
 }
 
 describe('without the gateway', () => {
-  test('a record of another organisation gives the same error as a missing one', async () => {
+  test('a record of another organisation returns the same error as a missing one', async () => {
     const foreign = await reasons(ofRecords(), stranger)
     expect(foreign).toEqual(await reasons(ofRecords({ overlayId: '999999', contactFormId: '999999' }), stranger))
     expect(foreign.every((reason) => /^(OVERLAY|CONTACT_FORM)_NOT_FOUND/.test(reason))).toBe(true)

@@ -45,7 +45,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
   const read = readEnvironment(env)
   const proxies = parseAddressRules(
     read.list('VITASCOPE_DELIVERY_TRUST_PROXY', {
-      shownDefault: 'loopback',
+      defaultText: 'loopback',
       description: 'Addresses and networks of the gateways, whose `X-Forwarded-For` is used.',
     }),
     'VITASCOPE_DELIVERY_TRUST_PROXY',

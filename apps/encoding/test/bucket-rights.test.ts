@@ -9,7 +9,7 @@ import { BUCKET_USERS, type BucketUser, bucketRightsOf, grantBucketRights, type 
 import { s3Path, startS3, type TestS3, waitFor } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
 interface Policy {
   Version: string
@@ -33,16 +33,16 @@ const describeWithS3 = s3Path() ? describe : describe.skip
 
 describeWithS3('with the documented rights in the bucket', () => {
   let s3: TestS3
-  let around: Surroundings
+  let environment: TestEnvironment
   const stores = {} as Record<BucketUser, ObjectStorage>
   const environments = {} as Record<BucketUser, Record<string, string>>
 
   beforeAll(async () => {
     s3 = await startS3()
-    around = await startSurroundings()
+    environment = await startTestEnvironment()
     for (const name of BUCKET_USERS) {
       const keys = await s3.addUser(name)
-      const file = join(around.folder, `s3-secret-${name}`)
+      const file = join(environment.folder, `s3-secret-${name}`)
       await writeFile(file, keys.secretAccessKey)
       const { endpoint, region, bucket } = s3
       stores[name] = await openStorage({ s3: { endpoint, region, bucket, ...keys, virtualHost: false } })
@@ -58,7 +58,7 @@ describeWithS3('with the documented rights in the bucket', () => {
   }, 60_000)
   afterAll(async () => {
     await endProcesses()
-    await around?.close()
+    await environment?.close()
     await s3?.stop()
   })
 
@@ -90,14 +90,14 @@ describeWithS3('with the documented rights in the bucket', () => {
   })
 
   test('a URL becomes a published set that delivery can read', async () => {
-    around.origin.serve('/short.mp4', await makeVideo(join(around.folder, 'short.mp4'), 4))
-    const service = await startServiceProcess(around, environments.encoding)
-    await startWorkerProcess(around, service.address, environments.worker)
+    environment.origin.serve('/short.mp4', await makeVideo(join(environment.folder, 'short.mp4'), 4))
+    const service = await startServiceProcess(environment, environments.encoding)
+    await startWorkerProcess(environment, service.address, environments.worker)
     const caller = openCaller(service.address)
     try {
-      const source = { jobId: '7', mediaId: '97', organisationId: '1', sourceUrl: around.origin.url('/short.mp4') }
+      const source = { jobId: '7', mediaId: '97', organisationId: '1', sourceUrl: environment.origin.url('/short.mp4') }
       await caller.jobs.createJob(source, caller.call)
-      const set = await waitFor(() => around.catalogue.published('7')[0], { timeout: 100_000, describe: 'the video to be published' })
+      const set = await waitFor(() => environment.catalogue.published('7')[0], { timeout: 100_000, describe: 'the video to be published' })
       expect((await caller.job('7')).state).toBe(JobState.JOB_STATE_OK)
       for (const { path } of set.renditions) expect(await stores.delivery.stat(`${set.prefix}/${path}`)).toBeDefined()
       const isEmpty = async () => {

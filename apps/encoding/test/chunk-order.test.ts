@@ -5,7 +5,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { ChunkState, type LeaseChunkResponse, type Task } from '@vitascope/proto/encoding/v1/work'
 import { seeded, waitFor } from '@vitascope/testing'
 import { kubernetesSettings } from './kubernetes-settings.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
 import { aLongProbe, inputOf, segmentPath, segmentsOf, standInWorker } from './stand-in-worker.ts'
 
@@ -14,29 +14,31 @@ import { aLongProbe, inputOf, segmentPath, segmentsOf, standInWorker } from './s
 const PODS = [0, 1, 2]
 const SECONDS = 120
 
-let around: Surroundings
+let environment: TestEnvironment
 let cluster: StandInKubernetes
-let service: Awaited<ReturnType<typeof startHere>>
+let service: Awaited<ReturnType<typeof startInProcess>>
 let worker: ReturnType<typeof standInWorker>
 let jobId = '0'
 let plan: EncodePlan
 let job: V1Job
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
-  cluster = await startKubernetes(around.folder)
-  service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: PODS.length }) })
-  worker = standInWorker(service, around.storage, 'w1:a')
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  cluster = await startKubernetes(environment.folder)
+  service = await startInProcess(environment, {
+    kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: PODS.length }),
+  })
+  worker = standInWorker(service, environment.storage, 'w1:a')
 })
 beforeEach(async () => {
   jobId = String(Number(jobId) + 1)
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe(SECONDS))
   // Encodes the audio.
   await worker.step()
-  const [row] = await around.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])
+  const [row] = await environment.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])
   if (!row) throw new Error('there is no plan')
   plan = row.plan
   job = await waitFor(() => [...cluster.jobs.values()].find(({ metadata }) => metadata?.labels?.['vitascope/job'] === jobId), {
@@ -44,13 +46,13 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
+  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
 })
 afterAll(async () => {
   await service.stop()
   await cluster.stop()
-  await around.close()
+  await environment.close()
 })
 
 interface Held {
@@ -92,7 +94,7 @@ const segmentsBefore = (chunk: number) => (plan.chunks[chunk]?.firstSegment ?? 1
 async function waitUntilPublished(): Promise<void> {
   await worker.step()
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_OK, { describe: 'the job to succeed' })
-  await waitFor(() => around.catalogue.published(jobId).length === 1, { describe: 'the set to be published' })
+  await waitFor(() => environment.catalogue.published(jobId).length === 1, { describe: 'the set to be published' })
 }
 
 test('three pods lease the lowest waiting chunks, and all of their segments can be watched', async () => {
@@ -165,7 +167,7 @@ test('a pod leases the next chunk when its own is complete, and the chunk of a k
 const waitingChunks = async () => (await rows("state = 'waiting'")).map(({ chunk }) => chunk)
 const dueChunks = async () => (await rows("state = 'waiting' and due_time <= now()")).map(({ chunk }) => chunk)
 const rows = (where: string) =>
-  around.db.query<{ chunk: number }>(
+  environment.db.query<{ chunk: number }>(
     `select (payload->>'chunk')::int as chunk from work_item where key = $1 and kind = 'encode' and ${where} order by chunk`,
     [`job:${jobId}`],
   )
@@ -204,7 +206,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
       if (pod.life + 1 === MAX_PODS_PER_INDEX || (deaths.get(held.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
       deaths.set(held.chunk, (deaths.get(held.chunk) ?? 0) + 1)
       if (random() < 0.5) {
-        await around.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [held.task.taskId])
+        await environment.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [held.task.taskId])
         await waitFor(async () => (await waitingChunks()).includes(held.chunk), { describe: 'the lease to expire' })
       }
       lost.push(held)
@@ -231,7 +233,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     if (pod?.held) await actions[action]?.(pod, pod.held)
   }
   for (const held of lost) await expect(complete(held)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
-  const chunks = await around.db.query<{ chunk: number; fence: number }>(
+  const chunks = await environment.db.query<{ chunk: number; fence: number }>(
     'select chunk, fence::float8 as fence from chunk where job_id = $1 and chunk < $2 order by chunk',
     [jobId, plan.chunks.length],
   )

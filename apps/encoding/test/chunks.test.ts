@@ -2,41 +2,41 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { aLongProbe, inputOf, leaseRequest, standInWorker } from './stand-in-worker.ts'
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 let worker: ReturnType<typeof standInWorker>
 let nextJob = 1
 let jobId: string
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
-  service = await startHere(around)
-  worker = standInWorker(service, around.storage, 'w1:a')
+  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  service = await startInProcess(environment)
+  worker = standInWorker(service, environment.storage, 'w1:a')
   jobId = String(nextJob++)
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
 })
 afterEach(() => service.stop())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 const AUDIO = 3
 const chunkOf = (task: Task) => inputOf(task, 'encode').chunk
 const segments = (chunk: number) =>
-  around.db.query<{ path: string; seconds: number }>('select path, seconds from segment where job_id = $1 and chunk = $2 order by path', [
-    jobId,
-    chunk,
-  ])
+  environment.db.query<{ path: string; seconds: number }>(
+    'select path, seconds from segment where job_id = $1 and chunk = $2 order by path',
+    [jobId, chunk],
+  )
 const chunkRow = async (chunk: number) =>
   (
-    await around.db.query<{ prefix: string | null; fence: number }>(
+    await environment.db.query<{ prefix: string | null; fence: number }>(
       'select prefix, fence::float8 as fence from chunk where job_id = $1 and chunk = $2',
       [jobId, chunk],
     )
@@ -58,11 +58,12 @@ test('audio and the first chunk are encoded first, and the set contains all chun
   expect(await segments(1)).toContainEqual({ path: 'h264_250/seg-00002.m4s', seconds: 4 })
   expect(await segments(AUDIO)).toContainEqual({ path: 'audio_64/init.mp4', seconds: 0 })
   await worker.complete(last, await worker.make(last))
-  await waitFor(() => around.catalogue.published(jobId).length === 1)
+  await waitFor(() => environment.catalogue.published(jobId).length === 1)
 })
 
 test('a job reports the progress of each chunk and the total time', async () => {
-  const costs = (job: string) => around.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
+  const costs = (job: string) =>
+    environment.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
   const sum = (rows: { weight: number }[]) => rows.reduce((all, { weight }) => all + weight, 0)
   const mine = await costs(jobId)
   const packaging = 1 + 0.05 * ((await service.job(jobId)).plan?.expectedCpuSeconds ?? Number.NaN)
@@ -70,7 +71,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
 
   const other = String(nextJob++)
   await service.jobs.createJob(
-    { jobId: other, mediaId: '7', organisationId: '2', sourceUrl: around.origin.url('/video.mp4') },
+    { jobId: other, mediaId: '7', organisationId: '2', sourceUrl: environment.origin.url('/video.mp4') },
     service.call,
   )
   const { task: probe } = await service.work.leaseTask(
@@ -85,7 +86,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
 
   const step = await worker.step()
   // Makes the chunk appear to have taken twice its expected time.
-  await around.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
+  await environment.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
   const done = chunkOf(step)
   const left = both - (mine[done]?.weight ?? 0)
   expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + left * 2, 1)
@@ -130,18 +131,18 @@ describe('a segment of a running task', () => {
   test.each([
     ['fails', () => worker.fail(task, 5002)],
     ['is released', () => worker.release(task)],
-    ['is lost', () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)],
+    ['is lost', () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)],
   ])('is removed when the task %s', async (_, end) => {
     const { workPrefix } = inputOf(task, 'encode')
     await end()
     await waitFor(async () => (await segments(AUDIO)).length === 0)
     expect(await chunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })
-    await waitFor(async () => (await around.objects(workPrefix)).length === 0)
+    await waitFor(async () => (await environment.objects(workPrefix)).length === 0)
     await expect(worker.add(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(LEASE_LOST)
     expect(await segments(AUDIO)).toEqual([])
   })
   test('is removed without affecting complete chunks', async () => {
-    const other = standInWorker(service, around.storage, 'w2:a')
+    const other = standInWorker(service, environment.storage, 'w2:a')
     const first = await other.step()
     await worker.fail(task, 5002)
     await waitFor(async () => (await segments(AUDIO)).length === 0)

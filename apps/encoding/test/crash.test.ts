@@ -6,19 +6,19 @@ import { completableJobs, runUntilComplete } from './crashing-service.ts'
 import { makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { aProbeToCopy, copiedBy, standInWorker } from './stand-in-worker.ts'
 
-let around: Surroundings
+let environment: TestEnvironment
 let nextJob = 1
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
-  around.origin.serve('/real.mp4', await makeVideo(join(around.folder, 'real.mp4'), 4))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment.origin.serve('/real.mp4', await makeVideo(join(environment.folder, 'real.mp4'), 4))
 }, 60_000)
 afterEach(() => endProcesses())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 const points: CrashPoint[] = [
   'fetch-began',
@@ -35,7 +35,7 @@ const slidePoints: CrashPoint[] = ['publish-undecided', 'publish-recorded', 'rep
 test.each([...points.map((point) => [point, 'renditions'] as const), ...slidePoints.map((point) => [point, 'slides'] as const)])(
   'after a crash of the service at %s of %s, the job resumes',
   async (point, kind) => {
-    const { attempt, died } = await runUntilComplete(around, completableJobs(around)[kind], String(nextJob++), point)
+    const { attempt, died } = await runUntilComplete(environment, completableJobs(environment)[kind], String(nextJob++), point)
     expect(died).toBe(true)
     // Only a lost fetch counts as a platform fault.
     expect(attempt).toBe(point === 'fetch-began' || point === 'fetch-stored' ? 2 : 1)
@@ -46,13 +46,13 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
   'after a crash of the service at %s of a copied picture, the picture is encoded',
   async (point) => {
     const jobId = String(nextJob++)
-    const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: point, VITASCOPE_LEASE_MS: '2000' })
+    const dying = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: point, VITASCOPE_LEASE_MS: '2000' })
     const before = openCaller(dying.address)
     await before.jobs.createJob(
-      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },
+      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') },
       before.call,
     )
-    const first = standInWorker(before, around.storage, 'worker-1:a')
+    const first = standInWorker(before, environment.storage, 'worker-1:a')
     await first.complete(await first.lease(), aProbeToCopy())
     const failed = await first.lease()
     expect(copiedBy(failed)).toBe(1)
@@ -60,9 +60,9 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     expect(await dying.exited).toBe('SIGKILL')
     before.close()
 
-    const next = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '2000' })
+    const next = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '2000' })
     const after = openCaller(next.address)
-    const worker = standInWorker(after, around.storage, 'worker-1:a')
+    const worker = standInWorker(after, environment.storage, 'worker-1:a')
     // The worker repeats the report of the fault. The service counts it once.
     await worker.fail(failed, 5003).catch(() => {})
     await worker.complete(await worker.lease(), aProbeToCopy())
@@ -70,7 +70,7 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     expect(copiedBy(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))
     await worker.step()
-    await waitFor(() => around.catalogue.published(jobId)[0], { describe: 'the set to be reported' })
+    await waitFor(() => environment.catalogue.published(jobId)[0], { describe: 'the set to be reported' })
     expect((await after.job(jobId)).attempt).toBe(1)
     after.close()
   },
@@ -88,9 +88,11 @@ test.each(['renditions', 'slides'] as const)(
     for (let round = 0; round < TIMES; round++) {
       for (let commit = 1, died = true; died; commit += STEP.commit) {
         const jobId = String(nextJob++)
-        const end = await runUntilComplete(around, completableJobs(around)[kind], jobId, `commit:${commit}`).catch((error: unknown) => {
-          throw new Error(`after commit ${commit}`, { cause: error })
-        })
+        const end = await runUntilComplete(environment, completableJobs(environment)[kind], jobId, `commit:${commit}`).catch(
+          (error: unknown) => {
+            throw new Error(`after commit ${commit}`, { cause: error })
+          },
+        )
         died = end.died
         if (died) deaths += 1
         expect(end.attempt).toBeLessThanOrEqual(2)
@@ -104,31 +106,31 @@ test.each(['renditions', 'slides'] as const)(
 )
 
 test('after a crash of the worker after storing any object, the next worker produces the same frames', async () => {
-  const service = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '2000' })
+  const service = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '2000' })
   const caller = openCaller(service.address)
   let undisturbed: string[] | undefined
   let deaths = 0
   // The first worker is not disturbed.
   for (let put = 0, died = true, round = 0; round < TIMES; ) {
     const jobId = String(nextJob++)
-    const worker = await startWorkerProcess(around, service.address, put === 0 ? {} : { VITASCOPE_CRASH_AT: `put:${put}` })
+    const worker = await startWorkerProcess(environment, service.address, put === 0 ? {} : { VITASCOPE_CRASH_AT: `put:${put}` })
     await caller.jobs.createJob(
-      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/real.mp4') },
+      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/real.mp4') },
       caller.call,
     )
-    const isPublished = () => around.catalogue.published(jobId)[0]
+    const isPublished = () => environment.catalogue.published(jobId)[0]
     const ended = worker.exited.then(() => 'ended' as const)
     const first = await Promise.race([ended, waitFor(isPublished, { timeout: 120_000, describe: `the set of job ${jobId}` })])
     died = first === 'ended'
     if (died) {
       deaths += 1
-      await startWorkerProcess(around, service.address)
+      await startWorkerProcess(environment, service.address)
     }
     const set = await waitFor(isPublished, { timeout: 120_000, describe: `the set of job ${jobId} after ${put} objects` })
-    const frames = await framesOfSet(around, set)
+    const frames = await framesOfSet(environment, set)
     undisturbed ??= frames
     expect(frames).toEqual(undisturbed)
-    await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+    await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
     await endProcesses({ but: service.pid })
     if (put > 0 && !died) {
       round += 1

@@ -3,7 +3,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import type { TaskResult } from '../src/task/task.ts'
 import { startServiceProcess } from './running-process.ts'
-import { type Caller, openCaller, type Surroundings } from './service-under-test.ts'
+import { type Caller, openCaller, type TestEnvironment } from './service-under-test.ts'
 import { leaseRequest, standInWorker } from './stand-in-worker.ts'
 
 /** A job to create, and the objects that must remain when it is complete. */
@@ -18,15 +18,15 @@ export interface DoneJob {
 }
 
 /** Returns a rendition job with a source of the origin, and a slides job with an upload. */
-export function completableJobs(around: Surroundings): Record<'renditions' | 'slides', DoneJob> {
+export function completableJobs(environment: TestEnvironment): Record<'renditions' | 'slides', DoneJob> {
   return {
     renditions: {
       create: (caller, jobId) =>
         caller.jobs.createJob(
-          { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },
+          { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') },
           caller.call,
         ),
-      published: (jobId) => around.catalogue.published(jobId),
+      published: (jobId) => environment.catalogue.published(jobId),
       folder: 'media',
       files: 6,
       sources: 1,
@@ -34,11 +34,11 @@ export function completableJobs(around: Surroundings): Record<'renditions' | 'sl
     slides: {
       async create(caller, jobId) {
         const sourceObject = `upload/${jobId}.pdf`
-        const { bytes } = await around.storage.put(sourceObject, Buffer.from('the bytes of a file'))
+        const { bytes } = await environment.storage.put(sourceObject, Buffer.from('the bytes of a file'))
         const request = { jobId, presentationId: `9${jobId}`, organisationId: '1', sourceObject, sourceBytes: bytes }
         await caller.jobs.createSlideJob(request, caller.call)
       },
-      published: (jobId) => around.catalogue.slides(jobId),
+      published: (jobId) => environment.catalogue.slides(jobId),
       folder: 'slides',
       files: 5,
       sources: 0,
@@ -52,17 +52,17 @@ export function completableJobs(around: Surroundings): Record<'renditions' | 'sl
  * attempts and whether the first service crashed.
  */
 export async function runUntilComplete(
-  around: Surroundings,
+  environment: TestEnvironment,
   kind: DoneJob,
   jobId: string,
   crashAt: string,
 ): Promise<{ attempt: number; died: boolean }> {
   const { create, published, folder, files, sources } = kind
-  const dying = await startServiceProcess(around, { VITASCOPE_CRASH_AT: crashAt })
+  const dying = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: crashAt })
   const before = openCaller(dying.address)
   let unanswered: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: TaskResult } | undefined
   const work = async (caller: Caller) => {
-    const worker = standInWorker(caller, around.storage, 'worker-1:a')
+    const worker = standInWorker(caller, environment.storage, 'worker-1:a')
     while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
       const { task } = await caller.work.leaseTask(leaseRequest({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
       if (!task) continue
@@ -78,28 +78,28 @@ export async function runUntilComplete(
   const isCreated = await create(before, jobId).then(yes, no)
   const isDone = await work(before).then(yes, no)
   // The report to the catalogue follows the last result.
-  const died = !isDone || (await Promise.race([dying.exited.then(yes), isReported(around).then(no)]))
+  const died = !isDone || (await Promise.race([dying.exited.then(yes), isReported(environment).then(no)]))
   if (!died) dying.kill('SIGKILL')
   expect(await dying.exited).toBe('SIGKILL')
   before.close()
 
-  const next = await startServiceProcess(around)
+  const next = await startServiceProcess(environment)
   const after = openCaller(next.address)
   if (!isCreated) await create(after, jobId)
-  if (unanswered) await standInWorker(after, around.storage, 'worker-1:a').complete(unanswered.task, unanswered.result)
+  if (unanswered) await standInWorker(after, environment.storage, 'worker-1:a').complete(unanswered.task, unanswered.result)
   await work(after)
   const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
-  await isReported(around)
+  await isReported(environment)
   expect(new Set(published(jobId).map((one) => one.prefix)).size).toBe(1)
-  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
-  await waitFor(async () => (await around.objects(`source/${jobId}`)).length === sources)
-  expect(await around.objects(`${folder}/9${jobId}`)).toHaveLength(files)
-  expect((await around.objects(set.prefix)).length).toBe(files)
+  await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
+  await waitFor(async () => (await environment.objects(`source/${jobId}`)).length === sources)
+  expect(await environment.objects(`${folder}/9${jobId}`)).toHaveLength(files)
+  expect((await environment.objects(set.prefix)).length).toBe(files)
   const { attempt } = await after.job(jobId)
   after.close()
   return { attempt, died }
 }
 
-const isReported = (around: Surroundings) => waitFor(async () => (await around.db.query('select 1 from outbox')).length === 0)
+const isReported = (environment: TestEnvironment) => waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
 const yes = () => true
 const no = () => false

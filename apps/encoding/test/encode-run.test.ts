@@ -7,9 +7,9 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { isAlive, waitFor } from '@vitascope/testing'
 import { makeFakeFfmpeg, makeVideo, makeVideoToCopy } from './fixture.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { type Caller, filesIn, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-let around: Surroundings
+let environment: TestEnvironment
 let caller: Caller
 let nextJob = 1
 /** An encode takes some seconds, or ten times as long on a busy machine. */
@@ -17,22 +17,22 @@ const TIMEOUT_MS = 100_000
 jest.setTimeout(2 * TIMEOUT_MS)
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/short.mp4', await makeVideo(join(around.folder, 'short.mp4'), 4))
-  around.origin.serve('/long.mp4', await makeVideo(join(around.folder, 'long.mp4'), 9))
-  around.origin.serve('/copy.mp4', await makeVideoToCopy(join(around.folder, 'copy.mp4'), 6))
-  around.origin.serve('/text.mp4', Buffer.from('this is no video at all\n'.repeat(50)))
-  around.origin.serve('/playlist.mp4', Buffer.from('#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:4,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/short.mp4', await makeVideo(join(environment.folder, 'short.mp4'), 4))
+  environment.origin.serve('/long.mp4', await makeVideo(join(environment.folder, 'long.mp4'), 9))
+  environment.origin.serve('/copy.mp4', await makeVideoToCopy(join(environment.folder, 'copy.mp4'), 6))
+  environment.origin.serve('/text.mp4', Buffer.from('this is no video at all\n'.repeat(50)))
+  environment.origin.serve('/playlist.mp4', Buffer.from('#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:4,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n'))
 })
 afterEach(async () => {
   caller.close()
   await endProcesses()
-  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
 })
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 async function start(env: Record<string, string> = {}) {
-  const service = await startServiceProcess(around, env)
+  const service = await startServiceProcess(environment, env)
   caller = openCaller(service.address)
   return service
 }
@@ -42,7 +42,7 @@ async function start(env: Record<string, string> = {}) {
  * its plan.
  */
 async function planOf(jobId: string) {
-  const [row] = await around.db.query<{ can_copy_video: boolean; copied: number }>(
+  const [row] = await environment.db.query<{ can_copy_video: boolean; copied: number }>(
     `select can_copy_video, jsonb_array_length(jsonb_path_query_array(plan::jsonb, '$.renditions[*].video.copied'))::int as copied
      from job where job_id = $1`,
     [jobId],
@@ -52,7 +52,7 @@ async function planOf(jobId: string) {
 
 async function create(path: string): Promise<string> {
   const jobId = String(nextJob++)
-  await caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
+  await caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, caller.call)
   return jobId
 }
 
@@ -73,28 +73,31 @@ async function encodingOf(jobId: string, worker: RunningProcess): Promise<number
  * files of its set.
  */
 async function expectOneSet(jobId: string): Promise<void> {
-  const set = await waitFor(() => around.catalogue.published(jobId)[0], { timeout: TIMEOUT_MS, describe: `job ${jobId} to be published` })
+  const set = await waitFor(() => environment.catalogue.published(jobId)[0], {
+    timeout: TIMEOUT_MS,
+    describe: `job ${jobId} to be published`,
+  })
   expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
-  for (const { path, bytes } of set.renditions) expect((await around.storage.stat(`${set.prefix}/${path}`))?.bytes).toBe(bytes)
+  for (const { path, bytes } of set.renditions) expect((await environment.storage.stat(`${set.prefix}/${path}`))?.bytes).toBe(bytes)
   for (const path of [set.hlsPath, set.posterPath, set.thumbnailPath, ...set.thumbnails.map((thumbnail) => thumbnail.path)]) {
-    expect(await around.storage.stat(`${set.prefix}/${path}`)).toBeDefined()
+    expect(await environment.storage.stat(`${set.prefix}/${path}`)).toBeDefined()
   }
-  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
-  expect(await around.objects(`source/${jobId}`)).toHaveLength(1)
-  await waitFor(async () => (await around.objects(`media/9${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
+  await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
+  expect(await environment.objects(`source/${jobId}`)).toHaveLength(1)
+  await waitFor(async () => (await environment.objects(`media/9${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
   let bytes = 0
-  for await (const object of around.storage.list(set.prefix)) bytes += object.bytes
+  for await (const object of environment.storage.list(set.prefix)) bytes += object.bytes
   expect(bytes).toBe(set.bytes)
-  expect(around.catalogue.published(jobId)).toHaveLength(1)
-  expect(around.catalogue.failed(jobId)).toHaveLength(0)
+  expect(environment.catalogue.published(jobId)).toHaveLength(1)
+  expect(environment.catalogue.failed(jobId)).toHaveLength(0)
 }
 
 test('a URL becomes a published set', async () => {
   const service = await start()
-  const worker = await startWorkerProcess(around, service.address)
+  const worker = await startWorkerProcess(environment, service.address)
   const jobId = await create('/short.mp4')
   await expectOneSet(jobId)
-  const [set] = around.catalogue.published(jobId)
+  const [set] = environment.catalogue.published(jobId)
   expect(set).toMatchObject({ width: 320, height: 180, hasVideo: true, hasAudio: true })
   expect(set?.durationSeconds).toBeCloseTo(4, 1)
   expect(set?.renditions.map((rendition) => rendition.key)).toEqual([
@@ -106,10 +109,10 @@ test('a URL becomes a published set', async () => {
     'h264_1200',
   ])
   expect(set?.renditions.every(({ width, height }) => width <= 320 && height <= 180)).toBe(true)
-  const progress = around.catalogue.progress(jobId)
+  const progress = environment.catalogue.progress(jobId)
   expect(progress).toEqual([...progress].sort((a, b) => a - b))
   expect(await caller.job(jobId)).toMatchObject({ attempt: 1, progress: 100 })
-  expect(await filesIn(join(around.folder, 'scratch/worker-worker-1'))).toEqual([])
+  expect(await filesIn(join(environment.folder, 'scratch/worker-worker-1'))).toEqual([])
   worker.kill('SIGTERM')
   service.kill('SIGTERM')
   expect(await Promise.all([worker.exited, service.exited])).toEqual([0, 0])
@@ -117,12 +120,12 @@ test('a URL becomes a published set', async () => {
 
 test.each([['/text.mp4'], ['/playlist.mp4']])('%s is rejected as a source without a retry', async (path) => {
   const service = await start()
-  await startWorkerProcess(around, service.address)
+  await startWorkerProcess(environment, service.address)
   const jobId = await create(path)
-  await waitFor(() => around.catalogue.failed(jobId).length === 1)
-  expect(around.catalogue.failed(jobId)[0]?.code).toBe(4002)
+  await waitFor(() => environment.catalogue.failed(jobId).length === 1)
+  expect(environment.catalogue.failed(jobId)[0]?.code).toBe(4002)
   expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
-  await waitFor(async () => (await around.objects(`source/${jobId}`)).length === 0)
+  await waitFor(async () => (await environment.objects(`source/${jobId}`)).length === 0)
 })
 
 describe('an ffmpeg', () => {
@@ -132,16 +135,16 @@ describe('an ffmpeg', () => {
     ['that hangs', 'exec sleep 60', 5002],
   ])('%s fails the job after three attempts and publishes nothing', async (_, instead, code) => {
     const service = await start()
-    await startWorkerProcess(around, service.address, {
-      VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'fake'), instead),
+    await startWorkerProcess(environment, service.address, {
+      VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(environment.folder, 'fake'), instead),
       VITASCOPE_WORKER_STALL_SECONDS: '1',
     })
     const jobId = await create('/short.mp4')
-    await waitFor(() => around.catalogue.failed(jobId).length === 1, { timeout: 20_000 })
-    expect(around.catalogue.failed(jobId)[0]?.code).toBe(code)
+    await waitFor(() => environment.catalogue.failed(jobId).length === 1, { timeout: 20_000 })
+    expect(environment.catalogue.failed(jobId)[0]?.code).toBe(code)
     expect(await caller.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_FAILED, attempt: 3 })
-    expect(around.catalogue.published(jobId)).toHaveLength(0)
-    expect(await around.objects(`media/9${jobId}`)).toEqual([])
+    expect(environment.catalogue.published(jobId)).toHaveLength(0)
+    expect(await environment.objects(`media/9${jobId}`)).toEqual([])
   })
 })
 
@@ -153,7 +156,7 @@ describe('a picture that can be copied', () => {
   const copies = (lines: RunningProcess['lines']) => lines.filter((line) => line['code'] === 5003).length
   test('is copied', async () => {
     const service = await start()
-    await startWorkerProcess(around, service.address)
+    await startWorkerProcess(environment, service.address)
     const jobId = await create('/copy.mp4')
     await expectOneSet(jobId)
     expect(await caller.job(jobId)).toMatchObject({ attempt: 1 })
@@ -164,9 +167,12 @@ describe('a picture that can be copied', () => {
     // The script drops all frames to copy except the first three.
     const wrong = `for word do shift; case "$word" in noise=*) word="noise=drop='gt(n,3)'";; esac; set -- "$@" "$word"; done`
     // The script runs as another user, who needs a path to the real program.
-    await chmod(around.folder, 0o755)
-    const ffmpeg = await makeFakeFfmpeg(join(around.folder, 'wrong'), `${wrong}\nexec ${join(around.folder, 'wrong/lib/ffmpeg')} "$@"`)
-    const worker = await startWorkerProcess(around, service.address, { VITASCOPE_FFMPEG: ffmpeg })
+    await chmod(environment.folder, 0o755)
+    const ffmpeg = await makeFakeFfmpeg(
+      join(environment.folder, 'wrong'),
+      `${wrong}\nexec ${join(environment.folder, 'wrong/lib/ffmpeg')} "$@"`,
+    )
+    const worker = await startWorkerProcess(environment, service.address, { VITASCOPE_FFMPEG: ffmpeg })
     const jobId = await create('/copy.mp4')
     await expectOneSet(jobId)
     expect(copies(worker.lines) > 0).toBe(canCopy)
@@ -180,19 +186,19 @@ describe('during an encode', () => {
   test('killing a worker ends its ffmpeg, and the next worker continues at once', async () => {
     // The lease lasts much longer than the test, so the restart must end it.
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
-    const worker = await startWorkerProcess(around, service.address)
+    const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     const ffmpeg = await encodingOf(jobId, worker)
     worker.kill('SIGKILL')
     await worker.exited
     await waitFor(() => !isAlive(ffmpeg), { timeout: 10_000, describe: 'ffmpeg to end' })
-    await startWorkerProcess(around, service.address)
+    await startWorkerProcess(environment, service.address)
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
   test('killing ffmpeg costs one attempt', async () => {
     const service = await start()
-    const worker = await startWorkerProcess(around, service.address)
+    const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     process.kill(await encodingOf(jobId, worker), 'SIGKILL')
     await expectOneSet(jobId)
@@ -200,36 +206,37 @@ describe('during an encode', () => {
   })
   test('a worker that pauses past its lease loses its task', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '4000' })
-    const stale = await startWorkerProcess(around, service.address)
+    const stale = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     await encodingOf(jobId, stale)
     stale.kill('SIGSTOP')
-    await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
+    await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectOneSet(jobId)
     // Excludes the time of the last check, which changes repeatedly.
-    const jobs = async () => JSON.stringify(await around.db.query(`select to_jsonb(j) - 'check_time' as job from job j order by job_id`))
+    const jobs = async () =>
+      JSON.stringify(await environment.db.query(`select to_jsonb(j) - 'check_time' as job from job j order by job_id`))
     const rows = await jobs()
     stale.kill('SIGCONT')
     await waitFor(() => stale.lines.some((line) => line['outcome'] === 'lost'), { describe: 'the stale worker to detect its lost lease' })
-    await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+    await waitFor(async () => (await filesIn(join(environment.folder, 'scratch/worker-worker-1'))).length === 0)
     await expectOneSet(jobId)
     expect(await jobs()).toBe(rows)
   })
   test('a stopped worker releases its task, and this counts as no attempt', async () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
-    const worker = await startWorkerProcess(around, service.address)
+    const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     const ffmpeg = await encodingOf(jobId, worker)
     worker.kill('SIGTERM')
     expect(await worker.exited).toBe(0)
     expect(isAlive(ffmpeg)).toBe(false)
-    await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
+    await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(1)
   })
   test('a service that is killed and restarted accepts the result of the running worker', async () => {
     const service = await start()
-    const worker = await startWorkerProcess(around, service.address)
+    const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     await encodingOf(jobId, worker)
     service.kill('SIGKILL')
@@ -242,10 +249,10 @@ describe('during an encode', () => {
   test('a database that drops its connections repeatedly costs no attempt', async () => {
     // The default lease. The short one of these tests may expire while a busy machine reconnects.
     const service = await start({ VITASCOPE_FETCH_LEASE_MS: '10000' })
-    const worker = await startWorkerProcess(around, service.address)
+    const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     const drop = () =>
-      around.db.query(
+      environment.db.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
       )
     let drops = 0
@@ -277,14 +284,14 @@ describe('during an encode', () => {
   }, 300_000)
   test('cancelling a job stops its ffmpeg and leaves no objects', async () => {
     const service = await start()
-    const worker = await startWorkerProcess(around, service.address)
+    const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
     const ffmpeg = await encodingOf(jobId, worker)
     await caller.jobs.cancelJob({ jobId }, caller.call)
     await waitFor(() => !isAlive(ffmpeg), { describe: 'ffmpeg to end' })
     for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/9${jobId}`]) {
-      await waitFor(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
+      await waitFor(async () => (await environment.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
     }
-    await waitFor(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+    await waitFor(async () => (await filesIn(join(environment.folder, 'scratch/worker-worker-1'))).length === 0)
   })
 })

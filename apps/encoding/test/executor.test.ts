@@ -7,37 +7,37 @@ import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../src/kubernetes/executor-config.ts'
 import { KNOWN_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
 import { aLongProbe, inputOf, leaseRequest, standInWorker } from './stand-in-worker.ts'
 
-let around: Surroundings
+let environment: TestEnvironment
 let cluster: StandInKubernetes
-let service: Awaited<ReturnType<typeof startHere>>
+let service: Awaited<ReturnType<typeof startInProcess>>
 let worker: ReturnType<typeof standInWorker>
 let nextJob = 1
 let jobId: string
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
-  cluster = await startKubernetes(around.folder)
-  service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, owner: 'vitascope' }) })
-  worker = standInWorker(service, around.storage, 'w1:a')
+  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
+  cluster = await startKubernetes(environment.folder)
+  service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, owner: 'vitascope' }) })
+  worker = standInWorker(service, environment.storage, 'w1:a')
   jobId = String(nextJob++)
 })
 afterEach(async () => {
   await service.stop()
   await cluster.stop()
 })
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 /** Creates a job of 20 s: three video chunks, and audio, which is encoded at once. */
 async function aJob(lowPriority = false): Promise<void> {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, lowPriority }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.step()
@@ -54,7 +54,9 @@ const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string; t
     ...(status.failedIndexes !== undefined && { failedIndexes: status.failedIndexes }),
   })
 const faults = async () =>
-  (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
+  (await environment.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map(
+    (row) => row.faults,
+  )
 /** Leases a chunk as its pod does. */
 const request = (chunk: number, more: { workerId?: string; planVersion?: number; anyChunk?: boolean; requestId?: string } = {}) =>
   service.work.leaseChunk(
@@ -79,7 +81,7 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
   await worker.complete(last, await worker.make(last))
-  await waitFor(() => around.catalogue.published(jobId).length === 1)
+  await waitFor(() => environment.catalogue.published(jobId).length === 1)
   expect(cluster.created).toHaveLength(1)
 })
 
@@ -100,8 +102,8 @@ test('the state of a chunk is reported: leased, held by another worker, done or 
 
 test('a pod leases chunks until none is left', async () => {
   await service.stop()
-  service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
-  worker = standInWorker(service, around.storage, 'w1:b')
+  service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
+  worker = standInWorker(service, environment.storage, 'w1:b')
   await aJob()
   const job = await made()
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
@@ -138,7 +140,7 @@ test('a Kubernetes Job is created once after a lost response, and again after it
 
 test('replaces a Kubernetes Job of another run with the same name', async () => {
   // After a restore, the database issues the same numbers again.
-  await around.db.query('alter sequence chunk_run_run_id_seq restart with 700000')
+  await environment.db.query('alter sequence chunk_run_run_id_seq restart with 700000')
   const name = `vitascope-encode-${jobId}-700000`
   cluster.put({ metadata: { name, annotations: { 'vitascope/chunks': '7' } } })
   await aJob()
@@ -214,7 +216,7 @@ test('during an outage of the API server, pods continue; new Kubernetes Jobs are
   const former = jobId
   jobId = String(nextJob++)
   await aJob()
-  await waitFor(async () => (await around.db.query('select 1 from chunk_run where job_id = $1', [jobId])).length === 1)
+  await waitFor(async () => (await environment.db.query('select 1 from chunk_run where job_id = $1', [jobId])).length === 1)
   expect(cluster.created).toHaveLength(1)
   cluster.resumeAnswering()
   const job = await made(2)
@@ -235,8 +237,8 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   const { kubeconfig } = cluster
   const restart = async (more: Partial<KubernetesSettings>) => {
     await service.stop()
-    service = await startHere(around, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...more }) })
-    worker = standInWorker(service, around.storage, 'w1:c')
+    service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...more }) })
+    worker = standInWorker(service, environment.storage, 'w1:c')
   }
   await restart({})
   await aJob()
@@ -244,7 +246,7 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   cluster.put({ ...running, spec: { template: {}, ...running.spec, suspend: false }, status: { startTime: new Date() } })
   // One of its chunks stays leased, so that the Job is not considered stale.
   expect((await request(0)).task).toBeDefined()
-  await around.db.query(`update work_item set lease_end = now() + interval '1 hour' where state = 'leased'`)
+  await environment.db.query(`update work_item set lease_end = now() + interval '1 hour' where state = 'leased'`)
   jobId = String(nextJob++)
   await aJob()
   const waiting = await made(2)
@@ -274,7 +276,7 @@ test('no Kubernetes Job is created for a low-priority job while a normal job has
   const tasks = [(await request(0)).task, (await request(1)).task, (await request(2)).task]
   jobId = low
   await aJob(true)
-  const runs = () => around.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
+  const runs = () => environment.db.query('select 1 from chunk_run where job_id = $1 and end_time is null', [low])
   await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the low-priority job' })
   // Chunks that the other Job started are encoded again, in a pass that has seen that run.
   cluster.drop(nameOf(second))

@@ -3,52 +3,52 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { findMissingSets } from '../src/objects/unknown-objects.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { inputOf, standInWorker } from './stand-in-worker.ts'
 
 const TABLES = ['job', 'chunk', 'segment', 'object_prefix', 'worker', 'work_item', 'outbox']
 const LEASE_MS = 3_000
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 let nextJob = 1
 let jobId: string
 let mediaId: string
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await around.db.query(`truncate ${TABLES}, failover`)
-  Object.assign(around.catalogue, { reports: [], unwanted: new Set(), used: new Set() })
+  await environment.db.query(`truncate ${TABLES}, failover`)
+  Object.assign(environment.catalogue, { reports: [], unwanted: new Set(), used: new Set() })
   const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 4_000, reconcileMs: 100, retryMs: 20, lowPriorityMaxWaitSeconds: 3_600 }
-  service = await startHere(around, { timing })
+  service = await startInProcess(environment, { timing })
   jobId = String(nextJob++)
   mediaId = `9${jobId}`
 })
 afterEach(() => service.stop())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 const create = (media = mediaId) =>
-  service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, service.call)
-const aWorker = (id = 'w1:a') => standInWorker(service, around.storage, id)
+  service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, service.call)
+const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
 const setOf = (task: Task) => inputOf(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
 const ended = (wanted: JobState) => waitFor(async () => (await state()) === wanted, { describe: `job ${jobId} to be ${wanted}` })
 const sweptTo = (prefix: string, left: number) =>
-  waitFor(async () => (await around.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
+  waitFor(async () => (await environment.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
 const settled = () =>
-  waitFor(async () => (await around.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
+  waitFor(async () => (await environment.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
 
 /** Copies all rows. The returned function restores them and records a failover. */
 async function snapshot() {
   for (const table of TABLES) {
-    await around.db.query(`drop table if exists past_${table}`)
-    await around.db.query(`create table past_${table} as table ${table}`)
+    await environment.db.query(`drop table if exists past_${table}`)
+    await environment.db.query(`create table past_${table} as table ${table}`)
   }
   return async () => {
-    await around.db.transaction(async ({ query }) => {
+    await environment.db.transaction(async ({ query }) => {
       await query(`truncate ${TABLES}`)
       for (const table of TABLES) await query(`insert into ${table} overriding system value table past_${table}`)
       await query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
@@ -65,13 +65,13 @@ test('a published set is neither changed nor removed after a failover, until it 
   const task = await worker.step()
   await ended(JobState.JOB_STATE_OK)
   await sweptTo(`work/${jobId}`, 0)
-  const set = await around.objects(setOf(task))
+  const set = await environment.objects(setOf(task))
   expect(set).not.toEqual([])
-  around.catalogue.used.add(setOf(task))
+  environment.catalogue.used.add(setOf(task))
   await restore()
   // The segments of the job are missing. The job is planned again without counting an attempt.
   const waiting = async () =>
-    (await around.db.query<{ kind: string }>(`select kind from work_item where state = 'waiting'`)).map(({ kind }) => kind)
+    (await environment.db.query<{ kind: string }>(`select kind from work_item where state = 'waiting'`)).map(({ kind }) => kind)
   await waitFor(async () => `${await waiting()}` === 'probe', { timeout: 10_000, describe: 'the job to be planned again' })
   await worker.step()
   await worker.step()
@@ -82,12 +82,12 @@ test('a published set is neither changed nor removed after a failover, until it 
   const second = setOf(again)
   expect(second).not.toBe(setOf(task))
   await settled()
-  expect(await around.objects(setOf(task))).toEqual(set)
+  expect(await environment.objects(setOf(task))).toEqual(set)
 
-  around.catalogue.used.clear()
-  await around.db.query('update object_prefix set next_sweep = now() where next_sweep is not null')
+  environment.catalogue.used.clear()
+  await environment.db.query('update object_prefix set next_sweep = now() where next_sweep is not null')
   await sweptTo(setOf(task), 0)
-  expect(await around.objects(second)).not.toEqual([])
+  expect(await environment.objects(second)).not.toEqual([])
 }, 30_000)
 
 test('objects without a row are removed, and those of other services are not', async () => {
@@ -95,7 +95,7 @@ test('objects without a row are removed, and those of other services are not', a
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.step()
   await ended(JobState.JOB_STATE_OK)
-  const kept = (await around.objects(`media/${mediaId}`)).length
+  const kept = (await environment.objects(`media/${mediaId}`)).length
   const names = [
     `source/${jobId}/900`,
     `work/${jobId}/901-00aa`,
@@ -103,13 +103,13 @@ test('objects without a row are removed, and those of other services are not', a
     'slides/7/77777-9',
     'media/8/88888-9-00cc',
   ]
-  for (const name of names) await around.storage.put(`${name}/a`, Buffer.from('lost'))
-  await around.storage.put('uploads/1/a', Buffer.from('of somebody else'))
-  await around.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
+  for (const name of names) await environment.storage.put(`${name}/a`, Buffer.from('lost'))
+  await environment.storage.put('uploads/1/a', Buffer.from('of somebody else'))
+  await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
   await settled()
   for (const name of names) await sweptTo(name, 0)
-  expect((await around.objects(`media/${mediaId}`)).length).toBe(kept)
-  expect(await around.objects('uploads')).toEqual(['uploads/1/a'])
+  expect((await environment.objects(`media/${mediaId}`)).length).toBe(kept)
+  expect(await environment.objects('uploads')).toEqual(['uploads/1/a'])
 }, 30_000)
 
 test('a published set with missing objects is reported', async () => {
@@ -117,11 +117,11 @@ test('a published set with missing objects is reported', async () => {
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.step()
   await ended(JobState.JOB_STATE_OK)
-  const missing = () => findMissingSets(around, AbortSignal.timeout(10_000))
+  const missing = () => findMissingSets(environment, AbortSignal.timeout(10_000))
   expect(await missing()).toEqual([])
-  const [name = ''] = await around.objects(`media/${mediaId}`)
+  const [name = ''] = await environment.objects(`media/${mediaId}`)
   const prefix = name.slice(0, name.lastIndexOf('/'))
-  await around.storage.deletePrefix(prefix)
+  await environment.storage.deletePrefix(prefix)
   expect(await missing()).toEqual([prefix])
 })
 
@@ -129,8 +129,8 @@ test('a lease that expires after a failover does not count as an attempt', async
   await create()
   const worker = aWorker()
   await worker.lease()
-  await around.db.query('update job set attempt = 3')
-  await around.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
+  await environment.db.query('update job set attempt = 3')
+  await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
   for (let step = 0; step < 3; step++) await worker.step()
   await ended(JobState.JOB_STATE_OK)
   expect((await service.job(jobId)).attempt).toBe(3)
@@ -140,21 +140,21 @@ test('repeatReport sends a lost report again, and repeats the job if its set was
   await create()
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.step()
-  await waitFor(() => around.catalogue.published(jobId).length === 1)
+  await waitFor(() => environment.catalogue.published(jobId).length === 1)
   await service.jobs.repeatReport({ jobId }, service.call)
-  await waitFor(() => around.catalogue.published(jobId).length === 2)
-  const [first, second] = around.catalogue.published(jobId)
+  await waitFor(() => environment.catalogue.published(jobId).length === 2)
+  const [first, second] = environment.catalogue.published(jobId)
   expect(second).toEqual(first)
   await service.jobs.repeatReport({ jobId: '999' }, service.call)
 
-  around.catalogue.unwanted.add(jobId)
+  environment.catalogue.unwanted.add(jobId)
   await service.jobs.cancelJob({ jobId }, service.call)
   await sweptTo(`media/${mediaId}`, 0)
-  around.catalogue.unwanted.clear()
+  environment.catalogue.unwanted.clear()
   await service.jobs.repeatReport({ jobId }, service.call)
   for (let step = 0; step < 3; step++) await worker.step()
-  await waitFor(() => around.catalogue.published(jobId).length === 3)
-  expect(await around.objects(around.catalogue.published(jobId)[2]?.prefix)).not.toEqual([])
+  await waitFor(() => environment.catalogue.published(jobId).length === 3)
+  expect(await environment.objects(environment.catalogue.published(jobId)[2]?.prefix)).not.toEqual([])
 }, 30_000)
 
 test('a job id that is used twice is rejected', async () => {

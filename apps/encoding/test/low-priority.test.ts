@@ -1,29 +1,32 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { standInWorker } from './stand-in-worker.ts'
 
 const LOW = '1000'
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 afterEach(() => service.stop())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 const create = async (jobId: string, organisationId: string, lowPriority = false) => {
-  const job = { jobId, mediaId: `9${jobId}`, organisationId, sourceUrl: around.origin.url('/video.mp4'), lowPriority }
+  const job = { jobId, mediaId: `9${jobId}`, organisationId, sourceUrl: environment.origin.url('/video.mp4'), lowPriority }
   await service.jobs.createJob(job, service.call)
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: `the source of job ${jobId}` })
 }
 
 test('under constant normal load, a low-priority job waits until its maximum wait and then has normal priority', async () => {
-  const { source, timing } = around.config()
-  service = await startHere(around, { source: { ...source, maxJobsAhead: 1_000 }, timing: { ...timing, lowPriorityMaxWaitSeconds: 3_600 } })
-  const worker = standInWorker(service, around.storage, 'w1:a')
+  const { source, timing } = environment.config()
+  service = await startInProcess(environment, {
+    source: { ...source, maxJobsAhead: 1_000 },
+    timing: { ...timing, lowPriorityMaxWaitSeconds: 3_600 },
+  })
+  const worker = standInWorker(service, environment.storage, 'w1:a')
   await create(LOW, '1', true)
   let normal = 0
   /** Adds a normal job for each completed task, so that normal work is always pending. */
@@ -34,14 +37,14 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   }
   for (let round = 0; round < 6; round++) expect(await serve()).not.toBe(LOW)
   const waitSince = (minutes: number) =>
-    around.db.query(`update work_item set create_time = now() - $2::int * interval '1 minute' where key = $1 and state = 'waiting'`, [
+    environment.db.query(`update work_item set create_time = now() - $2::int * interval '1 minute' where key = $1 and state = 'waiting'`, [
       `job:${LOW}`,
       minutes,
     ])
   await waitSince(59)
   for (let round = 0; round < 4; round++) expect(await serve()).not.toBe(LOW)
   await waitSince(61)
-  const isAged = async () => (await around.db.query('select 1 from job where job_id = $1 and not low_priority', [LOW])).length === 1
+  const isAged = async () => (await environment.db.query('select 1 from job where job_id = $1 and not low_priority', [LOW])).length === 1
   await waitFor(isAged, { describe: 'the job to have normal priority' })
   // Probes have precedence. The job's later tasks do not wait for another hour.
   expect(await serve()).toBe(LOW)

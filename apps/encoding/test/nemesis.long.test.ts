@@ -5,7 +5,7 @@ import { seeded } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
 // Any process may be killed at any time. Each accepted job ends once, and no other files are left.
 
@@ -13,27 +13,27 @@ const JOBS = 12
 const KILLING_MS = Number(process.env['VITASCOPE_NEMESIS_MS'] ?? 30_000)
 const seed = Number(process.env['VITASCOPE_NEMESIS_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
-let around: Surroundings
+let environment: TestEnvironment
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/short.mp4', await makeVideo(join(around.folder, 'short.mp4'), 4))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/short.mp4', await makeVideo(join(environment.folder, 'short.mp4'), 4))
 })
 afterAll(async () => {
   await endProcesses()
-  await around.close()
+  await environment.close()
 })
 
 test(`every job ends once, whichever processes are killed (seed ${seed})`, async () => {
   const random = seeded(seed)
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
-  const first = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '3000' })
+  const first = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '3000' })
   const env = { VITASCOPE_LEASE_MS: '3000', VITASCOPE_ENCODING_LISTEN: first.address }
   const processes: Record<string, RunningProcess> = { service: first }
   const starts: Record<string, () => Promise<RunningProcess>> = {
-    service: () => startServiceProcess(around, env),
-    'worker-1': () => startWorkerProcess(around, first.address, { VITASCOPE_WORKER_NAME: 'worker-1' }),
-    'worker-2': () => startWorkerProcess(around, first.address, { VITASCOPE_WORKER_NAME: 'worker-2' }),
+    service: () => startServiceProcess(environment, env),
+    'worker-1': () => startWorkerProcess(environment, first.address, { VITASCOPE_WORKER_NAME: 'worker-1' }),
+    'worker-2': () => startWorkerProcess(environment, first.address, { VITASCOPE_WORKER_NAME: 'worker-2' }),
   }
   for (const name of ['worker-1', 'worker-2']) processes[name] = await (starts[name] ?? starts['service'] ?? (() => Promise.reject()))()
 
@@ -41,7 +41,7 @@ test(`every job ends once, whichever processes are killed (seed ${seed})`, async
   const ids = Array.from({ length: JOBS }, (_, index) => String(index + 1))
   for (const jobId of ids) {
     await caller.jobs.createJob(
-      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/short.mp4') },
+      { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/short.mp4') },
       caller.call,
     )
   }
@@ -61,6 +61,6 @@ test(`every job ends once, whichever processes are killed (seed ${seed})`, async
     }
   }
 
-  const states = await checkEnds(around, JOBS)
+  const states = await checkEnds(environment, JOBS)
   process.stderr.write(`${JSON.stringify(states)}\n`)
 }, 300_000)

@@ -7,10 +7,10 @@ import { makeFakeFfmpeg, makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { endProcesses, ffmpegsBelow, startPod, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { type Caller, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
 
-let around: Surroundings
+let environment: TestEnvironment
 let cluster: StandInKubernetes
 let caller: Caller
 let service: Awaited<ReturnType<typeof startServiceProcess>>
@@ -18,56 +18,56 @@ const TIMEOUT_MS = 200_000
 jest.setTimeout(5 * TIMEOUT_MS)
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  cluster = await startKubernetes(around.folder)
-  around.origin.serve('/video.mp4', await makeVideo(join(around.folder, 'video.mp4'), 16))
+  environment = await startTestEnvironment()
+  cluster = await startKubernetes(environment.folder)
+  environment.origin.serve('/video.mp4', await makeVideo(join(environment.folder, 'video.mp4'), 16))
 })
 afterAll(async () => {
   caller?.close()
   await endProcesses()
   await cluster.stop()
-  await around.close()
+  await environment.close()
 })
 
 const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
 const create = (jobId: string) =>
-  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') }, caller.call)
-const published = (jobId: string) => waitLong(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, caller.call)
+const published = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)
 const jobOf = (jobId: string): Promise<V1Job> =>
   waitLong(
     () => [...cluster.jobs.values()].find(({ metadata }) => metadata?.labels?.['vitascope/job'] === jobId),
     `the Job of job ${jobId}`,
   )
-const pod = async (job: V1Job, index: number, more?: Record<string, string>) => startPod(around, service.address, job, index, more)
+const pod = async (job: V1Job, index: number, more?: Record<string, string>) => startPod(environment, service.address, job, index, more)
 
 test('the pods of a Kubernetes Job produce the same frames as a worker, even if some are stopped or killed', async () => {
-  service = await startServiceProcess(around)
+  service = await startServiceProcess(environment)
   caller = openCaller(service.address)
-  const first = await startWorkerProcess(around, service.address)
+  const first = await startWorkerProcess(environment, service.address)
   await create('1')
-  const byWorker = await framesOfSet(around, await published('1'))
+  const byWorker = await framesOfSet(environment, await published('1'))
   first.kill('SIGTERM')
   await first.exited
   caller.close()
   service.kill('SIGTERM')
   await service.exited
 
-  const template = join(around.folder, 'pod.json')
+  const template = join(environment.folder, 'pod.json')
   await writeFile(template, JSON.stringify(kubernetesSettings().template))
-  service = await startServiceProcess(around, {
+  service = await startServiceProcess(environment, {
     VITASCOPE_EXECUTOR: 'kubernetes',
     VITASCOPE_KUBERNETES_NAMESPACE: 'media',
     VITASCOPE_KUBERNETES_CONFIG: cluster.kubeconfig,
     VITASCOPE_KUBERNETES_POD_TEMPLATE: template,
   })
   caller = openCaller(service.address)
-  await startWorkerProcess(around, service.address)
+  await startWorkerProcess(environment, service.address)
   await create('2')
   const job = await jobOf('2')
   expect(job.spec?.completions).toBeGreaterThanOrEqual(3)
 
   // The chunks are short and could end before the test observes their start.
-  const slowly = { VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(around.folder, 'slow'), 'sleep 60') }
+  const slowly = { VITASCOPE_FFMPEG: await makeFakeFfmpeg(join(environment.folder, 'slow'), 'sleep 60') }
   const killed = await pod(job, 0, slowly)
   await waitLong(async () => (await ffmpegsBelow(killed.pid)).length > 0, 'a pod to encode')
   killed.kill('SIGKILL')
@@ -81,8 +81,8 @@ test('the pods of a Kubernetes Job produce the same frames as a worker, even if 
   const codes: (string | number)[] = []
   for (let index = 0; index < Number(job.spec?.completions); index++) codes.push(await (await pod(job, index)).exited)
   expect(codes).toEqual(codes.map(() => 0))
-  expect(await framesOfSet(around, await published('2'))).toEqual(byWorker)
-  const faults = await around.db.query<{ faults: number }>('select faults from chunk where job_id = 2 order by chunk')
+  expect(await framesOfSet(environment, await published('2'))).toEqual(byWorker)
+  const faults = await environment.db.query<{ faults: number }>('select faults from chunk where job_id = 2 order by chunk')
   expect(faults.map((row) => row.faults)).toEqual([1, ...faults.slice(1).map(() => 0)])
 
   await create('3')

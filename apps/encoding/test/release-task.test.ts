@@ -4,18 +4,18 @@ import { type FaultProxy, startFaultProxy, testLog, waitFor } from '@vitascope/t
 import { testKeyFiles } from '@vitascope/testing/principal-keys'
 import type { WorkerConfig } from '../src/worker/config.ts'
 import { startWorker } from '../src/worker/worker.ts'
-import type { Surroundings } from './service-under-test.ts'
+import type { TestEnvironment } from './service-under-test.ts'
 import { leaseRequest } from './stand-in-worker.ts'
 import { type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
 const { create, aWorker, runOut } = work
-let around: Surroundings
+let environment: TestEnvironment
 let service: Service
 let jobId: string
 let proxy: FaultProxy
 beforeEach(async () => {
-  ;({ around, service, jobId } = work.now())
+  ;({ environment, service, jobId } = work.now())
   proxy = await startFaultProxy(service.address)
 })
 afterEach(() => proxy.close())
@@ -27,8 +27,8 @@ const config = (more: Partial<WorkerConfig>): WorkerConfig => ({
   slots: 1,
   chunk: undefined,
   memoryMib: 1024,
-  objects: { folder: join(around.folder, 'storage') },
-  scratchDir: join(around.folder, 'scratch/worker'),
+  objects: { folder: join(environment.folder, 'storage') },
+  scratchDir: join(environment.folder, 'scratch/worker'),
   ffmpeg: undefined,
   office: 'off',
   metricsListen: '127.0.0.1:0',
@@ -37,7 +37,7 @@ const config = (more: Partial<WorkerConfig>): WorkerConfig => ({
   ...more,
 })
 const holders = async () => {
-  const rows = await around.db.query<{ holder: string }>(`select holder from work_item where state = 'leased'`)
+  const rows = await environment.db.query<{ holder: string }>(`select holder from work_item where state = 'leased'`)
   return rows.map(({ holder }) => holder.replace(/:.*/, ''))
 }
 const leaseAs = async (workerId: string, request: string) =>
@@ -45,7 +45,7 @@ const leaseAs = async (workerId: string, request: string) =>
 
 /** Waits until the next task of a worker is available. */
 const taskAvailable = () =>
-  waitFor(async () => (await around.db.query(`select 1 from work_item where state = 'waiting' and kind <> 'fetch'`)).length === 1, {
+  waitFor(async () => (await environment.db.query(`select 1 from work_item where state = 'waiting' and kind <> 'fetch'`)).length === 1, {
     describe: 'a task',
   })
 
@@ -56,13 +56,13 @@ test.each([
   await create()
   for (let step = 0; step < steps; step++) await aWorker('first:a').step()
   await taskAvailable()
-  await around.db.query(`update work_item set due_time = 'infinity' where state = 'waiting'`)
+  await environment.db.query(`update work_item set due_time = 'infinity' where state = 'waiting'`)
   const worker = await startWorker(config(more()), testLog)
   let stopped: Promise<void> | undefined
-  await around.db.transaction(async (tx) => {
+  await environment.db.transaction(async (tx) => {
     // Preparing a task locks its job first, so that the response is not sent before this ends.
     await tx.query('select 1 from job where job_id = $1 for update', [jobId])
-    await around.db.query(`update work_item set due_time = now() where state = 'waiting'`)
+    await environment.db.query(`update work_item set due_time = now() where state = 'waiting'`)
     await waitFor(async () => (await holders()).includes('stopped'), { describe: 'the task to be leased' })
     proxy.lose = () => {
       if (stopped) return false

@@ -4,29 +4,29 @@ import { PictureCodec } from '@vitascope/proto/encoding/v1/picture_codec'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { ProbeResult } from '../src/task/task.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { aProbe, inputOf, standInWorker } from './stand-in-worker.ts'
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 let setJobId = '1'
 let jobId: string
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
-  Object.assign(around.catalogue, { reports: [], refusal: undefined, unwanted: new Set() })
-  service = await startHere(around)
+  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  Object.assign(environment.catalogue, { reports: [], refusal: undefined, unwanted: new Set() })
+  service = await startInProcess(environment)
   setJobId = String(Number(setJobId) + 2)
   jobId = String(Number(setJobId) + 1)
 })
 afterEach(() => service.stop())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
-const aWorker = (id = 'w1:a') => standInWorker(service, around.storage, id)
+const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
 const profile = { codec: PictureCodec.PICTURE_CODEC_AV1, label: 250, shortSide: 360, audioKbps: 64 }
 const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', setJobId, profile })
 const add = (more: Partial<CreateRenditionJobRequest> = {}) => service.jobs.createRenditionJob({ ...request(), ...more }, service.call)
@@ -34,15 +34,15 @@ const known: ProbeResult = { ...aProbe(), build: { version: 'n7.0', toneMap: fal
 
 /** Publishes a set of six renditions. */
 async function aSet() {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId: setJobId, mediaId: `9${setJobId}`, organisationId: '1', sourceUrl }, service.call)
   for (let step = 0; step < 3; step++) await aWorker().step()
-  return waitFor(() => around.catalogue.published(setJobId)[0])
+  return waitFor(() => environment.catalogue.published(setJobId)[0])
 }
 
 test('a rendition is encoded from the source and stored below its own prefix, without changing the set', async () => {
   const set = await aSet()
-  const objects = await around.objects(set.prefix)
+  const objects = await environment.objects(set.prefix)
   await add()
   const worker = aWorker()
   const probe = await worker.lease()
@@ -54,12 +54,12 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
   expect(plan.images).toEqual([])
   await worker.complete(encode, await worker.make(encode))
   expect((await worker.step()).kind).toBe(TaskKind.TASK_KIND_PACKAGE)
-  const added = await waitFor(() => around.catalogue.published(jobId)[0])
+  const added = await waitFor(() => environment.catalogue.published(jobId)[0])
   expect(added).toMatchObject({ jobId, renditions: [{ key: 'av1_250', path: 'av1_250.mp4' }], posterPath: '', thumbnails: [] })
   expect(added.prefix).toMatch(new RegExp(`^media/9${setJobId}/${jobId}-`))
-  expect(await around.objects(set.prefix)).toEqual(objects)
-  expect(around.catalogue.reports.filter((report) => report.jobId === jobId && report.update?.$case === 'playable')).toEqual([])
-  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
+  expect(await environment.objects(set.prefix)).toEqual(objects)
+  expect(environment.catalogue.reports.filter((report) => report.jobId === jobId && report.update?.$case === 'playable')).toEqual([])
+  await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
   // A repeated request changes nothing, even after the set was removed.
   await add()
   expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 1 })
@@ -67,10 +67,10 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
 
 test('a source that is not kept is removed on publishing; renditions are then encoded from the largest file of the set', async () => {
   await service.stop()
-  const { source } = around.config()
-  service = await startHere(around, { source: { ...source, keepsSources: false } })
+  const { source } = environment.config()
+  service = await startInProcess(environment, { source: { ...source, keepsSources: false } })
   const set = await aSet()
-  await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
+  await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
   await add()
   const probe = await aWorker().lease()
   expect(inputOf(probe, 'probe').source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
@@ -78,9 +78,9 @@ test('a source that is not kept is removed on publishing; renditions are then en
 
 test('a kept source is removed with its set', async () => {
   await aSet()
-  expect(await around.objects(`source/${setJobId}`)).toHaveLength(1)
-  around.catalogue.unwanted.add(setJobId)
-  await waitFor(async () => (await around.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
+  expect(await environment.objects(`source/${setJobId}`)).toHaveLength(1)
+  environment.catalogue.unwanted.add(setJobId)
+  await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
 })
 
 test('a lost worker costs one attempt and leaves no objects, and a cancelled rendition ends', async () => {
@@ -95,8 +95,8 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
   const made = await next.make(encode)
   await service.jobs.cancelJob({ jobId }, service.call)
   await expect(next.complete(encode, made)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
-  await waitFor(async () => (await around.objects(`work/${jobId}`)).length === 0)
-  expect((await around.objects(set.prefix)).length).toBeGreaterThan(0)
+  await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
+  expect((await environment.objects(set.prefix)).length).toBeGreaterThan(0)
 })
 
 test.each([
@@ -107,8 +107,8 @@ test.each([
   await add()
   const worker = aWorker()
   await worker.complete(await worker.lease(), found)
-  await waitFor(() => around.catalogue.failed(jobId).length === 1)
-  expect(around.catalogue.failed(jobId)).toEqual([{ code, message: expect.stringMatching(message) }])
+  await waitFor(() => environment.catalogue.failed(jobId).length === 1)
+  expect(environment.catalogue.failed(jobId)).toEqual([{ code, message: expect.stringMatching(message) }])
   expect(await service.job(jobId)).toMatchObject({ attempt: 1 })
 })
 
@@ -138,7 +138,7 @@ test('a low-priority rendition does not start while an upload waits', async () =
   await add({ lowPriority: true })
   const other = String(Number(setJobId) + 1_000)
   await service.jobs.createJob(
-    { jobId: other, mediaId: `9${other}`, organisationId: '1', sourceUrl: around.origin.url('/video.mp4') },
+    { jobId: other, mediaId: `9${other}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') },
     service.call,
   )
   await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)

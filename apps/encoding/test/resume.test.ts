@@ -4,39 +4,40 @@ import { waitFor } from '@vitascope/testing'
 import { makeSound, makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { type Caller, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { type Caller, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-let around: Surroundings
+let environment: TestEnvironment
 let caller: Caller
 let service: Awaited<ReturnType<typeof startServiceProcess>>
 const TIMEOUT_MS = 200_000
 jest.setTimeout(2 * TIMEOUT_MS)
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', await makeVideo(join(around.folder, 'video.mp4'), 26))
-  around.origin.serve('/sound.m4a', await makeSound(join(around.folder, 'sound.m4a'), 480))
-  service = await startServiceProcess(around, { VITASCOPE_LEASE_MS: '600000' })
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', await makeVideo(join(environment.folder, 'video.mp4'), 26))
+  environment.origin.serve('/sound.m4a', await makeSound(join(environment.folder, 'sound.m4a'), 480))
+  service = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '600000' })
   caller = openCaller(service.address)
 })
-afterEach(() => around.db.query('truncate job, chunk, segment, object_prefix, work_item, outbox'))
+afterEach(() => environment.db.query('truncate job, chunk, segment, object_prefix, work_item, outbox'))
 afterAll(async () => {
   caller.close()
   await endProcesses()
-  await around.close()
+  await environment.close()
 })
 
 const create = (jobId: string, path: string) =>
-  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url(path) }, caller.call)
+  caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, caller.call)
 const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
-const published = (jobId: string) => waitLong(() => around.catalogue.published(jobId)[0], `job ${jobId} to be published`)
+const published = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)
 const chunks = (jobId: string) =>
-  around.db.query<{ chunk: number; fence: number }>('select chunk, fence::float8 as fence from chunk where job_id = $1 order by chunk', [
-    jobId,
-  ])
+  environment.db.query<{ chunk: number; fence: number }>(
+    'select chunk, fence::float8 as fence from chunk where job_id = $1 order by chunk',
+    [jobId],
+  )
 const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
 
-const framesOf = async (jobId: string) => framesOfSet(around, await published(jobId))
+const framesOf = async (jobId: string) => framesOfSet(environment, await published(jobId))
 
 async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
   const pids = await waitLong(async () => {
@@ -47,7 +48,7 @@ async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
 }
 
 test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, with the same frames', async () => {
-  const first = await startWorkerProcess(around, service.address)
+  const first = await startWorkerProcess(environment, service.address)
   await create('1', '/video.mp4')
   const undisturbed = await framesOf('1')
 
@@ -58,21 +59,21 @@ test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, 
   first.kill('SIGKILL')
   await first.exited
   const before = await finished('2')
-  const second = await startWorkerProcess(around, service.address)
+  const second = await startWorkerProcess(environment, service.address)
   await published('2')
   expect((await chunks('2')).length).toBeGreaterThanOrEqual(4)
   for (const chunk of before) expect(await chunks('2')).toContainEqual(chunk)
   expect(await framesOf('2')).toEqual(undisturbed)
-  expect(around.catalogue.published('2')).toHaveLength(1)
+  expect(environment.catalogue.published('2')).toHaveLength(1)
   second.kill('SIGTERM')
   expect(await second.exited).toBe(0)
 })
 
 test('the audio of a long source can be played long before it is complete', async () => {
-  const worker = await startWorkerProcess(around, service.address)
+  const worker = await startWorkerProcess(environment, service.address)
   await create('3', '/sound.m4a')
   const rows = () =>
-    around.db.query<{ path: string; seconds: number; bytes: string; prefix: string; fence: number }>(
+    environment.db.query<{ path: string; seconds: number; bytes: string; prefix: string; fence: number }>(
       `select s.path, s.seconds, s.bytes, c.prefix, c.fence::float8 as fence from segment s join chunk c using (job_id, chunk)
        where s.job_id = 3 and s.path like 'audio_64/%' order by s.path`,
     )
@@ -85,7 +86,7 @@ test('the audio of a long source can be played long before it is complete', asyn
   expect(head).toMatchObject({ path: 'audio_64/init.mp4', seconds: 0 })
   expect(segment?.path).toBe('audio_64/seg-00001.m4s')
   expect(Math.abs((segment?.seconds ?? 0) - 4)).toBeLessThan(0.05)
-  expect((await around.storage.stat(`${segment?.prefix}/${segment?.path}`))?.bytes).toBe(Number(segment?.bytes))
+  expect((await environment.storage.stat(`${segment?.prefix}/${segment?.path}`))?.bytes).toBe(Number(segment?.bytes))
   await waitLong(async () => (await finished('3')).length === 1, 'all of it')
   const all = await rows()
   // Counts all segments, the init segment and the playlist.

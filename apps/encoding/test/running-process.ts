@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { testKeyEnvironment } from '@vitascope/testing/principal-keys'
-import type { Surroundings } from './service-under-test.ts'
+import type { TestEnvironment } from './service-under-test.ts'
 
 /** The service or a worker as a separate process, as in production. */
 export interface RunningProcess {
@@ -20,13 +20,13 @@ export interface RunningProcess {
 const SOURCES = join(import.meta.dirname, '../src')
 
 export async function startServiceProcess(
-  around: Surroundings,
+  environment: TestEnvironment,
   env: Record<string, string> = {},
 ): Promise<RunningProcess & { address: string }> {
-  const service = await startProcess(around, 'main.ts', {
+  const service = await startProcess(environment, 'main.ts', {
     VITASCOPE_ENCODING_LISTEN: '127.0.0.1:0',
-    VITASCOPE_ENCODING_DATABASE_URL: around.databaseUrl,
-    VITASCOPE_CATALOGUE_ADDRESS: around.catalogue.address,
+    VITASCOPE_ENCODING_DATABASE_URL: environment.databaseUrl,
+    VITASCOPE_CATALOGUE_ADDRESS: environment.catalogue.address,
     VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8',
     VITASCOPE_RECONCILE_MS: '300',
     VITASCOPE_FETCH_LEASE_MS: '3000',
@@ -40,8 +40,12 @@ export async function startServiceProcess(
   return { ...service, address: String(listening['address']) }
 }
 
-export async function startWorkerProcess(around: Surroundings, address: string, env: Record<string, string> = {}): Promise<RunningProcess> {
-  const worker = await startProcess(around, 'worker/main.ts', {
+export async function startWorkerProcess(
+  environment: TestEnvironment,
+  address: string,
+  env: Record<string, string> = {},
+): Promise<RunningProcess> {
+  const worker = await startProcess(environment, 'worker/main.ts', {
     VITASCOPE_ENCODING_ADDRESS: address,
     VITASCOPE_WORKER_NAME: 'worker-1',
     VITASCOPE_WORKER_HEARTBEAT_MS: '300',
@@ -53,7 +57,7 @@ export async function startWorkerProcess(around: Surroundings, address: string, 
 
 /** Starts the pod of one index of a Job, as a kubelet does. */
 export function startPod(
-  around: Surroundings,
+  environment: TestEnvironment,
   address: string,
   job: V1Job,
   index: number,
@@ -61,7 +65,7 @@ export function startPod(
 ): Promise<RunningProcess> {
   const container = job.spec?.template.spec?.containers.find(({ name }) => name === 'worker')
   const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
-  return startProcess(around, 'worker/main.ts', {
+  return startProcess(environment, 'worker/main.ts', {
     ...env,
     JOB_COMPLETION_INDEX: String(index),
     VITASCOPE_ENCODING_ADDRESS: address,
@@ -84,8 +88,8 @@ export async function endProcesses({ but }: { but?: number } = {}): Promise<void
   )
 }
 
-async function startProcess(around: Surroundings, main: string, env: Record<string, string>): Promise<RunningProcess> {
-  const keyFile = join(around.folder, 'upload-signing-key')
+async function startProcess(environment: TestEnvironment, main: string, env: Record<string, string>): Promise<RunningProcess> {
+  const keyFile = join(environment.folder, 'upload-signing-key')
   await writeFile(keyFile, 'a secret of these tests, long enough')
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(SOURCES, main)], {
     env: {
@@ -93,8 +97,8 @@ async function startProcess(around: Surroundings, main: string, env: Record<stri
       ...testKeyEnvironment(main.startsWith('worker/') ? 'worker' : 'encoding'),
       VITASCOPE_UPLOAD_SIGNING_KEY_FILE: keyFile,
       ...(process.env['VITASCOPE_FFMPEG'] && { VITASCOPE_FFMPEG: process.env['VITASCOPE_FFMPEG'] }),
-      VITASCOPE_STORAGE_DIR: join(around.folder, 'storage'),
-      VITASCOPE_SCRATCH_DIR: join(around.folder, 'scratch'),
+      VITASCOPE_STORAGE_DIR: join(environment.folder, 'storage'),
+      VITASCOPE_SCRATCH_DIR: join(environment.folder, 'scratch'),
       VITASCOPE_LOG_LEVEL: 'info',
       ...env,
     },

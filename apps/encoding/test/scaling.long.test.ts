@@ -5,7 +5,7 @@ import { waitFor } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
 // Workers start and stop with the load, as under an autoscaler. A stopped worker releases its tasks, and this counts as no attempt.
 
@@ -13,27 +13,27 @@ const MAX_WORKERS = 5
 const ROUNDS = 2
 const EVERY_MS = 3_000
 
-let around: Surroundings
+let environment: TestEnvironment
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/some.mp4', await makeVideo(join(around.folder, 'some.mp4'), 8))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/some.mp4', await makeVideo(join(environment.folder, 'some.mp4'), 8))
 })
 afterAll(async () => {
   await endProcesses()
-  await around.close()
+  await environment.close()
 })
 
 test('scaling from one to five workers and back twice under load fails no job', async () => {
   // The default lease duration. The test does not wait for leases to expire, because stopped
   // workers release their tasks.
-  const service = await startServiceProcess(around, { VITASCOPE_FETCH_LEASE_MS: '30000' })
+  const service = await startServiceProcess(environment, { VITASCOPE_FETCH_LEASE_MS: '30000' })
   const caller = openCaller(service.address)
   const workers: RunningProcess[] = []
   let named = 0
   // Each worker has its own name, like pods.
   const startOne = async () => {
-    workers.push(await startWorkerProcess(around, service.address, { VITASCOPE_WORKER_NAME: `worker-${++named}` }))
+    workers.push(await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: `worker-${++named}` }))
   }
   const stopDurationsMs: number[] = []
   /** Stops the youngest worker, as a Deployment may, but prefers one with a task. */
@@ -58,7 +58,7 @@ test('scaling from one to five workers and back twice under load fails no job', 
     while (loading) {
       const jobId = String(++jobs)
       await caller.jobs.createJob(
-        { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: around.origin.url('/some.mp4') },
+        { jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/some.mp4') },
         caller.call,
       )
       await delay(EVERY_MS)
@@ -72,8 +72,8 @@ test('scaling from one to five workers and back twice under load fails no job', 
   }
   loading = false
   await loaded
-  const states = await checkEnds(around, jobs)
-  const attempts = await around.db.query<{ attempt: number }>('select distinct attempt from job')
+  const states = await checkEnds(environment, jobs)
+  const attempts = await environment.db.query<{ attempt: number }>('select distinct attempt from job')
   process.stderr.write(`scaling: ${JSON.stringify({ jobs, states, attempts, stopDurationsMs })}\n`)
   expect(states).toEqual({ ok: jobs, failed: 0 })
   expect(stopDurationsMs).toHaveLength(ROUNDS * (MAX_WORKERS - 1))

@@ -16,13 +16,13 @@ import { type Origin, startOrigin } from './origin.ts'
 import { type StandInCatalogue, startCatalogue } from './stand-in-catalogue.ts'
 
 /** Environment of the service: a database, a storage, a catalogue, and an origin of sources. */
-export interface Surroundings {
+export interface TestEnvironment {
   databaseUrl: string
   db: Db
   folder: string
   storage: ObjectStorage
   catalogue: StandInCatalogue
-  /** Quota releases at the replacement of the catalogue. */
+  /** Releases reservations in the fake catalogue. */
   quota: Pick<UploadQuota, 'release'>
   origin: Origin
   config(more?: Partial<EncodingConfig>): EncodingConfig
@@ -31,7 +31,7 @@ export interface Surroundings {
   close(): Promise<void>
 }
 
-export async function startSurroundings(): Promise<Surroundings> {
+export async function startTestEnvironment(): Promise<TestEnvironment> {
   const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'encoding' })
   const db = openPostgres({ url: database.url, schema: 'encoding', log: testLog })
   // All tests of the service use fences that exceed 32 bits.
@@ -113,7 +113,7 @@ export function openCaller(address: string): Caller {
     call,
     async job(jobId) {
       const { job } = await jobs.getJob({ jobId }, call)
-      if (!job) throw new Error('no job in the answer')
+      if (!job) throw new Error('the response has no job')
       return job
     },
     close() {
@@ -124,8 +124,8 @@ export function openCaller(address: string): Caller {
 }
 
 /** Starts the service in this process. */
-export async function startHere(around: Surroundings, more?: Partial<EncodingConfig>) {
-  const service = await startEncoding(around.config(more), testLog)
+export async function startInProcess(environment: TestEnvironment, more?: Partial<EncodingConfig>) {
+  const service = await startEncoding(environment.config(more), testLog)
   const caller = openCaller(service.address)
   return {
     ...caller,

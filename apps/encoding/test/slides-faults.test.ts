@@ -105,14 +105,14 @@ test('cancelling a job stops its renderer and leaves no objects', async () => {
   await slides.caller.jobs.cancelJob({ jobId }, slides.caller.call)
   await waitLong(() => !isAlive(child), { describe: 'the renderer to end' })
   await slides.expectNothing(jobId)
-  expect(await slides.around.objects(`upload/${jobId}`)).toHaveLength(1)
+  expect(await slides.environment.objects(`upload/${jobId}`)).toHaveLength(1)
 })
 
 test('an ffmpeg that produces no images fails the job after three attempts', async () => {
-  const ffmpeg = await makeFakeFfmpeg(join(slides.around.folder, 'fake'), 'exit 0')
+  const ffmpeg = await makeFakeFfmpeg(join(slides.environment.folder, 'fake'), 'exit 0')
   await slides.startWorker(await slides.start(), { VITASCOPE_FFMPEG: ffmpeg })
   const jobId = await slides.create(twoPages())
-  await waitLong(() => slides.around.catalogue.failed(jobId)[0]?.code === 5003)
+  await waitLong(() => slides.environment.catalogue.failed(jobId)[0]?.code === 5003)
   expect(await slides.caller.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_FAILED, attempt: 3 })
   await slides.expectNothing(jobId)
 })

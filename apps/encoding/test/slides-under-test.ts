@@ -9,7 +9,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import { makePdf, plainPage } from './pdf.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
-import { type Caller, filesIn, openCaller, type Surroundings, startSurroundings } from './service-under-test.ts'
+import { type Caller, filesIn, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
 /** Rendering takes a second, or many on a busy machine. */
 const TIMEOUT_MS = 100_000
@@ -24,36 +24,36 @@ export const twoPages = () => makePdf([plainPage('1 0 0', 1), plainPage('0 0 1',
  * each test.
  */
 export function slidesUnderTest() {
-  let around: Surroundings
+  let environment: TestEnvironment
   let caller: Caller
   let jobs = 0
   const another = () => `${++jobs}`
 
   jest.setTimeout(3 * TIMEOUT_MS)
   beforeAll(async () => {
-    around = await startSurroundings()
+    environment = await startTestEnvironment()
   })
   afterEach(async () => {
     caller.close()
     await endProcesses()
-    await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+    await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
   })
-  afterAll(() => around.close())
+  afterAll(() => environment.close())
 
   /** Starts the service; `caller` is then its client. */
   async function start(env: Record<string, string> = {}) {
-    const service = await startServiceProcess(around, env)
+    const service = await startServiceProcess(environment, env)
     caller = openCaller(service.address)
     return service
   }
   const startWorker = (service: { address: string }, env: Record<string, string> = {}) =>
-    startWorkerProcess(around, service.address, { VITASCOPE_LIBREOFFICE: 'off', ...env })
+    startWorkerProcess(environment, service.address, { VITASCOPE_LIBREOFFICE: 'off', ...env })
 
   /** Stores a file as an upload does, and creates a slides job. */
   async function create(file: Buffer): Promise<string> {
     const jobId = another()
     const sourceObject = `upload/${jobId}/file`
-    await around.storage.put(sourceObject, file)
+    await environment.storage.put(sourceObject, file)
     const request = { jobId, presentationId: `8${jobId}`, organisationId: '1', sourceObject, sourceBytes: file.length }
     await caller.jobs.createSlideJob(request, caller.call)
     return jobId
@@ -64,27 +64,27 @@ export function slidesUnderTest() {
    * files of its set and the uploaded file.
    */
   async function expectSlides(jobId: string, count: number): Promise<SlideSet> {
-    const ended = () => around.catalogue.slides(jobId)[0] ?? around.catalogue.failed(jobId)[0]
+    const ended = () => environment.catalogue.slides(jobId)[0] ?? environment.catalogue.failed(jobId)[0]
     const set = await waitLong(ended, { describe: `slides of job ${jobId}` })
     if (!('slides' in set)) throw new Error(`job ${jobId} failed: ${set.code} ${set.message}`)
     expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
     expect(set).toMatchObject({ jobId, prefix: expect.stringMatching(new RegExp(`^slides/8${jobId}/${jobId}-\\d+-[0-9a-f]{12}$`)) })
     expect(set.slides).toHaveLength(count)
-    await waitLong(async () => (await around.objects(`work/${jobId}`)).length === 0)
+    await waitLong(async () => (await environment.objects(`work/${jobId}`)).length === 0)
     const files = [...set.slides.flatMap(({ path, thumbnailPath }) => [path, thumbnailPath]), set.documentPath]
-    await waitLong(async () => (await around.objects(`slides/8${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
-    expect((await around.objects(`slides/8${jobId}`)).sort()).toEqual(files.map((file) => `${set.prefix}/${file}`).sort())
+    await waitLong(async () => (await environment.objects(`slides/8${jobId}`)).every((name) => name.startsWith(`${set.prefix}/`)))
+    expect((await environment.objects(`slides/8${jobId}`)).sort()).toEqual(files.map((file) => `${set.prefix}/${file}`).sort())
     let bytes = 0
-    for await (const object of around.storage.list(set.prefix)) bytes += object.bytes
+    for await (const object of environment.storage.list(set.prefix)) bytes += object.bytes
     expect(bytes).toBe(set.bytes)
-    expect(await around.objects(`upload/${jobId}`)).toHaveLength(1)
-    expect([around.catalogue.slides(jobId).length, around.catalogue.failed(jobId).length]).toEqual([1, 0])
+    expect(await environment.objects(`upload/${jobId}`)).toHaveLength(1)
+    expect([environment.catalogue.slides(jobId).length, environment.catalogue.failed(jobId).length]).toEqual([1, 0])
     return set
   }
 
   /** Waits until the job fails with 4002 in its first attempt. */
   async function expectRejected(jobId: string, reason: RegExp): Promise<void> {
-    const failed = await waitLong(() => around.catalogue.failed(jobId)[0], { describe: `job ${jobId} to be rejected` })
+    const failed = await waitLong(() => environment.catalogue.failed(jobId)[0], { describe: `job ${jobId} to be rejected` })
     expect(failed).toEqual({ code: 4002, message: expect.stringMatching(reason) })
     expect(await caller.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_FAILED, attempt: 1 })
     await expectNothing(jobId)
@@ -93,21 +93,21 @@ export function slidesUnderTest() {
   /** Waits until neither storage nor the scratch folder contains files of the job. */
   async function expectNothing(jobId: string): Promise<void> {
     for (const prefix of [`work/${jobId}`, `slides/8${jobId}`]) {
-      await waitLong(async () => (await around.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
+      await waitLong(async () => (await environment.objects(prefix)).length === 0, { describe: `${prefix} to be empty` })
     }
     await expectEmptyScratch()
   }
 
   /** Waits until the scratch folder of the worker is empty. */
   async function expectEmptyScratch(): Promise<void> {
-    await waitLong(async () => (await filesIn(join(around.folder, 'scratch/worker-worker-1'))).length === 0)
+    await waitLong(async () => (await filesIn(join(environment.folder, 'scratch/worker-worker-1'))).length === 0)
   }
 
   /** Returns codec, width and height of a JPEG in storage, and the colour in the middle of its top. */
   async function imageOf(name: string) {
     const { ffmpeg, ffprobe } = await findFfmpeg()
-    const file = join(around.folder, 'image.jpg')
-    await around.storage.download(name, file)
+    const file = join(environment.folder, 'image.jpg')
+    await environment.storage.download(name, file)
     const size = await promisify(execFile)(ffprobe, [
       '-v',
       'error',
@@ -124,8 +124,8 @@ export function slidesUnderTest() {
   }
 
   return {
-    get around() {
-      return around
+    get environment() {
+      return environment
     },
     get caller() {
       return caller

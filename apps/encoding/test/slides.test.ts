@@ -24,8 +24,8 @@ test('a PDF becomes an image and a thumbnail per page', async () => {
   expect(await slides.imageOf(`${redThumb}`)).toEqual({ size: 'mjpeg,320,180', rgb: [3, 0, 0] })
   expect(await slides.imageOf(`${blue}`)).toEqual({ size: 'mjpeg,1357,1920', rgb: [0, 0, 3] })
   expect(await slides.imageOf(`${blueThumb}`)).toEqual({ size: 'mjpeg,226,320', rgb: [0, 0, 3] })
-  expect((await slides.around.storage.stat(`${set.prefix}/${set.documentPath}`))?.bytes).toBe(pdf.length)
-  const progress = slides.around.catalogue.progress(jobId)
+  expect((await slides.environment.storage.stat(`${set.prefix}/${set.documentPath}`))?.bytes).toBe(pdf.length)
+  const progress = slides.environment.catalogue.progress(jobId)
   expect(progress).toEqual([...progress].sort((a, b) => a - b))
   expect(progress.every((percent) => percent >= 5 && percent <= 98)).toBe(true)
   expect(await slides.caller.job(jobId)).toMatchObject({ attempt: 1, progress: 100, mediaId: `8${jobId}` })
@@ -124,7 +124,7 @@ describe('a slides job', () => {
     await expect(slides.caller.jobs.createSlideJob(good, { ...slides.caller.call, principal: user })).rejects.toMatchObject({
       reason: 'SERVICE_ONLY',
     })
-    expect(await slides.around.db.query('select 1 from job')).toEqual([])
+    expect(await slides.environment.db.query('select 1 from job')).toEqual([])
   })
   test('is not leased by a worker that does not support it', async () => {
     await slides.start()
@@ -138,7 +138,7 @@ describe('a slides job', () => {
     await slides.startWorker(await slides.start({ VITASCOPE_RETRY_MS: '1' }))
     const request = { jobId: slides.another(), presentationId: '82', organisationId: '1', sourceObject: 'upload/none', sourceBytes: 5 }
     await slides.caller.jobs.createSlideJob(request, slides.caller.call)
-    await waitLong(() => slides.around.catalogue.failed(request.jobId)[0]?.code === 5004)
+    await waitLong(() => slides.environment.catalogue.failed(request.jobId)[0]?.code === 5004)
     // A storage fault has its own retries.
     expect(await slides.caller.job(request.jobId)).toMatchObject({ attempt: 1 })
   })
@@ -148,10 +148,10 @@ test('slides of a deleted presentation are swept', async () => {
   await slides.startWorker(await slides.start())
   const jobId = await slides.create(twoPages())
   await slides.expectSlides(jobId, 2)
-  slides.around.catalogue.unwanted.add(jobId)
+  slides.environment.catalogue.unwanted.add(jobId)
   await slides.caller.jobs.cancelJob({ jobId }, slides.caller.call)
-  await waitLong(async () => (await slides.around.objects(`slides/8${jobId}`)).length === 0, {
+  await waitLong(async () => (await slides.environment.objects(`slides/8${jobId}`)).length === 0, {
     describe: 'the slides to be removed',
   })
-  expect(await slides.around.objects(`upload/${jobId}`)).toHaveLength(1)
+  expect(await slides.environment.objects(`upload/${jobId}`)).toHaveLength(1)
 })

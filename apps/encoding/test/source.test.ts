@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { freePort, waitFor } from '@vitascope/testing'
-import { filesIn, type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { filesIn, startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 let nextJob = 1
 
 beforeAll(async () => {
-  around = await startSurroundings()
+  environment = await startTestEnvironment()
 })
 afterEach(() => service.stop())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
-async function start(more: Partial<ReturnType<typeof around.config>['source']> = {}) {
-  service = await startHere(around, { source: { ...around.config().source, ...more } })
+async function start(more: Partial<ReturnType<typeof environment.config>['source']> = {}) {
+  service = await startInProcess(environment, { source: { ...environment.config().source, ...more } })
 }
 
 async function create(sourceUrl: string, lowPriority = false): Promise<string> {
@@ -28,15 +28,15 @@ async function create(sourceUrl: string, lowPriority = false): Promise<string> {
 async function failure(sourceUrl: string) {
   const jobId = await create(sourceUrl)
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED)
-  expect(await around.objects(`source/${jobId}`)).toEqual([])
-  await waitFor(async () => (await filesIn(join(around.folder, 'scratch/fetch'))).length === 0)
+  expect(await environment.objects(`source/${jobId}`)).toEqual([])
+  await waitFor(async () => (await filesIn(join(environment.folder, 'scratch/fetch'))).length === 0)
   return service.job(jobId)
 }
 
 describe('an unavailable source fails its job', () => {
   test('with 4001 and no retry when it does not exist', async () => {
     await start()
-    expect(await failure(around.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
+    expect(await failure(environment.origin.url('/nothing.mp4'))).toMatchObject({ code: 4001, attempt: 1 })
   })
   test('with 4001 when the server does not respond, after a few quick attempts', async () => {
     await start()
@@ -44,61 +44,61 @@ describe('an unavailable source fails its job', () => {
   })
   test('with 4003 when it is too large, with or without Content-Length', async () => {
     await start({ maxBytes: 1000 })
-    around.origin.serve('/large.mp4', Buffer.alloc(2000))
-    expect(await failure(around.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
-    around.origin.answer('/endless.mp4', (response) => {
+    environment.origin.serve('/large.mp4', Buffer.alloc(2000))
+    expect(await failure(environment.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
+    environment.origin.answer('/endless.mp4', (response) => {
       const more = setInterval(() => response.write(Buffer.alloc(100)), 1)
       response.once('close', () => clearInterval(more))
     })
-    expect(await failure(around.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
+    expect(await failure(environment.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
   })
   test('with 4001 when it takes too long', async () => {
     await start({ timeoutSeconds: 1 })
-    around.origin.answer('/drip.mp4', (response) => void response.writeHead(200).write('a'))
-    expect(await failure(around.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
+    environment.origin.answer('/drip.mp4', (response) => void response.writeHead(200).write('a'))
+    expect(await failure(environment.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
   })
   test.each([
-    ['an IP address', () => around.origin.url('/a.mp4')],
-    ['a host name', () => around.origin.url('/a.mp4').replace('127.0.0.1', 'localhost')],
-    ['another notation', () => around.origin.url('/a.mp4').replace('127.0.0.1', '0x7f.1')],
+    ['an IP address', () => environment.origin.url('/a.mp4')],
+    ['a host name', () => environment.origin.url('/a.mp4').replace('127.0.0.1', 'localhost')],
+    ['another notation', () => environment.origin.url('/a.mp4').replace('127.0.0.1', '0x7f.1')],
   ])('with 4004 when it is at a forbidden address: %s', async (_, url) => {
     await start({ allow: [] })
     expect(await failure(url())).toMatchObject({ code: 4004, attempt: 1 })
-    expect(around.origin.hits('/a.mp4')).toBe(0)
+    expect(environment.origin.hits('/a.mp4')).toBe(0)
   })
   test('with 4004 when it redirects to a forbidden address', async () => {
     await start({ allow: ['127.0.0.0/8'] })
-    around.origin.answer('/away.mp4', (response) => void response.writeHead(302, { location: 'http://10.1.2.3/a.mp4' }).end())
-    expect(await failure(around.origin.url('/away.mp4'))).toMatchObject({ code: 4004 })
+    environment.origin.answer('/away.mp4', (response) => void response.writeHead(302, { location: 'http://10.1.2.3/a.mp4' }).end())
+    expect(await failure(environment.origin.url('/away.mp4'))).toMatchObject({ code: 4004 })
   })
 })
 
 describe('a source', () => {
   test('that fails once is requested again', async () => {
     await start()
-    around.origin.answer('/shaky.mp4', (response) => {
-      if (around.origin.hits('/shaky.mp4') === 1) response.writeHead(503).end()
+    environment.origin.answer('/shaky.mp4', (response) => {
+      if (environment.origin.hits('/shaky.mp4') === 1) response.writeHead(503).end()
       else response.writeHead(200, { 'content-length': 3 }).end('abc')
     })
-    const jobId = await create(around.origin.url('/shaky.mp4'))
+    const jobId = await create(environment.origin.url('/shaky.mp4'))
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
-    expect((await around.objects(`source/${jobId}`)).length).toBe(1)
+    expect((await environment.objects(`source/${jobId}`)).length).toBe(1)
   })
   test('is not fetched while the limit of jobs in progress is reached', async () => {
-    around.origin.serve('/small.mp4', Buffer.from('abc'))
-    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    environment.origin.serve('/small.mp4', Buffer.from('abc'))
+    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start({ maxJobsAhead: 1, parallel: 1 })
-    const [first, second] = [await create(around.origin.url('/small.mp4')), await create(around.origin.url('/small.mp4'))]
+    const [first, second] = [await create(environment.origin.url('/small.mp4')), await create(environment.origin.url('/small.mp4'))]
     await waitFor(async () => (await service.job(first)).state === JobState.JOB_STATE_PROBING)
     expect((await service.job(second)).state).toBe(JobState.JOB_STATE_QUEUED)
     await service.jobs.cancelJob({ jobId: first }, service.call)
     await waitFor(async () => (await service.job(second)).state === JobState.JOB_STATE_PROBING)
   })
   test('of a low-priority job does not delay sources of normal jobs', async () => {
-    around.origin.serve('/small.mp4', Buffer.from('abc'))
-    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    environment.origin.serve('/small.mp4', Buffer.from('abc'))
+    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start({ maxJobsAhead: 2, parallel: 1 })
-    const url = around.origin.url('/small.mp4')
+    const url = environment.origin.url('/small.mp4')
     const low = [await create(url, true), await create(url, true), await create(url, true)]
     const isFetched = async (id = '') => (await service.job(id)).state === JobState.JOB_STATE_PROBING
     await waitFor(async () => (await isFetched(low[0])) && (await isFetched(low[1])), { describe: 'two sources to be fetched' })
@@ -108,14 +108,14 @@ describe('a source', () => {
     expect(states).toEqual([JobState.JOB_STATE_QUEUED, JobState.JOB_STATE_QUEUED])
   })
   test('whose download is interrupted by a shutdown is fetched again without counting an attempt', async () => {
-    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start()
-    around.origin.answer('/long.mp4', (response) => {
-      if (around.origin.hits('/long.mp4') === 1) response.writeHead(200).write('half')
+    environment.origin.answer('/long.mp4', (response) => {
+      if (environment.origin.hits('/long.mp4') === 1) response.writeHead(200).write('half')
       else response.writeHead(200).end('whole')
     })
-    const jobId = await create(around.origin.url('/long.mp4'))
-    await waitFor(() => around.origin.hits('/long.mp4') === 1)
+    const jobId = await create(environment.origin.url('/long.mp4'))
+    await waitFor(() => environment.origin.hits('/long.mp4') === 1)
     await service.stop()
     await start()
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING)
@@ -126,29 +126,29 @@ describe('a source', () => {
 describe('a source that waits for a retry does not count as a job in progress', () => {
   // If these sources counted, they alone could use up the limit, and none would be fetched.
   test('when a stopped service released it', async () => {
-    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
-    around.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
+    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    environment.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
     await start({ maxJobsAhead: 1 })
-    const jobId = await create(around.origin.url('/late.mp4'))
+    const jobId = await create(environment.origin.url('/late.mp4'))
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FETCHING, { describe: 'the fetch to begin' })
     await service.stop()
-    around.origin.serve('/late.mp4', Buffer.from('the bytes of a source'))
+    environment.origin.serve('/late.mp4', Buffer.from('the bytes of a source'))
     await start({ maxJobsAhead: 1 })
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_PROBING, { describe: 'the source to be fetched' })
   })
   test('when the storage failed', async () => {
-    await around.db.query('truncate job, chunk, segment, object_prefix, work_item')
-    around.origin.serve('/stored.mp4', Buffer.from('the bytes of a source'))
+    await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
+    environment.origin.serve('/stored.mp4', Buffer.from('the bytes of a source'))
     // This file prevents the creation of the folder.
-    const blocked = join(around.folder, 'storage/source')
+    const blocked = join(environment.folder, 'storage/source')
     await rm(blocked, { recursive: true, force: true })
     await writeFile(blocked, '')
-    const { source, timing } = around.config()
+    const { source, timing } = environment.config()
     // The second attempt follows the first one after about 2 s.
-    service = await startHere(around, { source: { ...source, maxJobsAhead: 2 }, timing: { ...timing, retryMs: 200 } })
-    const jobIds = [await create(around.origin.url('/stored.mp4')), await create(around.origin.url('/stored.mp4'))]
+    service = await startInProcess(environment, { source: { ...source, maxJobsAhead: 2 }, timing: { ...timing, retryMs: 200 } })
+    const jobIds = [await create(environment.origin.url('/stored.mp4')), await create(environment.origin.url('/stored.mp4'))]
     for (const jobId of jobIds) {
-      const failed = () => around.db.query('select 1 from job where job_id = $1 and storage_faults > 0', [jobId])
+      const failed = () => environment.db.query('select 1 from job where job_id = $1 and storage_faults > 0', [jobId])
       await waitFor(async () => (await failed()).length > 0, { describe: `the first attempt of job ${jobId} to fail` })
     }
     await rm(blocked)

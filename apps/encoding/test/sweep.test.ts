@@ -6,29 +6,29 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { isSweepHeld } from '../src/objects/sweep-hold.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
 const COMMAND = join(import.meta.dirname, '../src/objects/sweep.ts')
 const TUS = '0b0e7a52-5a1d-4bb0-9a8a-1a1b1c1d1e1f'
 
-let around: Surroundings
+let environment: TestEnvironment
 beforeAll(async () => {
-  around = await startSurroundings()
+  environment = await startTestEnvironment()
 })
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 /** Creates objects of every kind, with and without rows. All but one are a week old. */
 beforeEach(async () => {
-  await around.db.query('truncate job, object_prefix, upload, tus_upload, sweep_hold cascade')
-  for (const area of ['media', 'slides', 'source', 'work', 'uploads', 'tus', 'other']) await around.storage.deletePrefix(area)
-  await around.db.query(
+  await environment.db.query('truncate job, object_prefix, upload, tus_upload, sweep_hold cascade')
+  for (const area of ['media', 'slides', 'source', 'work', 'uploads', 'tus', 'other']) await environment.storage.deletePrefix(area)
+  await environment.db.query(
     `insert into job (job_id, media_id, organisation_id, source_url, state, finish_time)
      values (1, '7', '1', '', 'ok', now()), (2, '8', '1', '', 'ok', now())`,
   )
-  await around.db.query(
+  await environment.db.query(
     `insert into object_prefix (prefix, job_id, fence) values ('media/7/1-5-abc', 1, 5), ('media/8/2-6-abc', 2, 6), ('work/1/5-abc', 1, 5)`,
   )
-  await around.db.query(
+  await environment.db.query(
     `insert into upload (organisation_id, object, bytes, expire_time) values ('1', 'uploads/1/kept', 3, now() + interval '1 day'),
        ('1', 'uploads/1/gone', 3, now() + interval '1 day')`,
   )
@@ -38,14 +38,18 @@ beforeEach(async () => {
     ...['media/7/1-4-abc/a.mp4', 'media/7/1-4-abc/b.mp4', 'work/9/3-abc/c', 'uploads/1/lost', `tus/${TUS}/1-0`],
     ...['media/odd', 'other/thing'],
   ]) {
-    await around.storage.put(name, Buffer.from(name))
-    await utimes(join(around.folder, 'storage', name), lastWeek, lastWeek)
+    await environment.storage.put(name, Buffer.from(name))
+    await utimes(join(environment.folder, 'storage', name), lastWeek, lastWeek)
   }
-  await around.storage.put('work/9/4-abc/young', Buffer.from('young'))
+  await environment.storage.put('work/9/4-abc/young', Buffer.from('young'))
 })
 
 const sweep = async (...options: string[]) => {
-  const env = { ...process.env, VITASCOPE_ENCODING_DATABASE_URL: around.databaseUrl, VITASCOPE_STORAGE_DIR: join(around.folder, 'storage') }
+  const env = {
+    ...process.env,
+    VITASCOPE_ENCODING_DATABASE_URL: environment.databaseUrl,
+    VITASCOPE_STORAGE_DIR: join(environment.folder, 'storage'),
+  }
   const args = ['--disable-warning=ExperimentalWarning', COMMAND, ...options]
   return promisify(execFile)(process.execPath, args, { env }).catch((error: { code: number; stdout: string; stderr: string }) => error)
 }
@@ -53,7 +57,7 @@ const orphans = ['media/7/1-4-abc/', `tus/${TUS}/`, 'uploads/1/lost', 'work/9/3-
 const missing = ['media/8/2-6-abc/', 'uploads/1/gone']
 
 test('a dry run reports what would be removed and what is missing, and changes nothing', async () => {
-  const before = await around.objects()
+  const before = await environment.objects()
   const { stdout } = await sweep('--dry-run')
   const lines = stdout.trim().split('\n')
   expect(lines.filter((line) => line.startsWith('would be removed')).map((line) => line.split(/\s+/)[3])).toEqual(
@@ -61,10 +65,10 @@ test('a dry run reports what would be removed and what is missing, and changes n
   )
   expect(lines.filter((line) => line.startsWith('missing')).map((line) => line.split(/\s+/)[1])).toEqual(missing.map((name) => `${name}:`))
   expect(stdout).toMatch(/10 objects of \d+ bytes were scanned; 1 of them/)
-  expect(stdout).toMatch(/Without a row: 4 names with 5 objects of \d+ bytes; nothing was changed; 1 more are too recent\./)
+  expect(stdout).toMatch(/Objects without a row: 4 names with 5 objects of \d+ bytes; nothing was changed; 1 more are too recent\./)
   expect(lines.at(-1)).toBe('Rows without their objects: 2.')
-  expect(await around.objects()).toEqual(before)
-  expect(await around.db.query('select from object_prefix where drop_time is not null')).toEqual([])
+  expect(await environment.objects()).toEqual(before)
+  expect(await environment.db.query('select from object_prefix where drop_time is not null')).toEqual([])
 })
 
 test('the JSON output has the same content', async () => {
@@ -80,11 +84,14 @@ test('the JSON output has the same content', async () => {
 
 test('files without a row are removed, and files with a row or a foreign name stay', async () => {
   expect((await sweep()).stdout).toMatch(/dropped {10}media\/7\/1-4-abc\//)
-  const service = await startHere(around)
+  const service = await startInProcess(environment)
   try {
     const left = ['media/7/1-5-abc/a.mp4', 'media/7/1-5-abc/hls/b.m4s', 'media/odd', 'other/thing', 'uploads/1/kept', 'work/9/4-abc/young']
-    await waitFor(async () => (await around.objects()).length <= left.length, { timeout: 20_000, describe: 'the orphans to be removed' })
-    expect(await around.objects()).toEqual(left)
+    await waitFor(async () => (await environment.objects()).length <= left.length, {
+      timeout: 20_000,
+      describe: 'the orphans to be removed',
+    })
+    expect(await environment.objects()).toEqual(left)
   } finally {
     await service.stop()
   }
@@ -93,23 +100,26 @@ test('files without a row are removed, and files with a row or a foreign name st
 
 test('no object is removed while a backup holds the sweep', async () => {
   const holder = randomUUID()
-  await around.db.query(`insert into sweep_hold values ($1, now() + interval '1 hour')`, [holder])
-  expect(await isSweepHeld(around.db.query)).toBe(true)
+  await environment.db.query(`insert into sweep_hold values ($1, now() + interval '1 hour')`, [holder])
+  expect(await isSweepHeld(environment.db.query)).toBe(true)
   const refused = await sweep()
   expect([refused, refused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup is copying objects')])
-  await around.db.query('update object_prefix set drop_time = now(), next_sweep = now()')
-  const service = await startHere(around)
+  await environment.db.query('update object_prefix set drop_time = now(), next_sweep = now()')
+  const service = await startInProcess(environment)
   try {
-    const before = await around.objects()
+    const before = await environment.objects()
     // Each pass of the reconciler checks the jobs and then sweeps.
-    const requested = async () => (await around.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
+    const requested = async () => (await environment.db.query<{ at: string }>('select max(check_time)::text as at from job'))[0]?.at
     for (let passes = 0; passes < 3; passes++) {
       const last = await requested()
       await waitFor(async () => (await requested()) !== last, { timeout: 20_000, describe: 'another pass of the reconciler' })
     }
-    expect(await around.objects()).toEqual(before)
-    await around.db.query('update sweep_hold set end_time = now()')
-    await waitFor(async () => !(await around.objects('media/7/1-5-abc')).length, { timeout: 20_000, describe: 'the sweep to continue' })
+    expect(await environment.objects()).toEqual(before)
+    await environment.db.query('update sweep_hold set end_time = now()')
+    await waitFor(async () => !(await environment.objects('media/7/1-5-abc')).length, {
+      timeout: 20_000,
+      describe: 'the sweep to continue',
+    })
   } finally {
     await service.stop()
   }

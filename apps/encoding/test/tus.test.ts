@@ -11,24 +11,24 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { uploadRetention } from '../src/reconcile/sweep-uploads.ts'
 import { createTusStore } from '../src/tus/tus-store.ts'
 import { createUploadStore } from '../src/upload/upload-store.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 const user = (organisationId = '2'): Principal => ({ kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' })
 const PARTS = 'application/offset+octet-stream'
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  service = await startHere(around)
+  environment = await startTestEnvironment()
+  service = await startInProcess(environment)
 })
 afterEach(async () => {
-  await around.storage.deletePrefix('tus')
-  await around.db.query('truncate tus_upload, tus_part, job, work_item, object_prefix cascade')
+  await environment.storage.deletePrefix('tus')
+  await environment.db.query('truncate tus_upload, tus_part, job, work_item, object_prefix cascade')
 })
 afterAll(async () => {
   await service.stop()
-  await around.close()
+  await environment.close()
 })
 
 async function headersFor(more: Record<string, string>, as = user()) {
@@ -61,8 +61,8 @@ const patch = (path: string, offset: number, body: Buffer, more: Record<string, 
 
 async function stored(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for (const { object } of await createTusStore(around.db).partsOf(path.slice(5))) {
-    for await (const chunk of (await around.storage.open(object)).stream) chunks.push(chunk as Buffer)
+  for (const { object } of await createTusStore(environment.db).partsOf(path.slice(5))) {
+    for await (const chunk of (await environment.storage.open(object)).stream) chunks.push(chunk as Buffer)
   }
   return Buffer.concat(chunks)
 }
@@ -72,7 +72,7 @@ async function begin(path: string, offset: number, all: number, sent: Buffer, mo
   const headers = await headersFor({ 'content-type': PARTS, 'upload-offset': String(offset), 'content-length': String(all), ...more })
   const request = httpRequest(`http://${service.uploadAddress}${path}`, { method: 'PATCH', headers })
   request.on('error', () => {}).write(sent)
-  await waitFor(async () => (await around.db.query('select 1 from tus_upload where lease_end is not null')).length === 1)
+  await waitFor(async () => (await environment.db.query('select 1 from tus_upload where lease_end is not null')).length === 1)
   return request
 }
 
@@ -131,14 +131,14 @@ test('a request with a checksum is rejected when another one continues the uploa
   expect(JSON.parse(await text(response))).toMatchObject({ reason: 'UPLOAD_LOCKED' })
   stuck.destroy()
   expect((await stored(path)).equals(file)).toBe(true)
-  expect(await around.objects('tus')).toHaveLength(1)
+  expect(await environment.objects('tus')).toHaveLength(1)
 })
 
 test('bytes with a wrong checksum are discarded', async () => {
   const file = randomBytes(100_000)
   const path = await create(file.length + 1)
   expect((await patch(path, 0, file, sum(Buffer.from('other')))).reason).toBe('CHECKSUM_MISMATCH')
-  expect([(await send('HEAD', path)).offset, await around.objects('tus')]).toEqual(['0', []])
+  expect([(await send('HEAD', path)).offset, await environment.objects('tus')]).toEqual(['0', []])
   expect((await patch(path, 0, file, { 'upload-checksum': 'crc32 AAAA' })).status).toBe(400)
   expect((await patch(path, 0, file, sum(file, 'sha256'))).offset).toBe(String(file.length))
 })
@@ -167,7 +167,7 @@ test('other callers do not find an upload, and malformed tus requests are reject
 })
 
 test('a complete upload that creates no video reports the reason and can be deleted', async () => {
-  around.catalogue.uploadRefusal = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
+  environment.catalogue.uploadRefusal = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
   try {
     const path = await create(6)
     expect((await patch(path, 0, Buffer.from('abc'))).offset).toBe('3')
@@ -177,18 +177,18 @@ test('a complete upload that creates no video reports the reason and can be dele
     const received = JSON.parse(Buffer.from(head.headers.get('vitascope-refusal') ?? '', 'base64').toString()) as Record<string, unknown>
     expect(received).toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'all bytes are used' })
     for (const offset of [6, 0]) expect((await patch(path, offset, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
-    around.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadRefusal = undefined
     expect((await patch(path, 6, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
     expect((await send('DELETE', path)).status).toBe(204)
     expect((await send('DELETE', path)).reason).toBe('UPLOAD_NOT_FOUND')
-    expect(await around.objects('tus')).toEqual([])
+    expect(await environment.objects('tus')).toEqual([])
   } finally {
-    around.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadRefusal = undefined
   }
 })
 
 test('a complete upload of an organisation with too many jobs becomes a video later', async () => {
-  around.catalogue.uploadRefusal = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
+  environment.catalogue.uploadRefusal = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
   try {
     const path = await create(3)
     const last = await patch(path, 0, Buffer.from('abc'))
@@ -196,27 +196,27 @@ test('a complete upload of an organisation with too many jobs becomes a video la
     const head = await send('HEAD', path)
     expect([head.status, head.offset, head.headers.get('x-video-id')]).toEqual([200, '3', null])
     expect((await send('DELETE', path)).reason).toBe('UPLOAD_FINISHED')
-    around.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadRefusal = undefined
     await waitFor(async () => (await send('HEAD', path)).headers.get('x-video-id') === '11', { timeout: 30_000 })
   } finally {
-    around.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadRefusal = undefined
   }
 }, 60_000)
 
 test('a deleted or expired upload leaves no objects', async () => {
   const path = await create(10, { 'content-type': PARTS }, Buffer.from('abc'))
-  expect(await around.objects('tus')).toHaveLength(1)
+  expect(await environment.objects('tus')).toHaveLength(1)
   expect((await send('DELETE', path)).status).toBe(204)
   expect((await send('HEAD', path)).status).toBe(400)
   await create(10, { 'content-type': PARTS }, Buffer.from('abc'))
-  await around.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
+  await environment.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
   const tools = {
-    uploads: createUploadStore(around.db),
-    tusUploads: createTusStore(around.db),
-    storage: around.storage,
-    quota: around.quota,
+    uploads: createUploadStore(environment.db),
+    tusUploads: createTusStore(environment.db),
+    storage: environment.storage,
+    quota: environment.quota,
   }
   const { signal } = new AbortController()
   for (const { remove } of uploadRetention(tools)) await deleteInBatches(remove, { signal })
-  expect([await around.objects('tus'), await around.db.query('select 1 from tus_upload')]).toEqual([[], []])
+  expect([await environment.objects('tus'), await environment.db.query('select 1 from tus_upload')]).toEqual([[], []])
 })

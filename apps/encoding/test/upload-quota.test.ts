@@ -9,32 +9,32 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { uploadRetention } from '../src/reconcile/sweep-uploads.ts'
 import { createTusStore } from '../src/tus/tus-store.ts'
 import { createUploadStore } from '../src/upload/upload-store.ts'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 let channel: ReturnType<typeof openChannel>
 const user: Principal = { kind: 'user', keyId: '5', userId: '7', organisationId: '2', userType: 'uploader' }
 const PARTS = 'application/offset+octet-stream'
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  service = await startHere(around)
+  environment = await startTestEnvironment()
+  service = await startInProcess(environment)
   channel = openChannel(service.address, { service: 'encoding', principals: testPrincipals() })
 })
 afterEach(async () => {
-  around.catalogue.quotaBytes = Number.POSITIVE_INFINITY
-  around.catalogue.reservations.clear()
-  await Promise.all([around.storage.deletePrefix('uploads'), around.storage.deletePrefix('tus')])
-  await around.db.query('truncate upload, tus_upload, tus_part, job, work_item, object_prefix cascade')
+  environment.catalogue.quotaBytes = Number.POSITIVE_INFINITY
+  environment.catalogue.reservations.clear()
+  await Promise.all([environment.storage.deletePrefix('uploads'), environment.storage.deletePrefix('tus')])
+  await environment.db.query('truncate upload, tus_upload, tus_part, job, work_item, object_prefix cascade')
 })
 afterAll(async () => {
   channel.close()
   await service.stop()
-  await around.close()
+  await environment.close()
 })
 
-const reservations = () => [...around.catalogue.reservations.values()].map(({ bytes, isOpen }) => ({ bytes, isOpen }))
+const reservations = () => [...environment.catalogue.reservations.values()].map(({ bytes, isOpen }) => ({ bytes, isOpen }))
 
 async function tus(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer) {
   const principal = await principalHeaders({ principal: user, requestId: 'r-1' }, testPrincipals(), 'encoding')
@@ -78,7 +78,7 @@ async function post(form: Map<string, string>, file: Buffer) {
 }
 
 test('a tus upload reserves its length, and releases it when it is deleted', async () => {
-  around.catalogue.quotaBytes = 1_000
+  environment.catalogue.quotaBytes = 1_000
   const { path } = await tus('POST', '/tus', { 'upload-length': '900' })
   expect(reservations()).toEqual([{ bytes: 900, isOpen: true }])
   expect(await tus('POST', '/tus', { 'upload-length': '101' })).toMatchObject({ status: 400, reason: 'QUOTA_BYTES' })
@@ -89,12 +89,12 @@ test('a tus upload reserves its length, and releases it when it is deleted', asy
 })
 
 test('a tus upload of unknown length reserves per part and stores nothing above the quota', async () => {
-  around.catalogue.quotaBytes = 1_000
+  environment.catalogue.quotaBytes = 1_000
   const { path } = await tus('POST', '/tus', { 'upload-defer-length': '1' })
   expect((await patch(path, 0, randomBytes(600))).status).toBe(204)
   expect(reservations()).toEqual([{ bytes: 600, isOpen: true }])
   expect(await patch(path, 600, randomBytes(500))).toMatchObject({ status: 400, reason: 'QUOTA_BYTES' })
-  expect(await around.objects('tus')).toHaveLength(1)
+  expect(await environment.objects('tus')).toHaveLength(1)
   expect(await patch(path, 600, randomBytes(1), { 'upload-length': '1001' })).toMatchObject({ status: 400, reason: 'QUOTA_BYTES' })
   expect((await patch(path, 600, randomBytes(300))).status).toBe(204)
 })
@@ -103,14 +103,14 @@ test('a sweep releases unused reservations', async () => {
   const { path } = await tus('POST', '/tus', { 'upload-length': '900' })
   await patch(path, 0, randomBytes(400))
   await post(await signed(1_000), randomBytes(300))
-  await around.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
-  await around.db.query(`update upload set expire_time = now() - interval '1 second'`)
+  await environment.db.query(`update tus_upload set expire_time = now() - interval '1 second'`)
+  await environment.db.query(`update upload set expire_time = now() - interval '1 second'`)
   expect(reservations()).toHaveLength(2)
   const tools = {
-    uploads: createUploadStore(around.db),
-    tusUploads: createTusStore(around.db),
-    storage: around.storage,
-    quota: around.quota,
+    uploads: createUploadStore(environment.db),
+    tusUploads: createTusStore(environment.db),
+    storage: environment.storage,
+    quota: environment.quota,
   }
   const { signal } = new AbortController()
   for (const { remove } of uploadRetention(tools)) await deleteInBatches(remove, { signal })
@@ -118,14 +118,14 @@ test('a sweep releases unused reservations', async () => {
 })
 
 test('an object form reserves the limit of its policy or its body length, and then the size of its file', async () => {
-  around.catalogue.quotaBytes = 100_000
+  environment.catalogue.quotaBytes = 100_000
   const form = await signed(10_000_000)
   expect(await post(form, randomBytes(100_001))).toMatchObject({ reason: 'QUOTA_BYTES' })
-  expect([reservations(), await around.objects('uploads')]).toEqual([[], []])
+  expect([reservations(), await environment.objects('uploads')]).toEqual([[], []])
   expect((await post(form, randomBytes(60_000))).status).toBe(204)
   expect(reservations()).toEqual([{ bytes: 60_000, isOpen: false }])
   // A repeated upload reserves nothing more.
-  around.catalogue.quotaBytes = 200_000
+  environment.catalogue.quotaBytes = 200_000
   expect(await post(await signed(50), randomBytes(51))).toMatchObject({ reason: 'ENTITY_TOO_LARGE' })
   expect(reservations()).toEqual([{ bytes: 60_000, isOpen: false }])
 })

@@ -9,10 +9,10 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { sweepUnclaimed, uploadRetention } from '../src/reconcile/sweep-uploads.ts'
 import { createTusStore } from '../src/tus/tus-store.ts'
 import { createUploadStore } from '../src/upload/upload-store.ts'
-import { filesIn, type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { filesIn, startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
-let around: Surroundings
-let service: Awaited<ReturnType<typeof startHere>>
+let environment: TestEnvironment
+let service: Awaited<ReturnType<typeof startInProcess>>
 let channel: ReturnType<typeof openChannel>
 const user = (organisationId: string): Principal => ({ kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' })
 const guestHeaders = (requestId: string) => principalHeaders({ principal: { kind: 'guest' }, requestId }, testPrincipals(), 'encoding')
@@ -20,18 +20,18 @@ const callAs = (principal: Principal): Call => ({ principal, requestId: 'r-1', s
 const uploads = () => channel.client(UploadServiceService)
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  service = await startHere(around)
+  environment = await startTestEnvironment()
+  service = await startInProcess(environment)
   channel = openChannel(service.address, { service: 'encoding', principals: testPrincipals() })
 })
 afterEach(async () => {
-  await around.storage.deletePrefix('uploads')
-  await around.db.query('truncate upload, job, work_item, object_prefix cascade')
+  await environment.storage.deletePrefix('uploads')
+  await environment.db.query('truncate upload, job, work_item, object_prefix cascade')
 })
 afterAll(async () => {
   channel.close()
   await service.stop()
-  await around.close()
+  await environment.close()
 })
 
 const aKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
@@ -79,16 +79,16 @@ test('an accepted file is stored and becomes the source of a job', async () => {
   const md5 = createHash('md5').update(file).digest('hex')
   expect([result.status, result.headers.get('etag')]).toEqual([201, `"${md5}"`])
   expect(result.text).toContain(`<Bucket>vitascope</Bucket><Key>${name}</Key><ETag>"${md5}"</ETag>`)
-  expect(await around.objects('uploads')).toEqual([name])
+  expect(await environment.objects('uploads')).toEqual([name])
   const link = await complete(name, { etag: `"${md5}"` })
   const again = await complete(name)
   expect(again.uploadId).toBe(link.uploadId)
   const { recognised, sourceUrl } = await uploads().claimUpload({ ...link, organisationId: '2' }, callAs(user('2')))
   expect([recognised, sourceUrl]).toEqual([true, `upload://${link.uploadId}/Film.mp4`])
   await service.jobs.createJob({ jobId: '1', mediaId: '9', organisationId: '2', sourceUrl }, service.call)
-  await waitFor(async () => (await around.objects('source/1')).length === 1)
-  const [source] = await around.objects('source/1')
-  expect((await around.storage.stat(String(source)))?.bytes).toBe(file.length)
+  await waitFor(async () => (await environment.objects('source/1')).length === 1)
+  const [source] = await environment.objects('source/1')
+  expect((await environment.storage.stat(String(source)))?.bytes).toBe(file.length)
   const read = await fetch(`http://${service.uploadAddress}/file/${link.uploadId}?expires=${link.expires}&signature=${link.signature}`, {
     headers: await guestHeaders('r'),
   })
@@ -128,11 +128,11 @@ test('wrong sizes, wrong checksums and forged forms leave no objects', async () 
   const form = await signed(name)
   expect(reasonOf(await post(new Map(form).set('key', aKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(reasonOf(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
-  expect(await around.objects('uploads')).toEqual([])
+  expect(await environment.objects('uploads')).toEqual([])
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
   expect(reasonOf(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
-  expect(await around.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
+  expect(await environment.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
 })
 
 test('an interrupted body or one that is not a form leaves no objects', async () => {
@@ -142,7 +142,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
   const principal = await guestHeaders('r-3')
   const headers = { ...principal, 'content-type': `multipart/form-data; boundary=${boundary}` }
-  const incoming = async () => (await filesIn(`${around.folder}/storage`)).filter((name) => name.startsWith('.incoming/'))
+  const incoming = async () => (await filesIn(`${environment.folder}/storage`)).filter((name) => name.startsWith('.incoming/'))
   const cut = httpRequest(`http://${service.uploadAddress}/object`, {
     method: 'POST',
     headers: { ...headers, 'content-length': 50_000_000 },
@@ -160,7 +160,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   expect(await sent(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
   expect(await sent(fields.join(''))).toBe('MALFORMED_PAYLOAD')
   expect(await sent('')).toBe('MALFORMED_PAYLOAD')
-  expect([await around.objects('uploads'), await incoming()]).toEqual([[], []])
+  expect([await environment.objects('uploads'), await incoming()]).toEqual([[], []])
   const bare = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', body: 'x' })
   expect(reasonOf({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
 })
@@ -169,15 +169,15 @@ test('an upload that no job reads is removed after a day', async () => {
   const [used, unused] = [aKey(), aKey()]
   for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
   const { uploadId } = await complete(used)
-  await around.db.query(
+  await environment.db.query(
     `insert into job (job_id, media_id, organisation_id, source_url, state) values (77, '9', '2', 'upload:' || $1, 'encoding')`,
     [uploadId],
   )
   const tools = {
-    uploads: createUploadStore(around.db),
-    tusUploads: createTusStore(around.db),
-    storage: around.storage,
-    quota: around.quota,
+    uploads: createUploadStore(environment.db),
+    tusUploads: createTusStore(environment.db),
+    storage: environment.storage,
+    quota: environment.quota,
   }
   const sweep = async () => {
     const { signal } = new AbortController()
@@ -185,12 +185,12 @@ test('an upload that no job reads is removed after a day', async () => {
     await sweepUnclaimed(tools, signal)
   }
   await sweep()
-  expect((await around.objects('uploads')).sort()).toEqual([used, unused].sort())
-  await around.db.query(`update upload set expire_time = now() - interval '1 second'`)
+  expect((await environment.objects('uploads')).sort()).toEqual([used, unused].sort())
+  await environment.db.query(`update upload set expire_time = now() - interval '1 second'`)
   await sweep()
-  expect(await around.objects('uploads')).toEqual([used])
+  expect(await environment.objects('uploads')).toEqual([used])
   await expect(complete(unused)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
-  await around.db.query(`update job set state = 'ok'`)
+  await environment.db.query(`update job set state = 'ok'`)
   await sweep()
-  expect([await around.objects('uploads'), await around.db.query('select * from upload')]).toEqual([[], []])
+  expect([await environment.objects('uploads'), await environment.db.query('select * from upload')]).toEqual([[], []])
 })

@@ -2,18 +2,18 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import type { Surroundings } from './service-under-test.ts'
+import type { TestEnvironment } from './service-under-test.ts'
 import { aProbeToCopy, copiedBy, leaseRequest } from './stand-in-worker.ts'
 import { lost, type Service, setOf, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
 const { another, create, aWorker, runOut, sweptTo } = work
-let around: Surroundings
+let environment: TestEnvironment
 let service: Service
 let jobId: string
 let mediaId: string
 beforeEach(() => {
-  ;({ around, service, jobId, mediaId } = work.now())
+  ;({ environment, service, jobId, mediaId } = work.now())
 })
 const ended = (state: JobState) => work.ended(jobId, state)
 
@@ -30,7 +30,7 @@ describe('a stale worker', () => {
     expect(again.taskId).toBe(task.taskId)
     expect(again.fence).toBeGreaterThan(task.fence)
     const rows = async () =>
-      JSON.stringify([await around.db.query('select * from chunk'), await around.db.query('select attempt, state from job')])
+      JSON.stringify([await environment.db.query('select * from chunk'), await environment.db.query('select attempt, state from job')])
     const before = await rows()
     await expect(stale.extendLease(task, 0.9)).rejects.toMatchObject(lost)
     await expect(stale.complete(task, await stale.make(task))).rejects.toMatchObject(lost)
@@ -42,7 +42,7 @@ describe('a stale worker', () => {
     await ended(JobState.JOB_STATE_OK)
     // The objects of the stale worker are removed. One set is left.
     await sweptTo(`work/${jobId}`, [])
-    expect(around.catalogue.published(jobId)).toHaveLength(1)
+    expect(environment.catalogue.published(jobId)).toHaveLength(1)
   })
   test('that stores a set late leaves no objects of it', async () => {
     await create()
@@ -58,8 +58,8 @@ describe('a stale worker', () => {
     await expect(stale.complete(task, late)).rejects.toMatchObject(lost)
     await ended(JobState.JOB_STATE_OK)
     const prefix = setOf(again)
-    await waitFor(async () => (await around.objects(`media/${mediaId}`)).every((name) => name.startsWith(`${prefix}/`)))
-    expect(await around.objects(prefix)).toHaveLength(6)
+    await waitFor(async () => (await environment.objects(`media/${mediaId}`)).every((name) => name.startsWith(`${prefix}/`)))
+    expect(await environment.objects(prefix)).toHaveLength(6)
   })
   test('whose result is repeated gets the same response', async () => {
     await create()
@@ -71,7 +71,7 @@ describe('a stale worker', () => {
     await worker.complete(task, result)
     await sweptTo(`work/${jobId}`, [])
     await worker.complete(task, result)
-    expect(around.catalogue.published(jobId).length).toBeLessThanOrEqual(1)
+    expect(environment.catalogue.published(jobId).length).toBeLessThanOrEqual(1)
     await ended(JobState.JOB_STATE_OK)
   })
 })
@@ -88,10 +88,10 @@ test('a lease request that is repeated with the same id returns the same task', 
 
 test('a lease of a client that disconnects is released without counting an attempt', async () => {
   await create()
-  const items = (state: string) => around.db.query(`select 1 from work_item where kind = 'probe' and state = $1`, [state])
+  const items = (state: string) => environment.db.query(`select 1 from work_item where kind = 'probe' and state = $1`, [state])
   await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task' })
   const hangUp = new AbortController()
-  await around.db.transaction(async (tx) => {
+  await environment.db.transaction(async (tx) => {
     // Preparing a task locks its job first.
     await tx.query('select 1 from job where job_id = $1 for update', [jobId])
     const requested = service.work.leaseTask(leaseRequest({ workerId: 'w1:a', waitSeconds: 5 }), { ...service.call, signal: hangUp.signal })
@@ -146,7 +146,7 @@ describe('faults', () => {
     await service.work.leaseTask(leaseRequest({ workerId: 'w1:4' }), service.call)
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 5001, attempt: 3 })
-    await waitFor(() => around.catalogue.failed(jobId).length === 1)
+    await waitFor(() => environment.catalogue.failed(jobId).length === 1)
     await sweptTo(`source/${jobId}`, [])
     jobId = another()
     await create(jobId)
@@ -160,8 +160,8 @@ describe('faults', () => {
     await worker.fail(await worker.lease(), 5002)
     await worker.fail(await worker.lease(), 5003, 'not what was planned')
     await ended(JobState.JOB_STATE_FAILED)
-    await waitFor(() => around.catalogue.failed(jobId).length === 1)
-    expect(around.catalogue.failed(jobId)).toEqual([{ code: 5003, message: 'not what was planned' }])
+    await waitFor(() => environment.catalogue.failed(jobId).length === 1)
+    expect(environment.catalogue.failed(jobId)).toEqual([{ code: 5003, message: 'not what was planned' }])
   })
   test('a fault of the source is final', async () => {
     await create()
@@ -223,9 +223,9 @@ describe('faults', () => {
     await worker.step()
     const task = await worker.lease()
     const result = await worker.make(task)
-    await around.storage.delete(`${setOf(task)}/h264_250.mp4`)
+    await environment.storage.delete(`${setOf(task)}/h264_250.mp4`)
     await expect(worker.complete(task, result)).rejects.toMatchObject(lost)
-    expect(around.catalogue.published(jobId)).toHaveLength(0)
+    expect(environment.catalogue.published(jobId)).toHaveLength(0)
     await worker.step()
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(1)
@@ -233,13 +233,13 @@ describe('faults', () => {
   test('a job whose tasks were lost is planned again', async () => {
     await create()
     await aWorker().lease()
-    await around.db.query(`delete from work_item`)
-    await around.db.query(`update job set create_time = now() - interval '1 hour'`)
+    await environment.db.query(`delete from work_item`)
+    await environment.db.query(`update job set create_time = now() - interval '1 hour'`)
     const worker = aWorker()
     for (let steps = 0; steps < 3; steps++) await worker.step()
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)
     // The new plan replaces the former one completely.
-    expect(await around.db.query('select plan_number from job where job_id = $1', [jobId])).toEqual([{ plan_number: 2 }])
+    expect(await environment.db.query('select plan_number from job where job_id = $1', [jobId])).toEqual([{ plan_number: 2 }])
   })
 })

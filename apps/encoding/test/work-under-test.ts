@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals'
 import type { JobState } from '@vitascope/proto/encoding/v1/job'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import { type Surroundings, startHere, startSurroundings } from './service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { inputOf, standInWorker } from './stand-in-worker.ts'
 
-export type Service = Awaited<ReturnType<typeof startHere>>
+export type Service = Awaited<ReturnType<typeof startInProcess>>
 
 /** State of one test: a service without work, and the ids of the next job. */
 export interface Work {
-  around: Surroundings
+  environment: TestEnvironment
   service: Service
   jobId: string
   mediaId: string
@@ -24,37 +24,39 @@ export const lost = { kind: 'refused', reason: 'LEASE_LOST' }
  * the workers. `now` holds the current state.
  */
 export function workUnderTest() {
-  let around: Surroundings
+  let environment: TestEnvironment
   let service: Service
   let jobs = 0
   let jobId = ''
   const another = () => `${++jobs}`
   beforeAll(async () => {
-    around = await startSurroundings()
-    around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+    environment = await startTestEnvironment()
+    environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
   })
   beforeEach(async () => {
-    await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
-    Object.assign(around.catalogue, { reports: [], refusal: undefined })
-    service = await startHere(around)
+    await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+    Object.assign(environment.catalogue, { reports: [], refusal: undefined })
+    service = await startInProcess(environment)
     jobId = another()
   })
   afterEach(() => service.stop())
-  afterAll(() => around.close())
+  afterAll(() => environment.close())
 
   return {
-    now: (): Work => ({ around, service, jobId, mediaId: `9${jobId}` }),
+    now: (): Work => ({ environment, service, jobId, mediaId: `9${jobId}` }),
     /** Returns ids for another job. */
     another,
     create: (id = jobId, path = '/video.mp4') =>
-      service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: around.origin.url(path) }, service.call),
+      service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, service.call),
     cancel: (id: string) => service.jobs.cancelJob({ jobId: id }, service.call),
-    aWorker: (id = 'w1:a') => standInWorker(service, around.storage, id),
+    aWorker: (id = 'w1:a') => standInWorker(service, environment.storage, id),
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
     /** Lets all leases expire, by changing their rows. */
-    runOut: () => around.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
+    runOut: () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
     sweptTo: (prefix: string, left: string[]) =>
-      waitFor(async () => (await around.objects(prefix)).join() === left.join(), { describe: `${prefix} to hold ${left.length} objects` }),
+      waitFor(async () => (await environment.objects(prefix)).join() === left.join(), {
+        describe: `${prefix} to hold ${left.length} objects`,
+      }),
   }
 }

@@ -4,24 +4,24 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { LIGHT_KINDS } from '../src/worker/run-task.ts'
-import type { Surroundings } from './service-under-test.ts'
+import type { TestEnvironment } from './service-under-test.ts'
 import { aLongProbe, aProbe, leaseRequest } from './stand-in-worker.ts'
 import { lost, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
 const { another, create, aWorker, sweptTo } = work
-let around: Surroundings
+let environment: TestEnvironment
 let service: Service
 let jobId: string
 let mediaId: string
 beforeEach(() => {
-  ;({ around, service, jobId, mediaId } = work.now())
+  ;({ environment, service, jobId, mediaId } = work.now())
 })
 const cancel = (id = jobId) => work.cancel(id)
 const ended = (state: JobState) => work.ended(jobId, state)
 
 test('a video longer than the remaining minutes of the quota is not encoded', async () => {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
   await aWorker().step()
   await ended(JobState.JOB_STATE_FAILED)
@@ -30,7 +30,7 @@ test('a video longer than the remaining minutes of the quota is not encoded', as
 })
 
 test('a video whose chunks exceed the remaining bytes of the quota fails', async () => {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxBytes: 10 }, service.call)
   const worker = aWorker()
   await worker.step()
@@ -42,7 +42,7 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
 })
 
 test('a low-priority job does not progress while other jobs have tasks', async () => {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = aWorker()
   expect(await worker.step()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_PROBE })
@@ -56,7 +56,7 @@ test('a low-priority job does not progress while other jobs have tasks', async (
 })
 
 test('the audio of a low-priority job does not start while other work waits, although audio has its own slots', async () => {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = aWorker()
   await worker.complete(await worker.lease(), aLongProbe())
@@ -79,7 +79,7 @@ test('a job turns a URL into a reported set and keeps only its source', async ()
   const worker = aWorker()
   const kinds = [(await worker.step()).kind, (await worker.step()).kind, (await worker.step()).kind]
   expect(kinds).toEqual([TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE, TaskKind.TASK_KIND_PACKAGE])
-  const set = await waitFor(() => around.catalogue.published(jobId)[0])
+  const set = await waitFor(() => environment.catalogue.published(jobId)[0])
   expect(set.renditions.map((rendition) => rendition.key)).toEqual([
     'h264_100',
     'h264_250',
@@ -102,21 +102,21 @@ test('a job turns a URL into a reported set and keeps only its source', async ()
   expect(job).toMatchObject({ state: JobState.JOB_STATE_OK, progress: 100, attempt: 1, code: 0 })
   expect(job.renditions).toHaveLength(6)
   await sweptTo(`work/${jobId}`, [])
-  expect(await around.objects(`source/${jobId}`)).toHaveLength(1)
-  expect(await around.objects(set.prefix)).toHaveLength(6)
+  expect(await environment.objects(`source/${jobId}`)).toHaveLength(1)
+  expect(await environment.objects(set.prefix)).toHaveLength(6)
 })
 
 describe('creating jobs', () => {
   test('a repeated request creates one job', async () => {
     await Promise.all([create(), create(), create()])
     await create()
-    expect(await around.db.query('select 1 from job')).toHaveLength(1)
-    expect(await around.db.query(`select 1 from work_item where kind = 'fetch'`)).toHaveLength(1)
+    expect(await environment.db.query('select 1 from job')).toHaveLength(1)
+    expect(await environment.db.query(`select 1 from work_item where kind = 'fetch'`)).toHaveLength(1)
   })
   test('a job that was cancelled before its creation does not start', async () => {
     await cancel()
     await create()
-    expect(await around.db.query('select 1 from work_item')).toHaveLength(0)
+    expect(await environment.db.query('select 1 from work_item')).toHaveLength(0)
     await expect(service.job(jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
   })
   test.each([
@@ -160,18 +160,18 @@ describe('a cancelled job', () => {
     await expect(worker.complete(task, result)).rejects.toMatchObject(lost)
     expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_CANCELLED, code: 4005 })
     for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/${mediaId}`]) await sweptTo(prefix, [])
-    expect(around.catalogue.published(jobId)).toHaveLength(0)
-    expect(around.catalogue.failed(jobId)).toHaveLength(0)
+    expect(environment.catalogue.published(jobId)).toHaveLength(0)
+    expect(environment.catalogue.failed(jobId)).toHaveLength(0)
   })
   test('during the download of its source stops the download', async () => {
     const closed = new Promise<void>((resolve) =>
-      around.origin.answer('/slow.mp4', (response) => {
+      environment.origin.answer('/slow.mp4', (response) => {
         response.writeHead(200).write('a little')
         response.once('close', resolve)
       }),
     )
     await create(jobId, '/slow.mp4')
-    await waitFor(() => around.origin.hits('/slow.mp4') === 1)
+    await waitFor(() => environment.origin.hits('/slow.mp4') === 1)
     await cancel()
     await closed
     await sweptTo(`source/${jobId}`, [])
@@ -182,13 +182,13 @@ describe('a cancelled job', () => {
     for (let steps = 0; steps < 3; steps++) await worker.step()
     await cancel()
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
-    expect(await around.objects(`media/${mediaId}`)).toHaveLength(6)
+    expect(await environment.objects(`media/${mediaId}`)).toHaveLength(6)
   })
 })
 
 describe('a job that the catalogue rejects', () => {
   test('is cancelled at its next report', async () => {
-    around.catalogue.unwanted.add(jobId)
+    environment.catalogue.unwanted.add(jobId)
     await create()
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_CANCELLED)
     await sweptTo(`source/${jobId}`, [])
@@ -198,7 +198,7 @@ describe('a job that the catalogue rejects', () => {
     const worker = aWorker()
     for (let steps = 0; steps < 2; steps++) await worker.step()
     const task = await worker.lease()
-    around.catalogue.unwanted.add(jobId)
+    environment.catalogue.unwanted.add(jobId)
     await worker.complete(task, await worker.make(task))
     await sweptTo(`media/${mediaId}`, [])
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
@@ -207,17 +207,17 @@ describe('a job that the catalogue rejects', () => {
     await create()
     const worker = aWorker()
     for (let steps = 0; steps < 3; steps++) await worker.step()
-    await waitFor(() => around.catalogue.published(jobId).length === 1)
-    expect(await around.objects(`media/${mediaId}`)).toHaveLength(6)
-    around.catalogue.unwanted.add(jobId)
+    await waitFor(() => environment.catalogue.published(jobId).length === 1)
+    expect(await environment.objects(`media/${mediaId}`)).toHaveLength(6)
+    environment.catalogue.unwanted.add(jobId)
     await sweptTo(`media/${mediaId}`, [])
   })
   test('as unknown is dropped', async () => {
-    around.catalogue.unknown.add(jobId)
+    environment.catalogue.unknown.add(jobId)
     await create()
     const worker = aWorker()
     await worker.fail(await worker.lease(), 4002)
-    await waitFor(async () => (await around.db.query('select 1 from outbox')).length === 0)
+    await waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
     await sweptTo(`source/${jobId}`, [])
   })
 })
@@ -229,17 +229,17 @@ describe('reports', () => {
     await worker.step()
     const task = await worker.lease()
     for (const done of [0.2, 0.4, 0.3, 0.8]) await worker.extendLease(task, done)
-    await waitFor(() => around.catalogue.progress(jobId).includes(78))
+    await waitFor(() => environment.catalogue.progress(jobId).includes(78))
     await worker.complete(task, await worker.make(task))
-    around.catalogue.refusal = new DomainError('unavailable', 'AWAY', 'away')
+    environment.catalogue.refusal = new DomainError('unavailable', 'AWAY', 'away')
     await worker.step()
     await ended(JobState.JOB_STATE_OK)
-    expect(around.catalogue.published(jobId)).toHaveLength(0)
-    around.catalogue.refusal = undefined
-    await waitFor(() => around.catalogue.published(jobId).length === 1)
-    const revisions = around.catalogue.reports.map((report) => report.revision)
+    expect(environment.catalogue.published(jobId)).toHaveLength(0)
+    environment.catalogue.refusal = undefined
+    await waitFor(() => environment.catalogue.published(jobId).length === 1)
+    const revisions = environment.catalogue.reports.map((report) => report.revision)
     expect(revisions).toEqual([...revisions].sort((a, b) => a - b))
-    const progress = around.catalogue.progress(jobId)
+    const progress = environment.catalogue.progress(jobId)
     expect(progress).toEqual([...progress].sort((a, b) => a - b))
     expect(progress.every((percent) => percent >= 5 && percent <= 99)).toBe(true)
   })
@@ -248,13 +248,18 @@ describe('reports', () => {
 test('organisations share the workers', async () => {
   const worker = aWorker()
   const waiting = (kind: string, count: number) =>
-    waitFor(async () => (await around.db.query(`select 1 from work_item where state = 'waiting' and kind = $1`, [kind])).length === count)
+    waitFor(
+      async () => (await environment.db.query(`select 1 from work_item where state = 'waiting' and kind = $1`, [kind])).length === count,
+    )
   for (let i = 0; i < 5; i++) await create(another())
   await waiting('probe', 5)
   for (let i = 0; i < 5; i++) await worker.step()
   await waiting('encode', 5)
   const last = another()
-  await service.jobs.createJob({ jobId: last, mediaId: '7', organisationId: '2', sourceUrl: around.origin.url('/video.mp4') }, service.call)
+  await service.jobs.createJob(
+    { jobId: last, mediaId: '7', organisationId: '2', sourceUrl: environment.origin.url('/video.mp4') },
+    service.call,
+  )
   await waiting('probe', 1)
   expect((await worker.step()).jobId).toBe(last)
   // At most one job of the other organisation precedes it.

@@ -85,13 +85,13 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   for (const problem of limits.problems ?? []) read.refuse(`VITASCOPE_LIMITS: ${problem}`)
   const origins = read.list('VITASCOPE_CORS_ORIGINS', {
     check: (origin) => (origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org'),
-    shownDefault: '`*`',
+    defaultText: '`*`',
     description: 'Origins whose pages may call the API.',
   })
   const config = {
     host: read.text('VITASCOPE_HOST', HOST),
     port: read.int('VITASCOPE_PORT', { ...PORT, min: 0, max: 65_535 }),
-    publicUrl: read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, shownDefault: '`http://HOST:PORT`' })?.replace(/(?<!\/)\/+$/, ''),
+    publicUrl: read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, defaultText: '`http://HOST:PORT`' })?.replace(/(?<!\/)\/+$/, ''),
     metricsListen: readMetricsAddress(read, 'GATEWAY'),
     authAddress: readServiceAddress(read, 'AUTH'),
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
@@ -134,7 +134,7 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
       fallback: 'respect',
       description: '`ignore`: the player reports views also if the browser requests no tracking (Do Not Track, Global Privacy Control).',
     }),
-    webDir: read.text('VITASCOPE_WEB_DIR', { fallback: WEB_DIR, shownDefault: '`apps/web/dist`', description: 'The built web pages.' }),
+    webDir: read.text('VITASCOPE_WEB_DIR', { fallback: WEB_DIR, defaultText: '`apps/web/dist`', description: 'The built web pages.' }),
   }
   read.check()
   return config

@@ -5,7 +5,7 @@ export function readDatabaseUrl(read: Reader, service: string): string {
   const name = `VITASCOPE_${service}_DATABASE_URL`
   const url = read.secretUrl(name, {
     protocols: ['postgres:', 'postgresql:'],
-    shownDefault: 'required',
+    defaultText: 'required',
     description:
       'PostgreSQL URL of the role that owns the schema of the service. For auth it must not lead through a transaction pooler, because auth uses LISTEN.',
   })

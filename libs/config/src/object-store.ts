@@ -6,11 +6,11 @@ const BUCKET = {
 /** `VITASCOPE_S3_ENDPOINT` */
 export const S3_ENDPOINT = {
   protocols: ['http:', 'https:'],
-  shownDefault: 'required with a bucket',
+  defaultText: 'required with a bucket',
   description: 'URL of the object store of the bucket.',
 }
 const STORAGE_DIR = {
-  shownDefault: 'required without a bucket',
+  defaultText: 'required without a bucket',
   description: 'Storage folder.',
 }
 const VIRTUAL_HOST = {
@@ -36,7 +36,7 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
   if (endpoint === undefined) read.refuse('VITASCOPE_S3_ENDPOINT is missing')
   const accessKeyId =
     read.secret('VITASCOPE_S3_ACCESS_KEY_ID', {
-      shownDefault: 'required with a bucket',
+      defaultText: 'required with a bucket',
       description: 'Id of the access key of the bucket.',
     }) ?? ''
   if (accessKeyId === '') read.refuse('VITASCOPE_S3_ACCESS_KEY_ID is missing')
@@ -47,7 +47,7 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
       bucket,
       accessKeyId,
       secretAccessKey: read.secretFile('VITASCOPE_S3_SECRET_KEY_FILE', {
-        shownDefault: 'required with a bucket',
+        defaultText: 'required with a bucket',
         description: 'File with the secret of the access key of the bucket.',
       }),
       virtualHost: read.flag('VITASCOPE_S3_VIRTUAL_HOST', VIRTUAL_HOST),

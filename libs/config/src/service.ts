@@ -1,12 +1,12 @@
 import type { Reader } from './read-environment.ts'
 
 const TLS_DIR = {
-  shownDefault: 'plain text',
+  defaultText: 'plain text',
   description:
     'Folder with `tls.crt`, `tls.key` and `ca.crt`, as in a Secret of cert-manager. If it is set, all traffic between services uses mutual TLS 1.3: gRPC, and HTTP between the gateway, encoding and delivery.',
 }
 const HEALTH_LISTEN = {
-  shownDefault: 'none',
+  defaultText: 'none',
   description: 'Address for probes. It serves only `grpc.health.v1`, without TLS.',
 }
 
@@ -18,7 +18,7 @@ export function readTls(read: Reader): { folder: string; callers: readonly strin
   const folder = read.optional('VITASCOPE_TLS_DIR', TLS_DIR)
   const callers = read.list('VITASCOPE_TLS_CALLERS', {
     check: (name) => (/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(name) ? undefined : 'is not a DNS name in lower case'),
-    shownDefault: 'every client with a certificate that `ca.crt` signed',
+    defaultText: 'every client with a certificate that `ca.crt` signed',
     description: 'Names of the services that may call this one, such as `gateway,encoding`. Requires `VITASCOPE_TLS_DIR`.',
   })
   if (folder === undefined && callers.length > 0)
@@ -83,7 +83,7 @@ export function readGrpcServerSettings(
  * if TLS between services is configured, even if the setting contains `http`.
  */
 export function readHttpOrigin(read: Reader, name: string, description: string): string {
-  const url = read.url(name, { protocols: ['http:', 'https:'], shownDefault: 'required', description })
+  const url = read.url(name, { protocols: ['http:', 'https:'], defaultText: 'required', description })
   if (url === undefined) {
     read.refuse(`${name} is missing`)
     return ''

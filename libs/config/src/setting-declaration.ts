@@ -3,7 +3,7 @@ export interface Description {
   /** Meaning, as Markdown for the cell of a table. Links are relative to docs/reference. */
   description: string
   /** Replaces the default in the reference, where it depends on the machine or on other settings. */
-  shownDefault?: string
+  defaultText?: string
 }
 
 /** A setting as a process declares it. */

@@ -65,7 +65,7 @@ export const SMTP_URL = {
 
 /** `VITASCOPE_SYSTEM_KEY` */
 export const SYSTEM_KEY: Description = {
-  shownDefault: 'created at the first start',
+  defaultText: 'created at the first start',
   description:
     'First API key, which is the key of the system user: 20 to 128 characters of `[A-Za-z0-9_-]`. It is applied if it differs from the value that was applied last, and then replaces the key.',
 }
@@ -133,7 +133,7 @@ export function readSourceAllow(read: Reader, check: (network: string) => string
 export function readScratchDir(read: Reader, storage: string | undefined): string {
   return read.text('VITASCOPE_SCRATCH_DIR', {
     fallback: storage === undefined ? undefined : `${storage}-scratch`,
-    shownDefault: '`VITASCOPE_STORAGE_DIR` with the suffix `-scratch`; required with a bucket',
+    defaultText: '`VITASCOPE_STORAGE_DIR` with the suffix `-scratch`; required with a bucket',
     description: 'Scratch folder. It works best on the file system of the storage folder. See [Scratch](../operate/storage.md#scratch).',
   })
 }

@@ -39,10 +39,10 @@ export interface RunningPostgres {
   stop(options?: { immediate?: boolean }): Promise<void>
 }
 
-/** Processes of a killed server use its shared memory for some seconds. */
-const leftovers = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/
+/** Messages of a start while processes of a killed server still use its shared memory, for some seconds. */
+const SHARED_MEMORY_IN_USE = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/
 const START_TIMEOUT_MS = 30_000
-const stopPatience = 15_000
+const STOP_TIMEOUT_MS = 15_000
 
 /**
  * Starts the server and waits until it accepts connections, including recovery. If a server already runs on the
@@ -55,23 +55,23 @@ export async function startPostgres(options: StartOptions, signal?: AbortSignal)
   const start = Date.now()
   for (;;) {
     signal?.throwIfAborted()
-    await takeFolder(dir, log, signal)
+    await stopRunningServer(dir, log, signal)
     const port = options.port || (await freePort())
     const outcome = await launch(binaries, { ...options, dir, port, log }, signal)
     if ('running' in outcome) return outcome.running
 
     const waited = Date.now() - start
-    const held = outcome.lines.some((line) => leftovers.test(line))
+    const isInUse = outcome.lines.some((line) => SHARED_MEMORY_IN_USE.test(line))
     const portInUse = !options.port && explainFailure(outcome.lines, { dir, port }).problem === 'PORT_IN_USE'
-    if ((!held && !portInUse) || waited > START_TIMEOUT_MS) throw explainFailure(outcome.lines, { dir, port })
-    // Backends without a server can only end. Those that notice it do so within three seconds; the others are
-    // stopped.
-    if (held && waited > 3_000 && !findPostmaster(dir)) for (const pid of processesOf(dir)) signalProcess(pid, 'SIGQUIT')
+    if ((!isInUse && !portInUse) || waited > START_TIMEOUT_MS) throw explainFailure(outcome.lines, { dir, port })
+    // Backend processes of a killed server end by themselves within three seconds. This stops those that have not
+    // ended by then.
+    if (isInUse && waited > 3_000 && !findPostmaster(dir)) for (const pid of processesOf(dir)) signalProcess(pid, 'SIGQUIT')
     await delay(200, undefined, { ...(signal ? { signal } : {}) })
   }
 }
 
-async function takeFolder(dir: string, log: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
+async function stopRunningServer(dir: string, log: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
   const found = findPostmaster(dir)
   if (!found) return
   if (found.owner !== undefined) {
@@ -80,7 +80,7 @@ async function takeFolder(dir: string, log: (line: string) => void, signal: Abor
   log(`stopping PostgreSQL ${found.pid}, whose parent process has ended`)
   for (const how of ['SIGINT', 'SIGQUIT'] as const) {
     signalProcess(found.pid, how)
-    const until = Date.now() + stopPatience
+    const until = Date.now() + STOP_TIMEOUT_MS
     while (Date.now() < until) {
       if (!isAlive(found.pid)) return
       await delay(50, undefined, { ...(signal ? { signal } : {}) })
@@ -173,7 +173,7 @@ async function stopChild(child: ChildProcess, exited: RunningPostgres['exited'],
     const timeout = new AbortController()
     const ended = await Promise.race([
       exited.then(() => true),
-      delay(stopPatience, false, { signal: timeout.signal, ref: false }).catch(() => false),
+      delay(STOP_TIMEOUT_MS, false, { signal: timeout.signal, ref: false }).catch(() => false),
     ])
     timeout.abort()
     if (ended) return

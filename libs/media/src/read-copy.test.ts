@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { copyReader } from './read-copy.ts'
 
-/** Ten frames per second in groups of four, times in milliseconds: two and a half groups. */
+/** Ten frames at ten frames per second, in groups of four: two complete groups and a half one. `pts` is in milliseconds. */
 const frames = Array.from({ length: 10 }, (_, place) => ({
   pts: place * 100,
   bytes: place % 4 === 0 ? 3_000 : 500,
@@ -33,7 +33,7 @@ test('accepts a group as large as a full buffer', () => {
   expect(read(changed(4, { bytes: 30_000 }))?.kbps).toBe(Math.ceil((31_500 * 8) / 0.4 / 1000 / 1.5))
 })
 
-test('rejects early: at the first frame out of place, and after eight groups without an IDR picture', () => {
+test('rejects early: at the first frame at an unexpected time, and after eight groups without an IDR picture', () => {
   const reader = copyReader({ frameRate: 10, groupFrames: 4 })
   const line = (place: number) => reader.line(`0, ${place * 100}, ${place * 100}, 100, 500, 0x12345678`)
   reader.line('#tb 0: 1/1000')
@@ -46,7 +46,7 @@ test('rejects early: at the first frame out of place, and after eight groups wit
 
 describe('rejects a stream with', () => {
   test.each([
-    ['a frame out of place', changed(5, { pts: 515 })],
+    ['a frame at an unexpected time', changed(5, { pts: 515 })],
     ['a duplicated frame', changed(5, { pts: 600 })],
     ['a missing frame', frames.filter((_, place) => place !== 5)],
     ['frames that cross the boundary of a group', [0, 1, 2, 4, 3, 5, 6, 7, 8, 9].flatMap((place) => frames[place] ?? [])],
@@ -61,7 +61,7 @@ describe('rejects a stream with', () => {
 
   test.each([
     ['a group whose key frame is not an IDR picture', keys([0, 800])],
-    ['IDR pictures at other places', keys([0, 300, 900])],
+    ['IDR pictures at unexpected times', keys([0, 300, 900])],
     ['parameter sets among the frames', [...keys([0, 400, 800]), '2, 200, 400, 100, 40, 0x12345678']],
   ])('%s', (_, others) => {
     expect(read(frames, others)).toBeUndefined()

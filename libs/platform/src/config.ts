@@ -142,21 +142,21 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
       }),
     ),
     publicUrl: (
-      read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, shownDefault: '`http://HOST:PORT`' }) ??
+      read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, defaultText: '`http://HOST:PORT`' }) ??
       `http://${host.includes(':') ? `[${host}]` : host}:${port}`
     ).replace(/(?<!\/)\/+$/, ''),
     databaseUrl: read.secretUrl('VITASCOPE_DATABASE_URL', {
       protocols: ['postgres:', 'postgresql:'],
-      shownDefault: 'embedded',
+      defaultText: 'embedded',
       description:
         'URL of a PostgreSQL server, version 15 or newer, with a role that may create roles and schemas. See [External database](../operate/storage.md#external-database).',
     }),
     systemKey,
     secretFiles: {
-      masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE', { ...MASTER_KEY_FILE, shownDefault: CREATED }),
-      tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE', { ...TOKEN_KEYS_FILE, shownDefault: CREATED }),
-      uploadSigningKey: read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', { ...UPLOAD_SIGNING_KEY_FILE, shownDefault: CREATED }),
-      idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', { ...IDEMPOTENCY_HASH_KEY_FILE, shownDefault: CREATED }),
+      masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE', { ...MASTER_KEY_FILE, defaultText: CREATED }),
+      tokenKeys: read.optional('VITASCOPE_TOKEN_KEYS_FILE', { ...TOKEN_KEYS_FILE, defaultText: CREATED }),
+      uploadSigningKey: read.optional('VITASCOPE_UPLOAD_SIGNING_KEY_FILE', { ...UPLOAD_SIGNING_KEY_FILE, defaultText: CREATED }),
+      idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', { ...IDEMPOTENCY_HASH_KEY_FILE, defaultText: CREATED }),
     },
     forwardedEnvironment: Object.fromEntries(
       [...SECRETS, ...PASSED_ON].flatMap((name) => {

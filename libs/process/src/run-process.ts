@@ -68,7 +68,7 @@ export function readProcessSettings(env: NodeJS.ProcessEnv): void {
 
 function readLogLevel(env: NodeJS.ProcessEnv): string | undefined {
   return readEnvironment(env).optional('VITASCOPE_LOG_LEVEL', {
-    shownDefault: '`info`',
+    defaultText: '`info`',
     description: '`debug`, `info`, `warn` or `error`.',
   })
 }
@@ -80,7 +80,7 @@ function readDrain(env: NodeJS.ProcessEnv): number | undefined {
     fallback: 0,
     min: 1,
     max: 3_600,
-    shownDefault: '3; gateway: 5',
+    defaultText: '3; gateway: 5',
     description:
       'Time in which active requests may end after SIGTERM. The process is not ready in this time and accepts no new requests. It ends at most 5 s later. With 15 every call ends. In Kubernetes `preStop` waits before SIGTERM until callers have noticed.',
   })

@@ -7,7 +7,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
-import { type Surroundings, startHere, startSurroundings } from '../../../apps/encoding/test/service-under-test.ts'
+import { startInProcess, startTestEnvironment, type TestEnvironment } from '../../../apps/encoding/test/service-under-test.ts'
 import { aLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
 import { kubeletOf, openCluster } from './support/cluster.ts'
 
@@ -17,11 +17,11 @@ const AWAY_MS = 60_000
 jest.setTimeout(5 * TIMEOUT_MS)
 
 const cluster = openCluster()
-let around: Surroundings
+let environment: TestEnvironment
 let namespace: string
 let kubelet: ReturnType<typeof kubeletOf>
 let settings: KubernetesSettings
-let service: Awaited<ReturnType<typeof startHere>>
+let service: Awaited<ReturnType<typeof startInProcess>>
 let worker: ReturnType<typeof standInWorker>
 let nextJob = 1
 let jobId: string
@@ -33,26 +33,26 @@ const rights = [
 ]
 
 beforeAll(async () => {
-  around = await startSurroundings()
-  around.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
+  environment = await startTestEnvironment()
+  environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
   await cluster.makeNode(`node-${randomBytes(4).toString('hex')}`)
 })
 beforeEach(async () => {
-  await around.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
+  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
   jobId = String(nextJob++)
   namespace = `media-${randomBytes(4).toString('hex')}`
   kubelet = kubeletOf(cluster, namespace)
   await cluster.makeNamespace(namespace)
   await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'vitascope' } } })
   await cluster.makeAccount({ namespace, name: 'encoding' }, rights)
-  const kubeconfig = await cluster.accountOf({ namespace, name: 'encoding', folder: around.folder })
+  const kubeconfig = await cluster.accountOf({ namespace, name: 'encoding', folder: environment.folder })
   await cluster.core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'vitascope-chunk' } } })
   settings = kubernetesSettings({ namespace, kubeconfig, owner: 'vitascope', template: restricted() })
-  service = await startHere(around, { kubernetes: settings })
-  worker = standInWorker(service, around.storage, 'w1:a')
+  service = await startInProcess(environment, { kubernetes: settings })
+  worker = standInWorker(service, environment.storage, 'w1:a')
 })
 afterEach(() => service.stop())
-afterAll(() => around.close())
+afterAll(() => environment.close())
 
 /** A pod that complies with the restricted standard. */
 function restricted(): KubernetesSettings['template'] {
@@ -66,7 +66,7 @@ function restricted(): KubernetesSettings['template'] {
 
 /** Creates a job with three chunks, whose audio is already encoded. */
 async function aJob(): Promise<void> {
-  const sourceUrl = around.origin.url('/video.mp4')
+  const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.step()
@@ -85,7 +85,9 @@ const podOf = (job: V1Job, index: number, ...former: V1Pod[]) =>
 const noJobs = () => waitLong(async () => (await jobs()).length === 0, 'all Jobs to be removed')
 const chunksOf = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
 const faults = async () =>
-  (await around.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map((row) => row.faults)
+  (await environment.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map(
+    (row) => row.faults,
+  )
 async function make(chunk: number): Promise<void> {
   const { task } = await service.work.leaseChunk(
     { workerId: `p${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false },
@@ -131,7 +133,7 @@ test('evicted pods are replaced without counting as failures, and the Job is del
   await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
   expect(await faults()).toEqual([0, 0, 0, 0])
   await worker.step()
-  await waitLong(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
+  await waitLong(() => environment.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
 test('an index whose pod exits with 42 is not retried, the others continue, and the next Job encodes its chunk', async () => {
@@ -168,7 +170,7 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
   await make(2)
   await noJobs()
   await worker.step()
-  await waitLong(() => around.catalogue.published(jobId).length === 1, 'the job to be published')
+  await waitLong(() => environment.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
 test('cancelling a job deletes its Kubernetes Job and pods', async () => {
@@ -188,13 +190,13 @@ test('Jobs are deleted with the ConfigMap that owns them', async () => {
   await service.stop()
   await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'vitascope' })
   await noJobs()
-  service = await startHere(around)
+  service = await startInProcess(environment)
 })
 
 test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   await service.stop()
-  service = await startHere(around, { kubernetes: { ...settings, queue: 'encodes' } })
-  worker = standInWorker(service, around.storage, 'w1:b')
+  service = await startInProcess(environment, { kubernetes: { ...settings, queue: 'encodes' } })
+  worker = standInWorker(service, environment.storage, 'w1:b')
   await aJob()
   const job = await aNewJob()
   await waitLong(

@@ -11,13 +11,13 @@ export interface ExportRow extends Counts {
 }
 
 export interface ExportStore {
-  /** Returns the rows after the given one, ordered by day, video and language. */
+  /** Returns at most 1,000 rows that follow `after`, ordered by day, video and language. */
   read(organisationId: string, period: Period, after: Pick<ExportRow, 'day' | 'videoId' | 'language'> | undefined): Promise<ExportRow[]>
 }
 
 type Sums = 'loads' | 'plays' | 'completes' | 'bounces' | 'share_ppm' | 'viewing_ms'
 
-const ROWS = 1_000
+const MAX_ROWS = 1_000
 
 export function createExportStore(db: Db): ExportStore {
   return {
@@ -25,7 +25,7 @@ export function createExportStore(db: Db): ExportStore {
       const rows = await db.query<Record<Sums | 'date' | 'video_id' | 'language', string>>(
         `select day::text as date, video_id, language, loads, plays, completes, bounces, share_ppm, viewing_ms from video_day
          where organisation_id = $1 and day between $2 and $3 and (day, video_id, language) > ($4, $5, $6) and loads > 0
-         order by day, video_id, language limit ${ROWS}`,
+         order by day, video_id, language limit ${MAX_ROWS}`,
         [organisationId, dateStart, dateEnd, after?.day ?? '-infinity', after?.videoId ?? '0', after?.language ?? ''],
       )
       return rows.map((row) => ({

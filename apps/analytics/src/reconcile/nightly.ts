@@ -8,7 +8,7 @@ const MAX_LOGGED = 20
  * Returns a function that runs the comparison of counts with events if it is due. Any difference is
  * logged as an error.
  */
-export function createNightly({
+export function createNightlyComparison({
   comparisons,
   compare,
   log,

@@ -85,7 +85,7 @@ test('a playlist of an inactive organisation is not found', async () => {
   expect((await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 
-test('a playlist of another organisation gives the same error as a missing one', async () => {
+test('a playlist of another organisation returns the same error as a missing one', async () => {
   const videoId = await aVideo()
   const playlistId = await aPlaylist([videoId])
   for (const [id, who] of [

@@ -79,7 +79,7 @@ describe('bytes', () => {
     await remove(small.mediaId)
     await upload()
   })
-  test('that a replacement releases are available to it, so it is accepted when the quota is used up', async () => {
+  test('of the replaced files are available to a replacement, so it is accepted when the quota is used up', async () => {
     await limit({ bytes: 20 * MIB })
     const { jobId, mediaId } = await upload()
     await publish(jobId, 20 * MIB)
@@ -97,11 +97,11 @@ describe('bytes', () => {
   })
   test('that were reserved before the quota was lowered may be used, and existing files stay', async () => {
     await limit({ bytes: 100 * MIB })
-    const [kept, underWay] = [await upload(), await upload()]
+    const [kept, active] = [await upload(), await upload()]
     await publish(kept.jobId, 50 * MIB)
     await limit({ bytes: 1 })
     await expect(upload()).rejects.toMatchObject({ reason: 'QUOTA_BYTES' })
-    expect(await publish(underWay.jobId, 40 * MIB)).toBe(true)
+    expect(await publish(active.jobId, 40 * MIB)).toBe(true)
     expect(await usage()).toMatchObject({ bytes: 90 * MIB })
   })
   test('never exceed the quota under twenty concurrent uploads and results', async () => {
@@ -158,15 +158,15 @@ describe('minutes', () => {
     await catalogue.jobs.cancel(organisationId, third.jobId)
     expect(await usage()).toMatchObject({ ms: 500 * 60_000, reservedMs: 0 })
   })
-  test('and bytes that are left are sent to encoding, also when a job is sent again', async () => {
+  test('and bytes that remain are sent to encoding with a new job and when a job is sent again', async () => {
     await limit({ bytes: 9 * MIB, minutesPerMonth: 3 })
     const { jobId } = await upload()
     const received = (await catalogue.messages()).find(({ payload }) => payload.jobId === jobId)
     const left = { jobId, maxBytes: 9 * MIB, maxSeconds: 180 }
     expect(received?.payload).toMatchObject(left)
     await catalogue.db.query(`update job set check_time = now() - interval '1 hour' where job_id = $1`, [jobId])
-    const quiet = await createStaleEncodeJobs(catalogue.db, catalogue.enqueue).claim(600)
-    expect(quiet).toEqual([expect.objectContaining(left)])
+    const staleJobs = await createStaleEncodeJobs(catalogue.db, catalogue.enqueue).claim(600)
+    expect(staleJobs).toEqual([expect.objectContaining(left)])
   })
 })
 
@@ -222,12 +222,12 @@ test('slides count with their documents, use no minutes, and are released with t
   const { jobId, presentationId } = await slides.add(source('b', 15 * MIB))
   expect(await usage()).toMatchObject({ reservedBytes: 15 * MIB, reservedMs: 0, jobs: 1 })
   const page = { path: '1.jpg', thumbnailPath: '1-s.jpg', width: 1, height: 1 }
-  const made = (id: string, bytes: number) =>
+  const publishSlides = (id: string, bytes: number) =>
     slides.apply(id, { kind: 'slides', set: { jobId: id, prefix: `slides/${id}`, slides: [page], documentPath: 'a.pdf', bytes } }, 1)
-  expect(await made(jobId, 16 * MIB)).toBe(true)
+  expect(await publishSlides(jobId, 16 * MIB)).toBe(true)
   expect(await usage()).toMatchObject({ bytes: 16 * MIB, reservedBytes: 0, ms: 0 })
   const more = await slides.add({ ...source('c', MIB), presentationId })
-  expect(await made(more.jobId, 5 * MIB)).toBe(false)
+  expect(await publishSlides(more.jobId, 5 * MIB)).toBe(false)
   const presentations = createPresentationStore(catalogue.db, catalogue.enqueue)
   const before = await readUsage(catalogue.db.query, '2')
   await presentations.update({ scope: null, presentationId }, (now) => ({ ...now, organisationId: '2' }))

@@ -59,7 +59,7 @@ test('every field is returned as it was stored and as it was changed', async () 
 describe('pre-roll and post-roll videos', () => {
   const rollsOf = (...pre: string[]) => JSON.stringify({ pre, post: pre.slice(0, 1) })
   const missing = (videoId: string) => ({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` })
-  test('must belong to the organisation, and a foreign video gives the same error as a missing one', async () => {
+  test('must belong to the organisation, and a foreign video returns the same error as a missing one', async () => {
     const own = (await catalogue.upload()).videoId
     const foreign = (await catalogue.upload({}, { organisationId: '2' })).videoId
     const settingId = await make({ rolls: rollsOf(own) })
@@ -98,7 +98,7 @@ test('a password is kept, changed and removed', async () => {
   expect(await settings.findPasswordOfVideo(videoId)).toBeUndefined()
 })
 
-test('a profile of another organisation gives the same error as a missing one', async () => {
+test('a profile of another organisation returns the same error as a missing one', async () => {
   const settingId = await make()
   const refused = { kind: 'not_found', reason: 'SETTING_NOT_FOUND', message: `no setting ${settingId}` }
   expect(await find(settingId, '2')).toBeUndefined()

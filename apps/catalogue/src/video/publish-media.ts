@@ -7,7 +7,7 @@ import type { Video } from './video.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
 import { insertVideo } from './video-store.ts'
 
-/** Returns a function that adds a video, with the fields of the first one, to a media. It throws MEDIA_NOT_FOUND. */
+/** Returns a function that adds a video to a media, as a copy of its oldest video. It throws MEDIA_NOT_FOUND. */
 export function createPublishMedia(db: Db): PublishMedia {
   return ({ scope, mediaId: id }, userId, call) =>
     withIdempotency(db, call, jsonCodec<{ videoId: string; mediaId: string }>(), async (tx) => {

@@ -54,13 +54,13 @@ export function readExecutor(read: Reader): KubernetesSettings | undefined {
   if (!/^\d+(\.\d{1,3}|m)?$/.test(cpu)) read.refuse(`VITASCOPE_KUBERNETES_CPU must be a quantity such as 1, 0.5 or 500m, not "${cpu}"`)
   return {
     namespace: read.text('VITASCOPE_KUBERNETES_NAMESPACE', {
-      shownDefault: 'required for `kubernetes`',
+      defaultText: 'required for `kubernetes`',
       description: 'Namespace of the Jobs.',
     }),
     instance,
     template: readTemplate(read),
     kubeconfig: read.optional('VITASCOPE_KUBERNETES_CONFIG', {
-      shownDefault: 'service account of the pod',
+      defaultText: 'service account of the pod',
       description: 'Path of a kubeconfig.',
     }),
     owner: read.optional('VITASCOPE_KUBERNETES_OWNER', {
@@ -110,7 +110,7 @@ function readExecutorKind(read: Reader): 'worker' | 'kubernetes' {
 function readTemplate(read: Reader): PodTemplate {
   const name = 'VITASCOPE_KUBERNETES_POD_TEMPLATE'
   const file = read.text(name, {
-    shownDefault: 'required for `kubernetes`',
+    defaultText: 'required for `kubernetes`',
     description: 'File with the pod template as JSON. Its container `worker` encodes.',
   })
   try {

@@ -24,23 +24,23 @@ export interface SweepSummary extends ScanSummary {
 }
 
 /** Thrown while a backup copies objects. */
-export class SweepHeld extends Error {
+export class SweepPausedError extends Error {
   constructor() {
     super('a backup is copying objects, so no object may be deleted: run the sweep after the backup, or with --dry-run')
-    this.name = 'SweepHeld'
+    this.name = 'SweepPausedError'
   }
 }
 
 /**
  * Compares storage and rows in both directions, and drops the orphans unless it is a dry run.
- * Throws `SweepHeld` while a backup copies objects.
+ * Throws `SweepPausedError` while a backup copies objects.
  */
 export async function sweepOrphans(
   { db, storage, graceMs, isDry }: { db: Db; storage: ObjectStorage; graceMs: number; isDry: boolean },
   report: (finding: Finding) => void,
   signal: AbortSignal,
 ): Promise<SweepSummary> {
-  if (!isDry && (await isSweepHeld(db.query))) throw new SweepHeld()
+  if (!isDry && (await isSweepHeld(db.query))) throw new SweepPausedError()
   const scanned: ScanSummary = { objects: 0, bytes: 0, foreign: 0, tooRecent: 0 }
   const totals = { orphans: 0, orphanObjects: 0, orphanBytes: 0, missing: 0 }
   for await (const orphan of findOrphans({ db, storage, graceMs }, scanned, signal)) {

@@ -4,12 +4,12 @@ import { isDomainError } from '@vitascope/errors'
 import { openPostgres } from '@vitascope/postgres'
 import { openStorage } from '@vitascope/storage'
 import { createLogger } from '@vitascope/telemetry'
-import { type Finding, SweepHeld, type SweepSummary, sweepOrphans } from './sweep-orphans.ts'
+import { type Finding, SweepPausedError, type SweepSummary, sweepOrphans } from './sweep-orphans.ts'
 
 // node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]: compares
 // objects and rows.
 const USAGE = 'usage: node apps/encoding/src/objects/sweep.ts [--dry-run] [--json] [--older-than SECONDS]'
-/** One day. After this time the object of a form is no longer claimed. */
+/** One day. After this time, an object that a form uploaded can no longer be used by a request. */
 const GRACE_SECONDS = 86_400
 /** Statement timeout for queries over all rows. */
 const STATEMENT_TIMEOUT_MS = 600_000
@@ -36,7 +36,7 @@ async function run(): Promise<number> {
       await db.close()
     }
   } catch (error) {
-    if (error instanceof SweepHeld || error instanceof ConfigError || isDomainError(error)) return fail(error.message, 1)
+    if (error instanceof SweepPausedError || error instanceof ConfigError || isDomainError(error)) return fail(error.message, 1)
     throw error
   }
 }
@@ -57,14 +57,14 @@ function readOptions(): { isDry: boolean; isJson: boolean; graceMs: number } | u
 function formatFinding(finding: Finding): string {
   if (finding.found === 'missing') return `${'missing'.padEnd(16)} ${finding.name}: a row names it, but it is not in storage`
   const { orphan, done } = finding
-  return `${done.padEnd(16)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the newest of ${orphan.newest.toISOString()}`
+  return `${done.padEnd(16)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the newest from ${orphan.newest.toISOString()}`
 }
 
 function formatSummary(summary: SweepSummary, isDry: boolean): string {
   const { objects, bytes, foreign, tooRecent, orphans, orphanObjects, orphanBytes, missing } = summary
   return [
     `${objects} objects of ${bytes} bytes were scanned; ${foreign} of them have names that encoding does not create, and are kept.`,
-    `Without a row: ${orphans} names with ${orphanObjects} objects of ${orphanBytes} bytes${isDry ? '; nothing was changed' : ''}; ${tooRecent} more are too recent.`,
+    `Objects without a row: ${orphans} names with ${orphanObjects} objects of ${orphanBytes} bytes${isDry ? '; nothing was changed' : ''}; ${tooRecent} more are too recent.`,
     `Rows without their objects: ${missing}.`,
   ].join('\n')
 }

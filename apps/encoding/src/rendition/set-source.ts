@@ -5,8 +5,8 @@ import type { StoredSource } from '../task/task.ts'
 
 /**
  * Returns the source of a rendition that is added to the set of a job: the source of that set if it
- * was kept, otherwise the largest file of the set (ADR 0014). The source is never removed by this
- * job. It is kept as long as the set, and replacing the set ends this job.
+ * was kept, otherwise the largest file of the set (ADR 0014). This job never deletes the
+ * source. The source is stored as long as the set, and a replacement of the set cancels this job.
  */
 export async function sourceOfSet(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
   const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; kept: StoredSource | null }>(

@@ -89,7 +89,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     chunk?.name ??
     read.text('VITASCOPE_WORKER_NAME', {
       fallback: hostname(),
-      shownDefault: 'host name',
+      defaultText: 'host name',
       description:
         'Name that is unique among workers, and the same after a restart: 1 to 100 characters of `[A-Za-z0-9._-]`. A new process with the name replaces the old one at once.',
     })
@@ -117,7 +117,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       fallback: memoryOfThisMachine(),
       min: 128,
       max: 16 * 2 ** 20,
-      shownDefault: 'three quarters of the memory of the container or machine',
+      defaultText: 'three quarters of the memory of the container or machine',
       description: 'Memory of all chunks that are encoded at once. See [Memory of a worker](../operate/scale.md#memory-of-a-worker).',
     }),
     objects,
@@ -127,7 +127,7 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
         fallback: 0,
         min: 2 ** 20,
         max: 2 ** 49,
-        shownDefault: 'free space of its disk; without bound on the disk of the storage folder',
+        defaultText: 'free space of its disk; without bound on the disk of the storage folder',
         description:
           'Scratch space of all tasks of a worker. Tasks wait for space, and one that never fits fails with 5004. See [Scratch](../operate/storage.md#scratch).',
       }) || undefined,
@@ -139,12 +139,12 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
         'Percentage of the scratch disk that stays free, at most half of the free space. A kubelet evicts pods below 15 % of free space. See [Scratch](../operate/storage.md#scratch).',
     }),
     ffmpeg: read.optional('VITASCOPE_FFMPEG', {
-      shownDefault: 'found',
+      defaultText: 'found',
       description:
         'Path of ffmpeg, with ffprobe in the same folder. A path that cannot be used stops the start. The default is the ffmpeg of the system from version 5.1 on, otherwise the packaged one. See [Supported builds](../operate/images.md#supported-builds-of-ffmpeg).',
     }),
     office: read.optional('VITASCOPE_LIBREOFFICE', {
-      shownDefault: 'found',
+      defaultText: 'found',
       description:
         'Path of `soffice.bin`, for slides of PPTX and ODP files. `off` disables it. It is used only if user namespaces allow its sandbox. Without LibreOffice, PPTX and ODP files are rejected.',
     }),
@@ -178,17 +178,17 @@ function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefin
     description: 'Name of the Kubernetes Job of this pod. Makes the worker a pod that encodes one chunk.',
   })
   if (run === undefined) return undefined
-  const jobId = read.text('VITASCOPE_WORKER_JOB', { shownDefault: 'required in a Job', description: 'Id of the encode job.' })
+  const jobId = read.text('VITASCOPE_WORKER_JOB', { defaultText: 'required in a Job', description: 'Id of the encode job.' })
   const chunks = read.list('VITASCOPE_WORKER_CHUNKS', {
     check: (item) => (/^\d{1,6}$/.test(item) ? undefined : 'is not the number of a chunk'),
-    shownDefault: 'required in a Job',
+    defaultText: 'required in a Job',
     description: 'The first chunks, one for each index.',
   })
   const index = read.int('JOB_COMPLETION_INDEX', {
     fallback: -1,
     min: 0,
     max: 999_999,
-    shownDefault: 'required in a Job',
+    defaultText: 'required in a Job',
     description: 'Index of the pod.',
   })
   const chunk = chunks[index]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * Cost class of a request: a cheap read, a write, or the start of long work. Player events
- * (`event`) have a separate budget, because a school behind one address is not one caller.
+ * (`event`) have a separate budget, because many viewers can share one address, for example in a school.
  */
 export type Cost = 'read' | 'write' | 'work' | 'event'
 
@@ -35,8 +35,8 @@ export const LIMIT_DESCRIPTIONS: Readonly<Record<keyof Limits, string>> = {
   event_mb: 'megabytes that the events of one address add to the database of analytics in an hour',
   media: 'requests a second of one address for `/player` and `/delivery`',
   media_at_once: 'active requests of one address for `/player` and `/delivery`',
-  unknown: 'ids a second that one address requests from `/player` and `/delivery` and that do not exist',
-  burst: 'window in seconds. The requests of a whole window may arrive at the same time',
+  unknown: 'requests a second of one address for ids that do not exist, to `/player` and `/delivery`',
+  burst: 'burst window in seconds. All requests that are allowed within a window may arrive at the same time',
   cost: 'points that a request of each kind uses: a read, a write, or the start of long work',
 }
 
@@ -46,13 +46,13 @@ export const DEFAULT_LIMITS: Limits = {
   ...{ media: 2_000, media_at_once: 3_000, unknown: 20 },
 }
 
-const whole = z.int().min(1).max(1_000_000)
+const positiveInt = z.int().min(1).max(1_000_000)
 const { cost: defaultCost, ...defaultNumbers } = DEFAULT_LIMITS
 
 /** All limits. A missing one has its default. */
 const schema = z.strictObject({
-  ...mapValues(defaultNumbers, (value) => whole.default(value)),
-  cost: z.strictObject(mapValues(defaultCost, (value) => whole.default(value))).prefault({}),
+  ...mapValues(defaultNumbers, (value) => positiveInt.default(value)),
+  cost: z.strictObject(mapValues(defaultCost, (value) => positiveInt.default(value))).prefault({}),
 })
 
 /**
@@ -69,7 +69,7 @@ export function parseLimits(text: string): { limits: Limits | 'off'; problems?: 
 }
 
 /**
- * Returns a message for each cost that exceeds a whole budget. Such a request could never succeed.
+ * Returns a message for each cost that exceeds the smallest budget. Such a request could never succeed.
  */
 function tooExpensive({ key, address, burst, cost }: Limits): string[] {
   const capacity = Math.min(key, address) * burst
