@@ -140,7 +140,7 @@ describe('bytes and minutes', () => {
     const { id, job_id } = await upload(as(tenant), tenant.organisationId, small())
     expect((await settled(as(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
     const { body } = await as(tenant).get(`/job/${job_id}`)
-    expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`more than the ${size - 1} bytes`) } })
+    expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`exceeds the ${size - 1} bytes`) } })
     expect(await usage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
   }, 90_000)
 })

@@ -76,8 +76,7 @@ export const getVideo = route({
   access: 'public',
   summary: 'Read a video',
   description:
-    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as ' +
-    'guests. Requests without a key may receive a response that is up to a second old.',
+    'Returns a video. Keys of its organisation and system keys also receive `description_private`. Other keys see the same fields as guests.',
   params: z.object({ videoId: id('video') }),
   query: z.object({
     player_settings: oneOf(['true', 'false'], {

@@ -126,9 +126,9 @@ export interface Route<
    */
   readOnly: boolean
   /**
-   * True if guests share one response for up to a second. Only for reads whose response to a guest
-   * depends on nothing but the path and the query. Handlers of such requests have no signal of a
-   * client, because other requests wait for the same response.
+   * True if concurrent requests of guests share one response. Only for reads whose response to a
+   * guest depends on nothing but the path and the query. Handlers of such requests have no signal of
+   * a client, because other requests wait for the same response.
    */
   sharedByGuests: boolean
   /**

@@ -1,24 +1,18 @@
 import { createLoadingCache } from '@vitascope/concurrency'
 import type { PreparedResponse } from './send-response.ts'
 
-/** How long a response is sent again after it was created. */
-const TTL_MS = 1_000
-/** Maximum total size of the responses, each counted with some bytes for its key and headers. */
-const MAX_BYTES = 64 * 1024 * 1024
-const ENTRY_BYTES = 1_024
-
-/** The recent responses of routes with `sharedByGuests`. Responses to keys are never in it. */
+/**
+ * The responses of routes with `sharedByGuests` that are being created. Requests for the same URL
+ * share them, so a popular video costs one call at a time. None is kept after it was created: a
+ * change through another gateway is visible at once.
+ */
 export interface GuestResponses {
-  /** Returns the response of a URL if it is at most a second old, or else creates it. Concurrent requests share it. */
+  /** Returns the response that is being created for a URL, or else creates it. */
   get(url: string, create: () => Promise<PreparedResponse>): Promise<PreparedResponse>
-  /** Drops all responses, also those that are being created. Called after each change by the holder of a key. */
+  /** Later requests share none of the current responses. Called after each change by the holder of a key. */
   clear(): void
 }
 
 export function createGuestResponses(): GuestResponses {
-  return createLoadingCache<PreparedResponse>({
-    maxSize: MAX_BYTES,
-    sizeOf: ({ contentLength }) => contentLength + ENTRY_BYTES,
-    ttlMs: () => TTL_MS,
-  })
+  return createLoadingCache<PreparedResponse>({ max: 1, ttlMs: () => 0 })
 }
