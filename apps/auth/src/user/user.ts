@@ -1,9 +1,8 @@
 import { DomainError, type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Principal, UserKind } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireService, requireSystem, systemOnly } from '@vitascope/principal'
-import { checkText, isId, isStorable, type PagePlace } from '@vitascope/request'
+import { checkEmail, checkText, isId, isStorable, type PagePlace } from '@vitascope/request'
 import { type OrganisationScope, requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
-import { checkEmail } from './email.ts'
 import type { HashPassword } from './password.ts'
 
 export type UserStatus = 'invited' | 'active'

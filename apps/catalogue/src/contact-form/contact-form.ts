@@ -1,5 +1,5 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
-import { checkText, isId } from '@vitascope/request'
+import { checkEmail, checkText, isId } from '@vitascope/request'
 
 /** The fields of a contact form that users set. */
 export interface ContactFormFields {
@@ -60,7 +60,7 @@ export function checkSubmission(form: ContactFormFields, sent: SubmissionFields)
   const problems = [
     ...checkCaptured('name', form.captureNames, sent.name),
     ...checkCaptured('company_name', form.captureCompanyName, sent.companyName),
-    ...emailProblems(sent.email),
+    ...checkEmail('email', sent.email),
     ...(sent.optIn && !form.captureOptIn ? [notCaptured('opt_in')] : []),
     ...(sent.videoId === '' || isId(sent.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
   ]
@@ -73,21 +73,3 @@ function checkCaptured(field: string, isCaptured: boolean, text: string): FieldE
   if (!isCaptured) return text === '' ? [] : [notCaptured(field)]
   return text.trim() === '' ? [{ field, message: 'is required' }] : checkText(field, text, { max: 255 })
 }
-
-/** Accepts addresses that mail programs accept, without quoted parts and comments. Length limits are those of SMTP. */
-function emailProblems(email: string): FieldError[] {
-  if (email === '') return [{ field: 'email', message: 'is required' }]
-  const bad = checkText('email', email, { max: 254 })
-  if (bad.length > 0) return bad
-  const at = email.lastIndexOf('@')
-  const good =
-    LOCAL_PART.test(email.slice(0, Math.max(at, 0))) &&
-    email
-      .slice(at + 1)
-      .split('.')
-      .every((label) => DOMAIN_LABEL.test(label))
-  return good ? [] : [{ field: 'email', message: 'must be an email address' }]
-}
-
-const LOCAL_PART = /^[^\s@<>()[\],;:\\"\p{C}]{1,64}$/u
-const DOMAIN_LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u
