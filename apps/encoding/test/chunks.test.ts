@@ -16,7 +16,7 @@ beforeAll(async () => {
   environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  await environment.deleteJobs()
   service = await startInProcess(environment)
   worker = standInWorker(service, environment.storage, 'w1:a')
   jobId = String(nextJob++)

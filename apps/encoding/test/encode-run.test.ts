@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterEach(async () => {
   caller.close()
   await endProcesses()
-  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  await environment.deleteJobs()
 })
 afterAll(() => environment.close())
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
 })
 beforeEach(async () => {
-  await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+  await environment.deleteJobs()
   Object.assign(environment.catalogue, { reports: [], refusal: undefined, unwanted: new Set() })
   service = await startInProcess(environment)
   setJobId = String(Number(setJobId) + 2)

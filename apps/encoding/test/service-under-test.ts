@@ -28,6 +28,8 @@ export interface TestEnvironment {
   config(more?: Partial<EncodingConfig>): EncodingConfig
   /** Returns the names of all objects below a prefix. */
   objects(prefix?: string): Promise<string[]>
+  /** Deletes all jobs and workers with their rows, between two tests. */
+  deleteJobs(): Promise<void>
   close(): Promise<void>
 }
 
@@ -42,6 +44,9 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
   return {
     databaseUrl: database.url,
     db,
+    async deleteJobs() {
+      await db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+    },
     folder,
     storage,
     catalogue,

@@ -36,7 +36,7 @@ export function slidesUnderTest() {
   afterEach(async () => {
     caller.close()
     await endProcesses()
-    await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+    await environment.deleteJobs()
   })
   afterAll(() => environment.close())
 

@@ -34,7 +34,7 @@ export function workUnderTest() {
     environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
   })
   beforeEach(async () => {
-    await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox')
+    await environment.deleteJobs()
     Object.assign(environment.catalogue, { reports: [], refusal: undefined })
     service = await startInProcess(environment)
     jobId = another()

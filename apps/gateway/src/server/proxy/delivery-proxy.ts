@@ -32,7 +32,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
       (server) => {
         server.on('proxyReq', (outgoing, _request, response) => {
           sent.set(response, outgoing)
-          // Whether the client closes its connection says nothing about the one to delivery.
+          // The connection to delivery stays open also if the client closes its own.
           outgoing.setHeader('connection', 'keep-alive')
           limitFirstByte(outgoing)
         })
