@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { patient, waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
+import { residentMib } from './support/resident-memory.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { signedFields, uploadByForm, uploadByTus } from './support/timed-uploads.ts'
 import { aTenant, type Tenant } from './support/video-steps.ts'
@@ -14,6 +15,7 @@ const ADDRESSES = 20
 const GOOD_ADDRESS = '203.0.113.7'
 const GOOD_FILE = new Uint8Array(1024 * 1024)
 const MB = 1_000_000
+const LARGE_FILE_MIB = 192
 /** Every attack announces this length. */
 const ANNOUNCED_BYTES = 1000 * MB
 /** Twice the kernel's largest send and receive buffers (tcp_wmem, tcp_rmem). */
@@ -120,6 +122,16 @@ test('hostile uploads are aborted within their limits and do not delay other upl
   const isClean = async () => (await storedFiles()).length === filesBefore.length + good
   await waitFor(isClean, { describe: 'storage to hold the good files and nothing else' })
 }, 90_000)
+
+test('encoding does not keep the bytes of an upload in memory', async () => {
+  const file = new Uint8Array(LARGE_FILE_MIB * 1024 * 1024)
+  for (const upload of [uploadByTus, uploadByForm]) {
+    await upload(platform, uploader, GOOD_FILE, GOOD_ADDRESS)
+    const before = residentMib(platform, 'encoding')
+    await upload(platform, uploader, file, GOOD_ADDRESS)
+    expect(residentMib(platform, 'encoding') - before).toBeLessThan(LARGE_FILE_MIB / 3)
+  }
+}, 60_000)
 
 const ENDED = /^HTTP\/1\.1 (\d{3})[\s\S]*?"code":"(\w+)"/
 

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { asSuperuser } from '../../e2e/support/database.ts'
+import { residentMib } from '../../e2e/support/resident-memory.ts'
 import type { TestPlatform } from '../../e2e/support/test-platform.ts'
 import { aTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { type LoadGenerator, percentiles } from '../load-order.ts'
@@ -13,7 +13,7 @@ const OTHERS = 2
  * Slowest response in milliseconds; ratio of the other requests' p99 to their p99 without load;
  * memory growth in MB.
  */
-const goals = { slowestMs: 5_000, times: 2, memoryMb: 100 }
+const goals = { slowestMs: 5_000, times: 2, memoryMib: 100 }
 
 /**
  * Twenty callers request the largest reports of one organisation concurrently and repeatedly, while
@@ -71,10 +71,10 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   for (const path of [...heavy, light]) await ask(path === light ? small.key : large.key, path)
   await others('warm')
   const alone = await others('alone')
-  const memory = memoryMb(platform)
+  const memory = memoryMib(platform)
   let max = memory
   const looking = setInterval(() => {
-    max = Math.max(max, memoryMb(platform))
+    max = Math.max(max, memoryMib(platform))
   }, 100)
   const until = performance.now() + seconds * 1_000
   const asking = Array.from({ length: ASKERS }, (_, nth) => again(large.key, heavy, until, nth))
@@ -95,14 +95,12 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   const slowest = Math.max(...all.map(({ ms }) => ms))
   const faults = all.filter(({ status }) => status === 500).length
   const times = underLoad.p99 / alone.p99
-  const met = slowest <= goals.slowestMs && times <= goals.times && max - memory <= goals.memoryMb && faults === 0
+  const met = slowest <= goals.slowestMs && times <= goals.times && max - memory <= goals.memoryMib && faults === 0
   console.log(`${ASKERS} callers of large reports: slowest response ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`)
   console.log(
     `  p99 of other requests ${underLoad.p99.toFixed(1)} ms, without load ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${underLoad.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
   )
-  console.log(
-    `  memory of gateway and analytics ${memory.toFixed(0)} MB, maximum ${max.toFixed(0)} MB (goal +${goals.memoryMb}): ${met ? 'met' : 'NOT met'}`,
-  )
+  console.log(`  memory of gateway and analytics ${memory} MiB, maximum ${max} MiB (goal +${goals.memoryMib}): ${met ? 'met' : 'NOT met'}`)
   return met
 }
 
@@ -111,11 +109,8 @@ function videoIds({ organisationId }: Tenant, count: number): string[] {
 }
 
 /** Resident memory of gateway and analytics. */
-function memoryMb(platform: TestPlatform): number {
-  return ['gateway', 'analytics'].reduce((sum, name) => {
-    const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${platform.pid(name)}/status`, 'utf8')) ?? []
-    return sum + Number(kb) / 1_024
-  }, 0)
+function memoryMib(platform: TestPlatform): number {
+  return residentMib(platform, 'gateway') + residentMib(platform, 'analytics')
 }
 
 /** Inserts counts of every video for every day, as the merge leaves them. */

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
+import { residentMib } from '../../e2e/support/resident-memory.ts'
+import { startTestPlatform } from '../../e2e/support/test-platform.ts'
 import { uploadByForm, uploadByTus } from '../../e2e/support/timed-uploads.ts'
 import { aTenant } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
@@ -51,7 +51,7 @@ export async function bench(args: string[]): Promise<boolean> {
       return { times, failures }
     }
     const quiet = await measure(10, () => {})
-    const before = { encoding: rssMib(platform, 'encoding'), gateway: rssMib(platform, 'gateway') }
+    const before = { encoding: residentMib(platform, 'encoding'), gateway: residentMib(platform, 'gateway') }
     console.log(`without an attack: ${shown(quiet)}; encoding ${before.encoding} MiB, gateway ${before.gateway} MiB`)
     const attack = startAttack(platform.url, {
       connections,
@@ -60,7 +60,7 @@ export async function bench(args: string[]): Promise<boolean> {
     })
     const max = { ...before }
     const sample = setInterval(() => {
-      for (const name of ['encoding', 'gateway'] as const) max[name] = Math.max(max[name], rssMib(platform, name))
+      for (const name of ['encoding', 'gateway'] as const) max[name] = Math.max(max[name], residentMib(platform, name))
     }, 250)
     await delay(2_000)
     const during = await measure(seconds, () => {})
@@ -86,10 +86,4 @@ function quantiles(list: number[]): string {
   const sorted = list.toSorted((a, b) => a - b)
   const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN)
   return `${sorted.length} uploads, median ${at(0.5)} ms, p95 ${at(0.95)} ms, slowest ${at(1)} ms`
-}
-
-function rssMib(platform: TestPlatform, name: string): number {
-  const pid = platform.pid(name)
-  if (pid === undefined) throw new Error(`${name} is not running`)
-  return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024)
 }

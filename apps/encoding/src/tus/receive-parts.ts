@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { DomainError, invalid } from '@vitascope/errors'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
+import { untilAborted } from '../common/until-aborted.ts'
 import { renewLease } from './renew-lease.ts'
 import type { TusPart, TusStore, TusUpload } from './tus-store.ts'
 
@@ -113,18 +114,13 @@ export function readChecksum(header: string | string[] | undefined): Checksum | 
  */
 function bytesOf(request: IncomingMessage, ended: AbortSignal) {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
-  const over = new Promise<IteratorResult<Buffer>>((resolve) => {
-    const end = () => resolve({ done: true, value: undefined })
-    if (ended.aborted) end()
-    else ended.addEventListener('abort', end, { once: true })
-  })
   let rest: Buffer | undefined
   let isDone = false
   const next = async (): Promise<Buffer | undefined> => {
     if (rest) return rest
     if (isDone) return undefined
     // An aborted body is treated as ended.
-    const found = await Promise.race([chunks.next(), over]).catch(() => ({ done: true as const, value: undefined }))
+    const found = await untilAborted(chunks.next(), ended).catch(() => ({ done: true as const, value: undefined }))
     isDone = found.done === true
     rest = found.done ? undefined : found.value
     return rest

@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
+import { untilAborted } from '../common/until-aborted.ts'
 import type { StoredSource } from '../task/task.ts'
 import type { WorkerConfig } from './config.ts'
-import { untilAborted } from './until-aborted.ts'
 
 /** The maximum scratch space of a task. */
 export interface ScratchNeeds {

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ObjectStorage } from '@vitascope/storage'
+import { untilAborted } from '../common/until-aborted.ts'
 import { StoredFilesMismatch } from '../task/file-list.ts'
 import type { StoredSource } from '../task/task.ts'
 import type { DiskBudget } from './disk-budget.ts'
-import { untilAborted } from './until-aborted.ts'
 
 /**
  * Local copies of the sources that this worker's tasks read. The chunks of a video share one copy.

@@ -1,14 +1,15 @@
 /**
  * Awaits a promise, or throws the reason of the signal. The awaited work continues for other
- * callers.
+ * callers. Keeps nothing of the result: a promise that lives as long as the signal would keep the
+ * results of all races with it.
  */
 export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
   try {
-    return await Promise.race([wait, promise])
+    return await Promise.race([promise, wait])
   } finally {
     signal.removeEventListener('abort', abort)
   }
