@@ -210,7 +210,7 @@ function statusOf(server: string, shown: Shown, headers: Record<string, string> 
   return new Promise((resolve) => {
     const requested = secureRequest(`https:${path}`, options, (response) => {
       response.resume()
-      const refusal = response.headers['vitascope-refusal']
+      const refusal = response.headers['vitascope-error']
       if (refusal === undefined) resolve(response.statusCode ?? 0)
       else resolve((JSON.parse(Buffer.from(String(refusal), 'base64').toString()) as { kind: string }).kind)
     })

@@ -61,7 +61,7 @@ test('every invalid field is reported at once', async () => {
 
 test('the system organisation cannot become inactive', async () => {
   await expect(update({ organisationId: '1', status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE }, ['status'])).rejects.toEqual(
-    errorWith('refused', 'SYSTEM_ORGANISATION'),
+    errorWith('failed_precondition', 'SYSTEM_ORGANISATION'),
   )
 })
 

@@ -86,7 +86,7 @@ test('deleting a user deletes its keys and frees its email address', async () =>
 
 test('the last system user cannot be deleted or demoted', async () => {
   const { user } = await auth.users.getUserByEmail({ email: 'system@localhost' }, system)
-  const last = errorWith('refused', 'LAST_SYSTEM_USER')
+  const last = errorWith('failed_precondition', 'LAST_SYSTEM_USER')
   await expect(auth.users.deleteUser({ userId: user?.userId ?? '' }, system)).rejects.toEqual(last)
   const demoted = User.fromPartial({ userId: user?.userId ?? '', userType: UserType.USER_TYPE_STANDARD })
   await expect(auth.users.updateUser({ user: demoted, updateMask: ['user_type'] }, system)).rejects.toEqual(last)
@@ -97,7 +97,7 @@ test('a retried creation creates no second user', async () => {
   const one = await aUser({ email: 'once@example.org' }, undefined, call)
   expect(await aUser({ email: 'once@example.org' }, undefined, call)).toEqual(one)
   const other = { ...call, idempotency: { key: call.idempotency?.key ?? '', fingerprint: '0'.repeat(64) } }
-  await expect(aUser({}, undefined, other)).rejects.toEqual(errorWith('refused', 'IDEMPOTENCY_MISMATCH'))
+  await expect(aUser({}, undefined, other)).rejects.toEqual(errorWith('failed_precondition', 'IDEMPOTENCY_MISMATCH'))
 })
 
 test('services read many users in one call, and missing users are omitted', async () => {

@@ -41,7 +41,7 @@ const chunkRow = async (chunk: number) =>
       [jobId, chunk],
     )
   )[0]
-const LEASE_LOST = { kind: 'refused', reason: 'LEASE_LOST' }
+const LEASE_LOST = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 
 test('audio and the first chunk are encoded first, and the set contains all chunks in order', async () => {
   const tasks: Task[] = []

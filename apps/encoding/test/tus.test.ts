@@ -174,7 +174,7 @@ test('a complete upload that creates no video reports the reason and can be dele
     expect((await patch(path, 3, Buffer.from('def'))).reason).toBe('QUOTA_BYTES')
     const head = await send('HEAD', path)
     expect([head.status, head.offset]).toEqual([400, null])
-    const received = JSON.parse(Buffer.from(head.headers.get('vitascope-refusal') ?? '', 'base64').toString()) as Record<string, unknown>
+    const received = JSON.parse(Buffer.from(head.headers.get('vitascope-error') ?? '', 'base64').toString()) as Record<string, unknown>
     expect(received).toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'all bytes are used' })
     for (const offset of [6, 0]) expect((await patch(path, offset, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
     environment.catalogue.uploadRefusal = undefined

@@ -103,7 +103,7 @@ test('an upload of another caller is not found, and a wrong etag is a conflict',
   await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await expect(complete(name, { bucket: 'other' })).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await expect(complete(`uploads/2/../2/${name.slice(10)}`)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
-  await expect(complete(name, { etag: 'a'.repeat(32) })).rejects.toMatchObject({ kind: 'refused', reason: 'ETAG_MISMATCH' })
+  await expect(complete(name, { etag: 'a'.repeat(32) })).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'ETAG_MISMATCH' })
   const link = await complete(name)
   const claim = (more: object, organisationId = '2') =>
     uploads().claimUpload({ ...link, organisationId, ...more }, callAs(user(organisationId)))

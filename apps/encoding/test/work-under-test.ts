@@ -17,7 +17,7 @@ export interface Work {
 
 /** Returns the prefix of the set that a task writes. */
 export const setOf = (task: Task) => inputOf(task, 'package').setPrefix
-export const lost = { kind: 'refused', reason: 'LEASE_LOST' }
+export const lost = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 
 /**
  * Call it at the top of a test file. Before each test, the service is reset, and the test simulates

@@ -7,18 +7,18 @@
  * - `forbidden`: authenticated, but not allowed (403)
  * - `not_found`: unknown, or owned by another organisation (404)
  * - `exists`: a record with this unique value already exists (409)
- * - `refused`: the current state does not allow it (409)
+ * - `failed_precondition`: the current state does not allow it (409)
  * - `conflict`: another request is working on it; a retry may succeed (409)
  * - `exhausted`: a limit or quota is reached (429)
  * - `unavailable`: a dependency is down or too slow; a retry may succeed (503)
  */
-export type RefusalKind =
+export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'
   | 'forbidden'
   | 'not_found'
   | 'exists'
-  | 'refused'
+  | 'failed_precondition'
   | 'conflict'
   | 'exhausted'
   | 'unavailable'
@@ -35,14 +35,14 @@ export interface FieldError {
  * caller can act on; it never contains a secret, SQL, or a server path.
  */
 export class DomainError extends Error {
-  readonly kind: RefusalKind
+  readonly kind: ErrorKind
   readonly reason: string
   readonly fields: readonly FieldError[]
   /** Seconds after which a retry makes sense; only for `exhausted`, `conflict` and `unavailable`. */
   readonly retryAfter: number | undefined
 
   constructor(
-    kind: RefusalKind,
+    kind: ErrorKind,
     reason: string,
     message: string,
     more: { fields?: readonly FieldError[]; retryAfter?: number; cause?: unknown } = {},

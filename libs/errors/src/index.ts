@@ -1,1 +1,1 @@
-export { DomainError, type FieldError, invalid, isDomainError, notFound, type RefusalKind, requireValid } from './domain-error.ts'
+export { DomainError, type ErrorKind, type FieldError, invalid, isDomainError, notFound, requireValid } from './domain-error.ts'

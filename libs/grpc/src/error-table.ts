@@ -1,21 +1,21 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { DomainError, isDomainError, type RefusalKind } from '@vitascope/errors'
+import { DomainError, type ErrorKind, isDomainError } from '@vitascope/errors'
 import { BadRequest, ErrorInfo } from '@vitascope/proto/google/rpc/error_details'
 import { Status } from '@vitascope/proto/google/rpc/status'
 
 /** The only mapping between error kinds and gRPC codes. */
-const CODE_OF_KIND: Record<RefusalKind, status> = {
+const CODE_OF_KIND: Record<ErrorKind, status> = {
   invalid: status.INVALID_ARGUMENT,
   unauthenticated: status.UNAUTHENTICATED,
   forbidden: status.PERMISSION_DENIED,
   not_found: status.NOT_FOUND,
   exists: status.ALREADY_EXISTS,
-  refused: status.FAILED_PRECONDITION,
+  failed_precondition: status.FAILED_PRECONDITION,
   conflict: status.ABORTED,
   exhausted: status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
 }
-const KIND_OF_CODE = new Map(Object.entries(CODE_OF_KIND).map(([kind, code]) => [code, kind as RefusalKind]))
+const KIND_OF_CODE = new Map(Object.entries(CODE_OF_KIND).map(([kind, code]) => [code, kind as ErrorKind]))
 
 const DETAILS = 'grpc-status-details-bin'
 const DOMAIN = 'vitascope'
@@ -33,7 +33,7 @@ export interface CallStatus {
  * without details.
  */
 export function toStatus(error: unknown, aborted: boolean): CallStatus {
-  if (isDomainError(error)) return refusalStatus(error)
+  if (isDomainError(error)) return domainErrorStatus(error)
   if (aborted) return { code: status.CANCELLED, details: 'the caller cancelled the call', metadata: new Metadata() }
   return { code: status.INTERNAL, details: 'internal error', metadata: new Metadata() }
 }
@@ -77,7 +77,7 @@ export function hasNotArrived(error: ServiceError): boolean {
   return error.code === status.UNAVAILABLE && /^Stream refused by server|No connection established/.test(error.details)
 }
 
-function refusalStatus(error: DomainError): CallStatus {
+function domainErrorStatus(error: DomainError): CallStatus {
   const code = CODE_OF_KIND[error.kind]
   const info = ErrorInfo.fromPartial({
     reason: error.reason,

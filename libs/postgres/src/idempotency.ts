@@ -69,7 +69,11 @@ async function findStoredResponse(
     [key],
   )
   if (known && known.fingerprint !== fingerprint) {
-    throw new DomainError('refused', 'IDEMPOTENCY_MISMATCH', 'this idempotency key was used with another payload; use a new key')
+    throw new DomainError(
+      'failed_precondition',
+      'IDEMPOTENCY_MISMATCH',
+      'this idempotency key was used with another payload; use a new key',
+    )
   }
   return known?.response
 }

@@ -77,7 +77,7 @@ export async function updateOrganisation(
   if (!current) throw notFound('organisation', organisationId)
   checkDetails(change, isStatusValid)
   if (organisationId === SYSTEM_ORGANISATION && change.active === false) {
-    throw new DomainError('refused', 'SYSTEM_ORGANISATION', 'the system organisation cannot be made inactive')
+    throw new DomainError('failed_precondition', 'SYSTEM_ORGANISATION', 'the system organisation cannot be made inactive')
   }
   if (Object.keys(change).length === 0) return current
   const allowedIps = change.allowedIps?.map((text) => text.trim())

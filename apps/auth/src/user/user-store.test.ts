@@ -52,7 +52,9 @@ test('when two system users delete and demote each other at the same time, one r
       users.update({ userId: two ?? '', within }, { userType: 'standard' }, allowed, signal),
     ])
     expect(outcomes.map((o) => o.status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(outcomes.find((o) => o.status === 'rejected')).toMatchObject({ reason: { kind: 'refused', reason: 'LAST_SYSTEM_USER' } })
+    expect(outcomes.find((o) => o.status === 'rejected')).toMatchObject({
+      reason: { kind: 'failed_precondition', reason: 'LAST_SYSTEM_USER' },
+    })
     await database.db.query(`update users set user_type = 'uploader' where user_type = 'system'`)
   }
 })

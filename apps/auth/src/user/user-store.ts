@@ -119,7 +119,7 @@ function lockSystemUsers(query: Query): Promise<unknown> {
 async function checkNotLast(query: Query, userId: string): Promise<void> {
   const [other] = await query(`select from users where user_type = 'system' and user_id <> $1 limit 1`, [userId])
   if (!other) {
-    throw new DomainError('refused', 'LAST_SYSTEM_USER', 'this is the last system user; create another one first')
+    throw new DomainError('failed_precondition', 'LAST_SYSTEM_USER', 'this is the last system user; create another one first')
   }
 }
 

@@ -157,7 +157,7 @@ async function requireBelowLimit(tx: Transaction, { scope, mediaId }: MediaKey) 
   if (!media) throw notFound('media', mediaId)
   const [row] = await tx.query<{ count: number }>('select count(*)::int as count from caption where media_id = $1', [mediaId])
   if ((row?.count ?? 0) >= MAX_CAPTIONS) {
-    throw new DomainError('refused', 'CAPTIONS_FULL', `a media has at most ${MAX_CAPTIONS} captions; delete some first`)
+    throw new DomainError('failed_precondition', 'CAPTIONS_FULL', `a media has at most ${MAX_CAPTIONS} captions; delete some first`)
   }
   return media
 }

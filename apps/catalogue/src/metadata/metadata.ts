@@ -52,7 +52,7 @@ export function addEntries(now: readonly MetadataEntry[], given: readonly Metada
     throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(existing)}`)
   }
   if (now.length + given.length > MAX_ENTRIES) {
-    throw new DomainError('refused', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
+    throw new DomainError('failed_precondition', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
   }
   return [...now, ...given]
 }

@@ -60,7 +60,7 @@ export function createOrganisations(store: OrganisationStore, requestFromAuth: R
     require,
     async requireActive(organisationId, signal) {
       const { active } = await require(organisationId, signal)
-      if (!active) throw new DomainError('refused', 'ORGANISATION_INACTIVE', 'the organisation is not active')
+      if (!active) throw new DomainError('failed_precondition', 'ORGANISATION_INACTIVE', 'the organisation is not active')
     },
   }
 }

@@ -73,7 +73,7 @@ export function checkOverlay(fields: OverlayFields): void {
 }
 
 export function overlaysFull(): DomainError {
-  return new DomainError('refused', 'OVERLAYS_FULL', `a media has at most ${MAX_OVERLAYS} overlays; delete one first`)
+  return new DomainError('failed_precondition', 'OVERLAYS_FULL', `a media has at most ${MAX_OVERLAYS} overlays; delete one first`)
 }
 
 function overlayProblems(fields: OverlayFields): FieldError[] {

@@ -13,7 +13,9 @@ test.each([
 })
 
 test('a full playlist rejects another video', () => {
-  expect(() => appendVideo(aPlaylist(...many(25)), '7')).toThrow(expect.objectContaining({ kind: 'refused', reason: 'PLAYLIST_FULL' }))
+  expect(() => appendVideo(aPlaylist(...many(25)), '7')).toThrow(
+    expect.objectContaining({ kind: 'failed_precondition', reason: 'PLAYLIST_FULL' }),
+  )
 })
 
 describe('removing a video', () => {

@@ -45,7 +45,7 @@ export function defaultPlaylist(title: string, description: string): PlaylistFie
 /** Returns the playlist with the video appended. The same video may occur more than once. Throws PLAYLIST_FULL. */
 export function appendVideo<Fields extends PlaylistFields>(playlist: Fields, videoId: string): Fields {
   if (playlist.videoIds.length >= MAX_VIDEOS) {
-    throw new DomainError('refused', 'PLAYLIST_FULL', `a playlist contains at most ${MAX_VIDEOS} videos`)
+    throw new DomainError('failed_precondition', 'PLAYLIST_FULL', `a playlist contains at most ${MAX_VIDEOS} videos`)
   }
   return { ...playlist, videoIds: [...playlist.videoIds, videoId] }
 }

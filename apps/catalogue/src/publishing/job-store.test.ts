@@ -212,7 +212,7 @@ describe('cancelling', () => {
   })
   test('is rejected for a job that has ended, and for a job of another organisation', async () => {
     const { jobId } = await catalogue.play()
-    await expect(catalogue.jobs.cancel('1', jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_FINISHED' })
+    await expect(catalogue.jobs.cancel('1', jobId)).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'JOB_FINISHED' })
     await expect(catalogue.jobs.cancel('2', jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     expect(await catalogue.jobs.find('2', jobId)).toBeUndefined()
   })

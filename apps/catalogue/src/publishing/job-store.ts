@@ -54,7 +54,7 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
       db.transaction(async (tx) => {
         const locked = await lockJob(tx, jobId, scope)
         if (!locked) throw notFound('job', jobId)
-        if (!isActive(locked.job)) throw new DomainError('refused', 'JOB_FINISHED', 'the job has already ended')
+        if (!isActive(locked.job)) throw new DomainError('failed_precondition', 'JOB_FINISHED', 'the job has already ended')
         await applyUpdateLocked(tx, enqueue, locked, { kind: 'cancelled', message: 'cancelled on request' })
         await enqueueCancelled(enqueue, tx, locked.job)
         const [row] = await tx.query<JobRow>(`select ${COLUMNS} from job where job_id = $1`, [jobId])

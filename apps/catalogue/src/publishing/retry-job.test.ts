@@ -83,7 +83,7 @@ test('only failed and cancelled jobs can be retried, once, and by their own orga
   await fail(deleted.jobId)
   await catalogue.media.remove({ scope: '1', mediaId: deleted.mediaId }, { userId: '7', callerId: '7', notes: '' })
   for (const { jobId } of [active, done]) {
-    await expect(retry(jobId)).rejects.toMatchObject({ kind: 'refused', reason: 'JOB_NOT_FAILED' })
+    await expect(retry(jobId)).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'JOB_NOT_FAILED' })
   }
   await expect(retry(deleted.jobId)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
   await expect(retry(failed.jobId, '2')).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })

@@ -74,7 +74,7 @@ async function lockFailed(tx: Transaction, jobId: string, scope: Scope): Promise
     [jobId],
   )
   if (now?.state !== 'failed' && now?.state !== 'cancelled') {
-    throw new DomainError('refused', 'JOB_NOT_FAILED', 'only a failed or cancelled job can be retried')
+    throw new DomainError('failed_precondition', 'JOB_NOT_FAILED', 'only a failed or cancelled job can be retried')
   }
   if (now.is_overtaken) throw jobOvertaken('a later job has replaced this one')
   return { failed: job, media }
@@ -108,5 +108,5 @@ async function startSetJob(
 }
 
 function jobOvertaken(message: string): DomainError {
-  return new DomainError('refused', 'JOB_OVERTAKEN', message)
+  return new DomainError('failed_precondition', 'JOB_OVERTAKEN', message)
 }

@@ -56,7 +56,8 @@ export function createUploadReservations(db: Db, maxOpenUploads: number): Upload
            returning 1`,
           [reservationId, organisationId, bytes, isOpen, lifetimeSeconds],
         )
-        if (rows.length === 0) throw new DomainError('refused', 'RESERVATION_FOREIGN', 'this reservation belongs to another organisation')
+        if (rows.length === 0)
+          throw new DomainError('failed_precondition', 'RESERVATION_FOREIGN', 'this reservation belongs to another organisation')
 
         async function checkOpenUploads(of: string): Promise<void> {
           const [row] = await tx.query<{ open: number }>(

@@ -177,7 +177,7 @@ describe('deleting', () => {
     const settingId = await make({}, { passwordHash: 'hash' })
     await catalogue.upload({ settingId })
     const key = { scope: '1', settingId }
-    await expect(settings.remove(key)).rejects.toMatchObject({ kind: 'refused', reason: 'SETTING_IN_USE' })
+    await expect(settings.remove(key)).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'SETTING_IN_USE' })
     await settings.update(key, '7', (fields) => ({ fields, passwordHash: null }))
     await settings.remove(key)
     await expect(settings.remove(key)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
@@ -185,7 +185,11 @@ describe('deleting', () => {
   test.each(['hash', null])('the default profile is rejected, also without a video and with the password hash %j', async (passwordHash) => {
     const settingId = await make({}, { passwordHash, organisationId: '2' })
     await setDefault(settingId, '2')
-    const refused = { kind: 'refused', reason: 'SETTING_IN_USE', message: expect.stringContaining('another default_setting_id') }
+    const refused = {
+      kind: 'failed_precondition',
+      reason: 'SETTING_IN_USE',
+      message: expect.stringContaining('another default_setting_id'),
+    }
     await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject(refused)
     await setDefault('', '2')
     await settings.remove({ scope: null, settingId })

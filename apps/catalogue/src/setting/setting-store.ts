@@ -127,10 +127,14 @@ export function createSettingStore(db: Db): SettingStore {
         const { settingId, organisationId, passwordProtected } = await lockSetting(tx, key)
         if (await isDefault(tx, settingId, organisationId)) {
           const message = 'this is the default profile of its organisation: set another default_setting_id for the organisation first'
-          throw new DomainError('refused', 'SETTING_IN_USE', message)
+          throw new DomainError('failed_precondition', 'SETTING_IN_USE', message)
         }
         if (passwordProtected && (await isUsedByVideo(tx, settingId, organisationId))) {
-          throw new DomainError('refused', 'SETTING_IN_USE', 'videos use the password of this profile; remove the password first')
+          throw new DomainError(
+            'failed_precondition',
+            'SETTING_IN_USE',
+            'videos use the password of this profile; remove the password first',
+          )
         }
         await tx.query('delete from setting where setting_id = $1', [settingId])
       }, signal),

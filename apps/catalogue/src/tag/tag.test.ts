@@ -34,7 +34,7 @@ test('adding returns the new tags, and is rejected above 100', () => {
   expect(addTags(many(98), ['a']).tags).toHaveLength(99)
   expect(addTags(many(99), ['a']).tags).toHaveLength(100)
   expect(addTags(many(100), ['t1'])).toEqual({ tags: many(100), changed: [] })
-  expect(() => addTags(many(100), ['a'])).toThrow(expect.objectContaining({ kind: 'refused', reason: 'TAGS_FULL' }))
+  expect(() => addTags(many(100), ['a'])).toThrow(expect.objectContaining({ kind: 'failed_precondition', reason: 'TAGS_FULL' }))
 })
 
 test('removing returns the removed tags', () => {

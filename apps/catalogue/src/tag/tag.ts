@@ -19,7 +19,7 @@ export function checkRequestedTags(tags: readonly string[]): string[] {
 export function addTags(current: readonly string[], requested: readonly string[]): { tags: string[]; changed: string[] } {
   const changed = requested.filter((tag) => !current.includes(tag))
   if (current.length + changed.length > MAX_TAGS) {
-    throw new DomainError('refused', 'TAGS_FULL', `a video has at most ${MAX_TAGS} tags`)
+    throw new DomainError('failed_precondition', 'TAGS_FULL', `a video has at most ${MAX_TAGS} tags`)
   }
   return { tags: [...current, ...changed], changed }
 }

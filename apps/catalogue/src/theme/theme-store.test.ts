@@ -92,7 +92,7 @@ describe('videos', () => {
     await organisation(2, usual.themeId)
     expect(await themes.findOfVideo(videoId)).toEqual(own)
     expect(await themes.findOfVideo(plain.videoId)).toEqual(usual)
-    const refused = { kind: 'refused', reason: 'THEME_IN_USE', message: expect.stringContaining('another default_theme_id') }
+    const refused = { kind: 'failed_precondition', reason: 'THEME_IN_USE', message: expect.stringContaining('another default_theme_id') }
     await expect(themes.remove({ scope: null, themeId: usual.themeId })).rejects.toMatchObject(refused)
     await organisation(3, foreign.themeId)
     expect(await themes.findOfVideo(plain.videoId)).toBeUndefined()

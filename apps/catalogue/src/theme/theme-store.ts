@@ -106,7 +106,7 @@ export function createThemeStore(db: Db): ThemeStore {
         const { themeId, organisationId } = await lockTheme(tx, key)
         if (await isDefault(tx, themeId, organisationId)) {
           const message = 'this is the default theme of its organisation: set another default_theme_id for the organisation first'
-          throw new DomainError('refused', 'THEME_IN_USE', message)
+          throw new DomainError('failed_precondition', 'THEME_IN_USE', message)
         }
         await tx.query('delete from theme where theme_id = $1', [themeId])
       }, signal),

@@ -96,7 +96,10 @@ test('the allowed IPs of the organisation restrict its videos', async () => {
 describe('deleting videos of a media', () => {
   test('the only video cannot be deleted', async () => {
     const { videoId } = await catalogue.upload()
-    await expect(catalogue.videos.remove({ scope: '1', videoId })).rejects.toMatchObject({ kind: 'refused', reason: 'ONLY_PUBLISH' })
+    await expect(catalogue.videos.remove({ scope: '1', videoId })).rejects.toMatchObject({
+      kind: 'failed_precondition',
+      reason: 'ONLY_PUBLISH',
+    })
   })
   test.each([2, 2, 2, 2, 2, 4, 6])('one of %d videos remains if all are deleted concurrently', async (publishes) => {
     const { videoId, mediaId } = await catalogue.upload()

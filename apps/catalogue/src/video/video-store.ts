@@ -59,7 +59,7 @@ export function createVideoStore(db: Db): VideoStore {
         const { mediaId, videoId } = await lockVideo(tx, key)
         const [publishes] = await tx.query<{ more: boolean }>('select count(*) > 1 as more from video where media_id = $1', [mediaId])
         if (!publishes?.more) {
-          throw new DomainError('refused', 'ONLY_PUBLISH', 'this is the only video of its media; delete the media instead')
+          throw new DomainError('failed_precondition', 'ONLY_PUBLISH', 'this is the only video of its media; delete the media instead')
         }
         const [row] = await tx.query<{ delete_time: Date }>(
           'delete from video where video_id = $1 returning clock_timestamp()::timestamptz(3) as delete_time',

@@ -95,7 +95,7 @@ describe('the clips of an entry', () => {
     const { key } = await anEntry(199)
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => fixture.clips.create(key, fields, newCall())))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    await expect(fixture.clips.create(key, fields, newCall())).rejects.toMatchObject({ kind: 'refused', reason: 'CLIPS_FULL' })
+    await expect(fixture.clips.create(key, fields, newCall())).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'CLIPS_FULL' })
     const ids = (await positions(key)).map(([clipId]) => String(clipId))
     expect((await fixture.clips.order(key, ids.toReversed())).clips).toHaveLength(200)
     expect(await positions(key)).toEqual(inOrder(ids.toReversed()))

@@ -97,5 +97,5 @@ export function orderClips(clips: readonly Clip[], clipIds: readonly string[]): 
 }
 
 export function clipsFull(): DomainError {
-  return new DomainError('refused', 'CLIPS_FULL', `an entry has at most ${MAX_CLIPS} clips; delete one first`)
+  return new DomainError('failed_precondition', 'CLIPS_FULL', `an entry has at most ${MAX_CLIPS} clips; delete one first`)
 }

@@ -97,7 +97,7 @@ describe('the entries of a video', () => {
     for (let count = 0; count < 99; count++) await create({ videoId })
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => create({ videoId })))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    await expect(create({ videoId })).rejects.toMatchObject({ kind: 'refused', reason: 'COLLABORATION_FULL' })
+    await expect(create({ videoId })).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'COLLABORATION_FULL' })
     expect(await fixture.entries.list({ ...all, videoId })).toHaveLength(100)
   })
 })

@@ -40,5 +40,9 @@ export function checkEmail(email: string): string {
 }
 
 export function entriesFull(): DomainError {
-  return new DomainError('refused', 'COLLABORATION_FULL', `a video has at most ${MAX_ENTRIES} collaboration entries; delete one first`)
+  return new DomainError(
+    'failed_precondition',
+    'COLLABORATION_FULL',
+    `a video has at most ${MAX_ENTRIES} collaboration entries; delete one first`,
+  )
 }

@@ -72,7 +72,7 @@ test('rejects a job above the limit, until a job is removed', async () => {
   const small = createQueueJobStore(db, 3)
   const fill = () => small.add({ jobName: 'check', priority: 1, data: '' }, aCall)
   for (let n = 0; n < 3; n++) await fill()
-  await expect(fill()).rejects.toMatchObject({ kind: 'refused', reason: 'QUEUE_FULL' })
+  await expect(fill()).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'QUEUE_FULL' })
   await small.pop(0)
   await fill()
 })

@@ -46,7 +46,12 @@ export function createQueueJobStore(db: Db, maxJobs = MAX_JOBS): QueueJobStore {
         const [span] = await query<{ ids: string }>('select coalesce(max(job_id) - min(job_id) + 1, 0) as ids from queue_job')
         if (Number(span?.ids) >= maxJobs) {
           const [full] = await query('select 1 from queue_job offset $1 limit 1', [maxJobs - 1])
-          if (full) throw new DomainError('refused', 'QUEUE_FULL', `the queue has ${maxJobs} jobs, which is the maximum; remove some first`)
+          if (full)
+            throw new DomainError(
+              'failed_precondition',
+              'QUEUE_FULL',
+              `the queue has ${maxJobs} jobs, which is the maximum; remove some first`,
+            )
         }
         const [row] = await query<{ job_id: string }>(
           'insert into queue_job (job_name, priority, data) values ($1, $2, $3) returning job_id',

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { DomainError, isDomainError, type RefusalKind } from '@vitascope/errors'
+import { DomainError, type ErrorKind, isDomainError } from '@vitascope/errors'
 import type { Client } from '@vitascope/grpc'
 import { UploadVideoRequest, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { Logger } from '@vitascope/telemetry'
@@ -9,7 +9,7 @@ import type { TusRefusal, TusStore, TusUpload } from './tus-store.ts'
 const UPLOADS_PER_PASS = 50
 const WAITING_SECONDS = 86_400
 const RESERVE_TIMEOUT_MS = 5_000
-const FINAL: readonly RefusalKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'refused']
+const FINAL: readonly ErrorKind[] = ['invalid', 'forbidden', 'not_found', 'exists', 'failed_precondition']
 
 /**
  * Creates a video from a complete upload, exactly once, however often it is called. Returns its

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { DomainError, invalid, isDomainError, notFound, type RefusalKind } from '@vitascope/errors'
+import { DomainError, type ErrorKind, invalid, isDomainError, notFound } from '@vitascope/errors'
 import type { Client, Principal } from '@vitascope/grpc'
 import { foreignOrganisation, keyRequired } from '@vitascope/principal'
 import type { VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
@@ -28,7 +28,7 @@ export interface TusTools {
 
 const VERSION = '1.0.0'
 /** A complete upload rejected with one of these kinds becomes a video later. */
-const RETRIED_KINDS: readonly RefusalKind[] = ['unavailable', 'conflict', 'exhausted']
+const RETRIED_KINDS: readonly ErrorKind[] = ['unavailable', 'conflict', 'exhausted']
 const PARTS_TYPE = 'application/offset+octet-stream'
 /**
  * Maximum wait for the lease. Another writer releases it within a second of the request, and the
@@ -129,7 +129,7 @@ async function append(tools: TusTools, call: UploadCall, { uploadId, refusal }: 
 
 async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   if (!(await tools.uploads.drop(uploadId))) {
-    throw new DomainError('refused', 'UPLOAD_FINISHED', 'the upload is complete; delete its video instead')
+    throw new DomainError('failed_precondition', 'UPLOAD_FINISHED', 'the upload is complete; delete its video instead')
   }
   // While a backup copies objects, they are kept and the sweep deletes them afterwards.
   if (!(await tools.uploads.isSweepPaused())) await tools.storage.deletePrefix(`tus/${uploadId}`)

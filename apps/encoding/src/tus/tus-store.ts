@@ -1,4 +1,4 @@
-import type { RefusalKind } from '@vitascope/errors'
+import type { ErrorKind } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { isSweepHeld, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
@@ -28,7 +28,7 @@ export interface TusUpload {
 
 /** Why a complete upload did not become a video. */
 export interface TusRefusal {
-  kind: RefusalKind
+  kind: ErrorKind
   reason: string
   message: string
 }

@@ -37,7 +37,11 @@ export async function postObject(
   { request, client, signal }: Pick<UploadCall, 'request' | 'client' | 'signal'>,
 ): Promise<PostedObject> {
   if (location.endpoint !== '') {
-    throw new DomainError('refused', 'OBJECT_STORE_ELSEWHERE', `uploads go to the object store; post the form to ${location.endpoint}`)
+    throw new DomainError(
+      'failed_precondition',
+      'OBJECT_STORE_ELSEWHERE',
+      `uploads go to the object store; post the form to ${location.endpoint}`,
+    )
   }
   let isSigned = false
   const onFields = (fields: FormFields) => {

@@ -36,7 +36,7 @@ const DRAIN_MS = 3_000
 
 /**
  * Starts the server that receives uploads from the gateway. Every call requires a signed principal.
- * Errors are sent as JSON, and in Base64 in the header `vitascope-refusal`. The gateway converts
+ * Errors are sent as JSON, and in Base64 in the header `vitascope-error`. The gateway converts
  * them to problem documents.
  */
 export async function listenForUploads({
@@ -113,7 +113,7 @@ function sendError(response: ServerResponse, error: unknown, log: Logger): void 
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     // Also in a header, for responses without a body.
-    'vitascope-refusal': Buffer.from(body).toString('base64'),
+    'vitascope-error': Buffer.from(body).toString('base64'),
     // No `Connection: close`: closing while the gateway still sends would reset the connection, and
     // the response could be lost. The gateway closes it.
   })

@@ -119,7 +119,7 @@ export function createUploadService(tools: {
       const upload = await requireStoredUpload(completion, signal)
       const given = completion.etag.replaceAll('"', '').toLowerCase()
       if (given !== '' && upload.etag !== '' && given !== upload.etag.toLowerCase()) {
-        throw new DomainError('refused', 'ETAG_MISMATCH', 'the stored object has another etag; upload it again')
+        throw new DomainError('failed_precondition', 'ETAG_MISMATCH', 'the stored object has another etag; upload it again')
       }
       const filename = completion.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
       if (!(await uploads.extendExpiry(upload.uploadId, filename, signal))) throw notFound('upload', completion.key)

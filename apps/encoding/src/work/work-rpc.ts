@@ -253,7 +253,7 @@ function leaseOf(taskId: string, fence: number): Lease {
 async function leaseLost(db: Db, fence: number): Promise<DomainError> {
   await sweepSoon(db.query, fence)
   return new DomainError(
-    'refused',
+    'failed_precondition',
     'LEASE_LOST',
     'another worker holds the lease of this task, or the task has ended; stop and discard the result',
   )

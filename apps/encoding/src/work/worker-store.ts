@@ -20,7 +20,7 @@ export async function registerWorker(query: Query, workerId: string): Promise<st
   await query('insert into worker (worker_id, name) values ($1, $2) on conflict (worker_id) do nothing', [workerId, name])
   const processes = await query<{ worker_id: string }>('select worker_id from worker where name = $1 order by seq desc', [name])
   if (processes[0]?.worker_id !== workerId) {
-    throw new DomainError('refused', 'WORKER_SUPERSEDED', `another process uses the worker name ${name}`)
+    throw new DomainError('failed_precondition', 'WORKER_SUPERSEDED', `another process uses the worker name ${name}`)
   }
   return processes.slice(1).map((process) => process.worker_id)
 }

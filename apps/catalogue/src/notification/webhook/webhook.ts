@@ -62,16 +62,16 @@ export function mergeWebhook(now: WebhookFields, given: WebhookFields, mask: rea
 }
 
 export function webhooksFull(): DomainError {
-  return new DomainError('refused', 'WEBHOOKS_FULL', `an organisation has at most ${MAX_WEBHOOKS} webhooks; delete one first`)
+  return new DomainError('failed_precondition', 'WEBHOOKS_FULL', `an organisation has at most ${MAX_WEBHOOKS} webhooks; delete one first`)
 }
 
 export function webhookDisabled(): DomainError {
-  return new DomainError('refused', 'WEBHOOK_DISABLED', 'the webhook is disabled; enable it first')
+  return new DomainError('failed_precondition', 'WEBHOOK_DISABLED', 'the webhook is disabled; enable it first')
 }
 
 export function deliveryWaiting(): DomainError {
   return new DomainError(
-    'refused',
+    'failed_precondition',
     'DELIVERY_WAITING',
     'this delivery is still pending; it is retried automatically, and at once when the url changes',
   )

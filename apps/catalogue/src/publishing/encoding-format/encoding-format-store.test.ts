@@ -171,7 +171,7 @@ test('a format of an unpublished media is queued when its set is published, and 
   await publish(picture.jobId)
   await publish(sound.jobId, { hasVideo: false })
   expect([(await jobsOf(picture.mediaId)).length, (await jobsOf(sound.mediaId)).length]).toEqual([1, 0])
-  await expect(apply(sound.mediaId, HEVC)).rejects.toMatchObject({ kind: 'refused', reason: 'NO_PICTURE' })
+  await expect(apply(sound.mediaId, HEVC)).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'NO_PICTURE' })
   await expect(apply('7')).rejects.toMatchObject({ kind: 'not_found' })
 })
 

@@ -45,7 +45,7 @@ export function createEncodingFormatStore(db: Db, enqueue: Enqueue): EncodingFor
         const media = await lockMedia(tx, mediaId, null)
         if (!media) throw notFound('media', mediaId)
         if (media.renditions && !media.renditions.hasVideo) {
-          throw new DomainError('refused', 'NO_PICTURE', 'the media is audio only and has no picture to encode')
+          throw new DomainError('failed_precondition', 'NO_PICTURE', 'the media is audio only and has no picture to encode')
         }
         await tx.query('insert into media_encoding_format (media_id, profile_id) values ($1, $2) on conflict do nothing', [
           mediaId,

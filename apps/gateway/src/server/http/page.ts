@@ -15,7 +15,7 @@ export function page(template: string, handle: RequestHandler): RequestHandler {
     if (request.method === 'GET' || request.method === 'HEAD') return handle(request, response, next)
     if (request.method === 'OPTIONS') return answerOptions(request, response, VERBS)
     response.setHeader('Allow', VERBS)
-    throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
+    throw refusal('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { DomainError, type FieldError, isDomainError, type RefusalKind } from '@vitascope/errors'
+import { DomainError, type ErrorKind, type FieldError, isDomainError } from '@vitascope/errors'
 import { RateLimited } from './rate-limited.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -19,13 +19,13 @@ export interface Problem {
 }
 
 /** HTTP status for each kind of `DomainError`. */
-const STATUS_OF_KIND: Record<RefusalKind, number> = {
+const STATUS_OF_KIND: Record<ErrorKind, number> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
   exists: 409,
-  refused: 409,
+  failed_precondition: 409,
   conflict: 409,
   exhausted: 429,
   unavailable: 503,
@@ -104,7 +104,7 @@ export function statusOf(refusal: DomainError): number {
 }
 
 /** Creates an error whose kind or reason has a status in the tables above. */
-export function refusal(kind: RefusalKind, reason: string, message: string, retryAfter?: number): DomainError {
+export function refusal(kind: ErrorKind, reason: string, message: string, retryAfter?: number): DomainError {
   return new DomainError(kind, reason, message, retryAfter === undefined ? {} : { retryAfter })
 }
 

@@ -49,7 +49,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     context.instance = () => '/delivery'
     if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
       response.setHeader('Allow', VERBS)
-      throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
+      throw refusal('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
     }
     if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0) {
       throw refusal('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')

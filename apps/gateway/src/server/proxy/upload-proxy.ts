@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
-import { DomainError, type FieldError, type RefusalKind } from '@vitascope/errors'
+import { DomainError, type ErrorKind, type FieldError } from '@vitascope/errors'
 import { type HttpService, type Principal, type PrincipalKeys, principalHeaders } from '@vitascope/grpc'
 import { type CutReason, downloadProgress, type TransferLimiter, uploadProgress } from '@vitascope/process'
 import { widestGroup } from '@vitascope/security'
@@ -52,7 +52,7 @@ export function createUploadProxy({
         server.on('proxyRes', (incoming, request, response) => {
           const { done, fail, outgoing } = pending.get(response) ?? {}
           if (!done || !fail) return
-          const refused = incoming.headers['vitascope-refusal']
+          const refused = incoming.headers['vitascope-error']
           if (typeof refused === 'string') {
             fail(parseRejection(refused))
             // The header contains the complete error, so the rest of the body is not sent to encoding.
@@ -165,7 +165,7 @@ function parseRejection(header: string): Error {
 
 /** Encoding's serialised error. */
 interface Refusal {
-  kind: RefusalKind
+  kind: ErrorKind
   reason: string
   message: string
   fields: FieldError[]

@@ -62,7 +62,7 @@ function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, 
         `this path is incomplete; a longer path is /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
       )
     response.setHeader('Allow', verbs)
-    throw refusal('refused', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
+    throw refusal('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
   }
 }
 
