@@ -2,7 +2,7 @@ import {
   chunkNumbers,
   encodeChunk,
   findFfmpeg,
-  isEncodeFailed,
+  isEncodeError,
   packageRenditions,
   planEncode,
   probeSource,
@@ -26,7 +26,7 @@ for (const chunkIndex of chunkNumbers(plan)) {
   try {
     await encodeChunk(killed.signal.aborted ? work : { ...work, onProgress, signal: killed.signal })
   } catch (error) {
-    if (!isEncodeFailed(error) || error.kind !== 'aborted') throw error
+    if (!isEncodeError(error) || error.kind !== 'aborted') throw error
     await encodeChunk(work)
   }
 }

@@ -37,7 +37,7 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
     auditDays: read.int('VITASCOPE_AUDIT_DAYS', AUDIT_DAYS),
   }
   if (config.systemKey.value !== undefined && !isConfiguredForm(config.systemKey.value)) {
-    read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
+    read.addProblem('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
   read.check()
   return config
@@ -57,6 +57,6 @@ export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; 
 
 function readMasterKeyFile(read: Reader): string {
   const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE', MASTER_KEY_FILE))
-  if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
+  if (problem !== undefined) read.addProblem(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }

@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util'
 import { ConfigError } from '@vitascope/config'
 import { PostgresError } from '@vitascope/embedded-postgres'
 import { isDomainError } from '@vitascope/errors'
-import { createLogPrinter, readPlatformConfig, StartRefused } from '@vitascope/platform'
-import { SnapshotRefused } from '@vitascope/postgres'
+import { createLogPrinter, readPlatformConfig, StartError } from '@vitascope/platform'
+import { SnapshotError } from '@vitascope/postgres'
 import { backUp } from './backup.ts'
 import { readManifest } from './backup-folder.ts'
 import { openSource } from './open-platform.ts'
@@ -61,7 +61,7 @@ async function reportFailure(what: string, run: () => Promise<number>): Promise<
   } catch (error) {
     const { code, message, stack } = error as NodeJS.ErrnoException
     if (code?.startsWith('ERR_PARSE_ARGS')) return fail(message, 2)
-    const known = [BackupRefused, SnapshotRefused, StartRefused, ConfigError, PostgresError].some((kind) => error instanceof kind)
+    const known = [BackupRefused, SnapshotError, StartError, ConfigError, PostgresError].some((kind) => error instanceof kind)
     const isPlain = known || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
     return fail(`${what}: ${isPlain ? message : stack}`, 1)
   }

@@ -70,7 +70,7 @@ export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; 
 
 function readMasterKeyFile(read: Reader): string {
   const problem = masterKeysProblem(read.secretFile('VITASCOPE_MASTER_KEY_FILE', MASTER_KEY_FILE))
-  if (problem !== undefined) read.refuse(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
+  if (problem !== undefined) read.addProblem(`VITASCOPE_MASTER_KEY_FILE ${problem}`)
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }
 
@@ -80,7 +80,7 @@ function tokenKeys(read: Reader): TokenKeys {
   try {
     return parseTokenKeys(text)
   } catch (error) {
-    if (text !== '') read.refuse(`${name}: ${(error as Error).message}`)
+    if (text !== '') read.addProblem(`${name}: ${(error as Error).message}`)
     // Never used: `check` throws.
     return [] as unknown as TokenKeys
   }
@@ -97,7 +97,7 @@ function mailSettings(read: Reader, publicUrl: string): MailSettings {
       description: 'Sender of messages to uploaders. HOST is the host of the public URL.',
     }),
   )
-  if (!from) read.refuse('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')
+  if (!from) read.addProblem('VITASCOPE_MAIL_FROM must be an address such as Vitascope <no-reply@example.org>')
   return {
     smtpUrl: read.secretUrl('VITASCOPE_SMTP_URL', SMTP_URL),
     folder: read.optional('VITASCOPE_MAIL_DIR', {

@@ -50,7 +50,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     }),
     'VITASCOPE_DELIVERY_TRUST_PROXY',
   )
-  for (const { field, message } of proxies.errors ?? []) read.refuse(`${field} ${message}`)
+  for (const { field, message } of proxies.errors ?? []) read.addProblem(`${field} ${message}`)
   const config = {
     listen: readListenAddress(read, 'DELIVERY'),
     metricsListen: readMetricsAddress(read, 'DELIVERY'),
@@ -74,7 +74,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
   try {
     tokenKeys = tokenKeysFile === '' ? undefined : parseTokenKeys(readFileSync(tokenKeysFile, 'utf8'))
   } catch (error) {
-    read.refuse(`VITASCOPE_TOKEN_KEYS_FILE: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`)
+    read.addProblem(`VITASCOPE_TOKEN_KEYS_FILE: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`)
   }
   read.check()
   if (!tokenKeys) throw new Error('unreachable: read.check() throws without token keys')

@@ -164,7 +164,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
     crashAt: read.optional('VITASCOPE_CRASH_AT', CRASH_AT),
   }
   if (config.uploadSigningKey !== '' && config.uploadSigningKey.length < 32) {
-    read.refuse('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must contain at least 32 characters')
+    read.addProblem('VITASCOPE_UPLOAD_SIGNING_KEY_FILE: the file must contain at least 32 characters')
   }
   read.check()
   return config

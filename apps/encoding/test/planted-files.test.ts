@@ -135,7 +135,7 @@ test.each(attacks)(
       // The segment feed detects the link and aborts the run.
       await waitFor(() => signal.aborted, { timeout: 30_000 })
     }
-    await expect(streamSegmentsWhile(attack.work, place, run)).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
+    await expect(streamSegmentsWhile(attack.work, place, run)).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
     expect(attack.reported.filter(({ path }) => path.endsWith('seg-00001.m4s'))).toEqual([])
     await expectNoSecret(storage, prefix, attack)
   },
@@ -167,7 +167,7 @@ test.each(attacks)(
       await plant(attack)
       await writeFile(join(attack.scratch, 'planted'), '')
     })()
-    await expect(Promise.all([run, planting])).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
+    await expect(Promise.all([run, planting])).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
     await expectNoSecret(storage, prefix, attack)
   },
   60_000,

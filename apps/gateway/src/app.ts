@@ -12,7 +12,7 @@ import { type Dependency, liveness, readiness } from './server/health/health-pag
 import { allowOrigins } from './server/http/cors.ts'
 import type { Middleware } from './server/http/middleware.ts'
 import { page } from './server/http/page.ts'
-import { refusal } from './server/http/problem.ts'
+import { domainError } from './server/http/problem.ts'
 import { rejectAmbiguousRequests } from './server/http/reject-ambiguous-requests.ts'
 import { requestContext } from './server/http/request-context.ts'
 import { requestLog } from './server/http/request-log.ts'
@@ -89,7 +89,7 @@ function expressApp(
   const unknown = unknownPaths(routes)
   app.use((request, response) => {
     requestContext(response).instance = () => unknown.redact(request.originalUrl)
-    throw refusal('not_found', 'NOT_FOUND', unknown.detail(request.originalUrl))
+    throw domainError('not_found', 'NOT_FOUND', unknown.detail(request.originalUrl))
   })
   app.use(asErrorHandler(sendProblem))
   return app

@@ -80,9 +80,9 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     }),
     'VITASCOPE_TRUST_PROXY',
   )
-  for (const { field, message } of proxies.errors ?? []) read.refuse(`${field} ${message}`)
+  for (const { field, message } of proxies.errors ?? []) read.addProblem(`${field} ${message}`)
   const limits = parseLimits(read.text('VITASCOPE_LIMITS', LIMITS))
-  for (const problem of limits.problems ?? []) read.refuse(`VITASCOPE_LIMITS: ${problem}`)
+  for (const problem of limits.problems ?? []) read.addProblem(`VITASCOPE_LIMITS: ${problem}`)
   const origins = read.list('VITASCOPE_CORS_ORIGINS', {
     check: (origin) => (origin === '*' || isOrigin(origin) ? undefined : 'must be * or an origin such as https://www.example.org'),
     defaultText: '`*`',

@@ -120,8 +120,8 @@ describe('access to other organisations', () => {
 
 describe('methods', () => {
   const paths = pathCases(routes).map((one) => [one.name, one] as const)
-  test.each(paths)('%s accepts its own methods and lists them in Allow', async (_, { path, allowed, refused }) => {
-    for (const method of refused) {
+  test.each(paths)('%s accepts its own methods and lists them in Allow', async (_, { path, allowed, rejectedMethods }) => {
+    for (const method of rejectedMethods) {
       const { status, headers } = await call(method, path, subject.keys.system)
       expect([method, status, headers.get('allow')]).toEqual([method, 405, allowed.join(', ')])
     }

@@ -31,7 +31,7 @@ export interface PathCase {
   /** Methods that the path accepts, including HEAD and OPTIONS. */
   allowed: string[]
   /** Methods that it rejects. */
-  refused: string[]
+  rejectedMethods: string[]
 }
 
 export function pathCases(routes: readonly Route[]): PathCase[] {
@@ -41,7 +41,7 @@ export function pathCases(routes: readonly Route[]): PathCase[] {
       name: `/v2${entry.pattern}`,
       path: entry.pattern.replaceAll(/:\w+/g, '1'),
       allowed,
-      refused: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].filter((verb) => !allowed.includes(verb)),
+      rejectedMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].filter((verb) => !allowed.includes(verb)),
     }
   })
 }

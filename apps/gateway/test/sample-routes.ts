@@ -51,7 +51,7 @@ export const sampleRoutes: Route[] = [
       flag: z.preprocess((value) => (value === '1' ? true : value), z.boolean()).optional(),
     }),
     response: z.object({ got: z.unknown(), key: z.string(), fingerprint: z.string() }),
-    refusals: { sample_taken: 'there is one of this title' },
+    errorCodes: { sample_taken: 'there is one of this title' },
     handle: async ({ payload }, { call }) => ({
       got: payload,
       key: call.idempotency?.key ?? '',

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { backoff, type LogPrinter, StartRefused } from '@vitascope/platform'
+import { backoff, type LogPrinter, StartError } from '@vitascope/platform'
 
 /** How to run a service as a process. */
 export interface ChildSpec {
@@ -29,26 +29,26 @@ const HEALTHY_MS = 30_000
 export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
   const stopping = new AbortController()
   let current: ChildProcess | undefined
-  let settle: { ready: () => void; refuse: (error: Error) => void } = { ready: () => {}, refuse: () => {} }
+  let settle: { ready: () => void; fail: (error: Error) => void } = { ready: () => {}, fail: () => {} }
   const ready = new Promise<void>((resolve, reject) => {
-    settle = { ready: resolve, refuse: reject }
+    settle = { ready: resolve, fail: reject }
   })
   ready.catch(() => {})
 
   const life = async () => {
-    for (let deaths = 0; !stopping.signal.aborted; ) {
-      const born = Date.now()
+    for (let crashes = 0; !stopping.signal.aborted; ) {
+      const startTime = Date.now()
       const process = launch(spec, print)
       current = process
-      process.on('message', (message: { ready?: string; refused?: string[] }) => {
+      process.on('message', (message: { ready?: string; configProblems?: string[] }) => {
         if (message.ready) settle.ready()
-        if (message.refused) settle.refuse(new StartRefused(message.refused.join('\n')))
+        if (message.configProblems) settle.fail(new StartError(message.configProblems.join('\n')))
       })
       const { code, signal } = await ended(process)
       if (stopping.signal.aborted) return
-      deaths = Date.now() - born > HEALTHY_MS ? 1 : deaths + 1
+      crashes = Date.now() - startTime > HEALTHY_MS ? 1 : crashes + 1
       print.own('warn', `${spec.name} ended (${signal ?? `exit ${code}`}): restarting it`)
-      await backoff(deaths, stopping.signal)
+      await backoff(crashes, stopping.signal)
     }
   }
   const living = life()

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { ConfigError } from '@vitascope/config'
 import { PostgresError } from '@vitascope/embedded-postgres'
-import { createLogPrinter, type PlatformConfig, readPlatformConfig, StartRefused } from '@vitascope/platform'
+import { createLogPrinter, type PlatformConfig, readPlatformConfig, StartError } from '@vitascope/platform'
 import { type Platform, readSystemKey, startPlatform } from './platform.ts'
 
 const STOP_LIMIT_MS = 9_500
@@ -34,7 +34,7 @@ export async function main(began = Date.now()): Promise<void> {
     else process.stdout.write(await readyTable(config, platform, Date.now() - began))
   } catch (error) {
     if (stopping) return
-    const explained = error instanceof StartRefused || error instanceof ConfigError || error instanceof PostgresError
+    const explained = error instanceof StartError || error instanceof ConfigError || error instanceof PostgresError
     process.stderr.write(`Vitascope did not start: ${explained ? error.message : (error as Error).stack}\n`)
     process.exit(1)
   }

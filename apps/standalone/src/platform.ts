@@ -2,15 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FfmpegNotFound, findFfmpeg } from '@vitascope/media'
-import {
-  type LogPrinter,
-  migrateAll,
-  openDataFolder,
-  type PlatformConfig,
-  STATEFUL,
-  StartRefused,
-  startDatabase,
-} from '@vitascope/platform'
+import { type LogPrinter, migrateAll, openDataFolder, type PlatformConfig, STATEFUL, StartError, startDatabase } from '@vitascope/platform'
 import { type Child, superviseChild } from './child.ts'
 import { serveMetricsPage } from './metrics-page.ts'
 import { planServices } from './services.ts'
@@ -81,17 +73,17 @@ async function stopChildren(children: readonly Child[]): Promise<void> {
   await Promise.all(children.map((child) => child.stop()))
 }
 
-/** Waits until the service is ready. Throws if the service rejects its settings, and `StartRefused` after 120 s. */
+/** Waits until the service is ready. Throws if the service rejects its settings, and `StartError` after 120 s. */
 async function waitForChild(child: Child): Promise<void> {
   const timeout = new AbortController()
   const late = delay(READY_TIMEOUT_MS, undefined, { signal: timeout.signal }).then(() => {
-    throw new StartRefused(`${child.name} did not become ready within ${READY_TIMEOUT_MS / 1000} s`)
+    throw new StartError(`${child.name} did not become ready within ${READY_TIMEOUT_MS / 1000} s`)
   })
   late.catch(() => {})
   await Promise.race([child.ready, late]).finally(() => timeout.abort())
 }
 
-/** Waits until the URL returns a successful status. Throws `StartRefused` after 120 s. */
+/** Waits until the URL returns a successful status. Throws `StartError` after 120 s. */
 async function waitUntilReady(url: string): Promise<void> {
   const until = Date.now() + READY_TIMEOUT_MS
   let last = 'it does not respond'
@@ -105,7 +97,7 @@ async function waitUntilReady(url: string): Promise<void> {
     }
     await delay(50)
   }
-  throw new StartRefused(`the platform did not become ready within ${READY_TIMEOUT_MS / 1000} s: ${last}`)
+  throw new StartError(`the platform did not become ready within ${READY_TIMEOUT_MS / 1000} s: ${last}`)
 }
 
 /**
@@ -114,7 +106,7 @@ async function waitUntilReady(url: string): Promise<void> {
  */
 async function requireFfmpeg(path: string | undefined): Promise<void> {
   await findFfmpeg({ path }).catch((error: unknown) => {
-    throw error instanceof FfmpegNotFound ? new StartRefused(error.message) : error
+    throw error instanceof FfmpegNotFound ? new StartError(error.message) : error
   })
 }
 
@@ -122,11 +114,11 @@ async function requireFreePort(host: string, port: number, setting: string): Pro
   await new Promise<void>((resolve, reject) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') reject(new StartRefused(`port ${port} is in use: set ${setting} to a free one`))
+      if (error.code === 'EADDRINUSE') reject(new StartError(`port ${port} is in use: set ${setting} to a free one`))
       else if (error.code === 'EACCES')
-        reject(new StartRefused(`port ${port} needs more rights than this user has: set ${setting} to one above 1023`))
+        reject(new StartError(`port ${port} needs more rights than this user has: set ${setting} to one above 1023`))
       else
-        reject(new StartRefused(`${host} is not an address to listen on (${error.code}): set VITASCOPE_HOST to an address of this machine`))
+        reject(new StartError(`${host} is not an address to listen on (${error.code}): set VITASCOPE_HOST to an address of this machine`))
     })
     probe.listen(port, host, () => probe.close(() => resolve()))
   })

@@ -9,7 +9,7 @@ export function readDatabaseUrl(read: Reader, service: string): string {
     description:
       'PostgreSQL URL of the role that owns the schema of the service. For auth it must not lead through a transaction pooler, because auth uses LISTEN.',
   })
-  if (url === undefined) read.refuse(`${name} is missing`)
+  if (url === undefined) read.addProblem(`${name} is missing`)
   return url ?? ''
 }
 

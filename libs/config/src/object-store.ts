@@ -33,13 +33,13 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
   const bucket = read.optional('VITASCOPE_S3_BUCKET', BUCKET)
   if (bucket === undefined) return { folder: read.text('VITASCOPE_STORAGE_DIR', STORAGE_DIR) }
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
-  if (endpoint === undefined) read.refuse('VITASCOPE_S3_ENDPOINT is missing')
+  if (endpoint === undefined) read.addProblem('VITASCOPE_S3_ENDPOINT is missing')
   const accessKeyId =
     read.secret('VITASCOPE_S3_ACCESS_KEY_ID', {
       defaultText: 'required with a bucket',
       description: 'Id of the access key of the bucket.',
     }) ?? ''
-  if (accessKeyId === '') read.refuse('VITASCOPE_S3_ACCESS_KEY_ID is missing')
+  if (accessKeyId === '') read.addProblem('VITASCOPE_S3_ACCESS_KEY_ID is missing')
   return {
     s3: {
       endpoint: endpoint ?? '',
@@ -67,7 +67,7 @@ export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
       '`redirect`: viewers are redirected to an address of the bucket that is valid for five minutes, and the player page allows that origin. See [Redirects to the bucket](../operate/storage.md#redirects-to-the-bucket).',
   })
   if (how === 'redirect' && read.optional('VITASCOPE_S3_BUCKET', BUCKET) === undefined) {
-    read.refuse('VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET names a bucket')
+    read.addProblem('VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET names a bucket')
   }
   return how
 }
@@ -80,7 +80,7 @@ export function readRedirectOrigin(read: Reader): string | undefined {
   if (readDeliveryByS3(read) === 'proxy') return undefined
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   if (endpoint === undefined || !URL.canParse(endpoint)) {
-    read.refuse('VITASCOPE_S3_ENDPOINT is missing')
+    read.addProblem('VITASCOPE_S3_ENDPOINT is missing')
     return undefined
   }
   const url = new URL(endpoint)

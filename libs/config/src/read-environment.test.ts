@@ -67,7 +67,7 @@ test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is not a whole numbe
 test('an unknown variable with the project prefix is rejected', () => {
   const problems = problemsOf({ VITASCOPE_A: '1', VITASCOPE_TYPO: '1', OTHER: '1' }, (read) => {
     read.text('VITASCOPE_A', { description })
-    read.refuseUnknown('VITASCOPE_')
+    read.rejectUnknown('VITASCOPE_')
   })
   expect(problems).toEqual(['VITASCOPE_TYPO is not a setting'])
 })

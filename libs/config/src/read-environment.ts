@@ -44,9 +44,9 @@ export interface Reader {
   /** An absolute URL with one of the protocols (`['http:', 'https:']`), or undefined if absent. */
   url(name: string, setting: UrlSetting): string | undefined
   /** Adds a problem that the caller found. It must start with the name of the setting. */
-  refuse(problem: string): void
+  addProblem(problem: string): void
   /** Rejects every setting that starts with `prefix` and was not read. */
-  refuseUnknown(prefix: string): void
+  rejectUnknown(prefix: string): void
   /** Throws if there are any problems. */
   check(): void
 }
@@ -70,33 +70,33 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     const value = env[name]?.trim()
     return value === '' ? undefined : value
   }
-  const refuse = (problem: string) => {
+  const addProblem = (problem: string) => {
     // A setting may be read twice, but its problem is reported once.
     if (!problems.includes(problem)) problems.push(problem)
   }
   const required = (name: string, fallback?: string): string => {
     const value = raw(name) ?? fallback
-    if (value === undefined) refuse(`${name} is missing`)
+    if (value === undefined) addProblem(`${name} is missing`)
     return value ?? ''
   }
   const content = (name: string, file: string): string => {
     try {
       const text = readFileSync(file, 'utf8').trim()
-      if (text === '') refuse(`${name}: the file is empty`)
+      if (text === '') addProblem(`${name}: the file is empty`)
       return text
     } catch (error) {
-      refuse(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+      addProblem(`${name}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
       return ''
     }
   }
   const secret = (name: string): string | undefined => {
     const [value, file] = [raw(name), raw(`${name}_FILE`)]
-    if (value !== undefined && file !== undefined) refuse(`${name} and ${name}_FILE are both set: remove one of them`)
+    if (value !== undefined && file !== undefined) addProblem(`${name} and ${name}_FILE are both set: remove one of them`)
     return value ?? (file === undefined ? undefined : content(`${name}_FILE`, file))
   }
   const checkUrl = (name: string, value: string | undefined, protocols: readonly string[]) => {
     if (value !== undefined && value !== '' && (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))) {
-      refuse(`${name} must be a URL beginning with ${protocols.map((p) => `${p}//`).join(' or ')}`)
+      addProblem(`${name} must be a URL beginning with ${protocols.map((p) => `${p}//`).join(' or ')}`)
     }
     return value
   }
@@ -117,7 +117,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       if (value === undefined) return fallback
       const number = /^-?\d{1,15}$/.test(value) ? Number(value) : Number.NaN
       if (number >= min && number <= max) return number
-      refuse(`${name} must be an integer from ${min} to ${max}, not "${value}"`)
+      addProblem(`${name} must be an integer from ${min} to ${max}, not "${value}"`)
       return fallback
     },
     oneOf(name, setting) {
@@ -126,7 +126,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       const value = raw(name)
       if (value === undefined) return fallback
       const word = words.find((w) => w === value)
-      if (word === undefined) refuse(`${name} must be one of ${words.join(', ')}, not "${value}"`)
+      if (word === undefined) addProblem(`${name} must be one of ${words.join(', ')}, not "${value}"`)
       return word ?? fallback
     },
     flag(name, setting) {
@@ -134,7 +134,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       const value = raw(name)
       if (value === undefined) return setting.fallback
       if (['1', 'true'].includes(value)) return true
-      if (!['0', 'false'].includes(value)) refuse(`${name} must be 0, 1, true or false, not "${value}"`)
+      if (!['0', 'false'].includes(value)) addProblem(`${name} must be 0, 1, true or false, not "${value}"`)
       return false
     },
     list(name, setting) {
@@ -145,7 +145,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
         .filter((item) => item !== '')
       for (const item of items) {
         const problem = setting.check?.(item)
-        if (problem !== undefined) refuse(`${name}: "${item}" ${problem}`)
+        if (problem !== undefined) addProblem(`${name}: "${item}" ${problem}`)
       }
       return items
     },
@@ -153,7 +153,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       recordDeclaration({ ...setting, name, values: 'HOST:PORT', fallback: setting.fallback })
       const value = required(name, setting.fallback)
       const port = Number(/:(\d{1,5})$/.exec(value)?.[1])
-      if (value !== '' && !(port >= 0 && port <= 65535)) refuse(`${name} must be HOST:PORT, not "${value}"`)
+      if (value !== '' && !(port >= 0 && port <= 65535)) addProblem(`${name} must be HOST:PORT, not "${value}"`)
       return value
     },
     secretFile(name, setting) {
@@ -173,10 +173,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
       recordDeclaration({ ...setting, name, values: 'URL', fallback: null })
       return checkUrl(name, raw(name), setting.protocols)
     },
-    refuse,
-    refuseUnknown(prefix) {
+    addProblem,
+    rejectUnknown(prefix) {
       const unknown = Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name))
-      for (const name of unknown.sort()) refuse(`${name} is not a setting`)
+      for (const name of unknown.sort()) addProblem(`${name} is not a setting`)
     },
     check() {
       if (problems.length > 0) throw new ConfigError(problems)

@@ -22,7 +22,7 @@ export function readTls(read: Reader): { folder: string; callers: readonly strin
     description: 'Names of the services that may call this one, such as `gateway,encoding`. Requires `VITASCOPE_TLS_DIR`.',
   })
   if (folder === undefined && callers.length > 0)
-    read.refuse('VITASCOPE_TLS_CALLERS requires VITASCOPE_TLS_DIR, because callers without TLS have no certificate')
+    read.addProblem('VITASCOPE_TLS_CALLERS requires VITASCOPE_TLS_DIR, because callers without TLS have no certificate')
   return folder === undefined ? undefined : { folder, callers }
 }
 
@@ -85,13 +85,13 @@ export function readGrpcServerSettings(
 export function readHttpOrigin(read: Reader, name: string, description: string): string {
   const url = read.url(name, { protocols: ['http:', 'https:'], defaultText: 'required', description })
   if (url === undefined) {
-    read.refuse(`${name} is missing`)
+    read.addProblem(`${name} is missing`)
     return ''
   }
   if (!URL.canParse(url)) return ''
   const { protocol, pathname, host } = new URL(url)
   const secure = read.optional('VITASCOPE_TLS_DIR', TLS_DIR) !== undefined
-  if (protocol === 'https:' && !secure) read.refuse(`${name} starts with https://, which requires VITASCOPE_TLS_DIR`)
-  if (pathname !== '/') read.refuse(`${name} must be an origin, without a path`)
+  if (protocol === 'https:' && !secure) read.addProblem(`${name} starts with https://, which requires VITASCOPE_TLS_DIR`)
+  if (pathname !== '/') read.addProblem(`${name} must be an origin, without a path`)
   return `${secure ? 'https' : 'http'}://${host}`
 }

@@ -4,25 +4,25 @@ import { chunkFolder, chunkKeys } from './encode-chunk.ts'
 import { segmentNames } from './encode-command.ts'
 import { toNumber } from './frame-rate.ts'
 import { readSegmentList } from './hls-playlist.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import { outerBoxes, readSegmentHead, type SegmentHead } from './mp4-boxes.ts'
 import type { EncodePlan } from './plan.ts'
 import { readOutput, withOutput } from './tool-output.ts'
 
 /**
  * Reads the head of a segment by its number, counted from 1. ffmpeg exits with 0 even if the disk was full, so this
- * checks the result. Throws `EncodeFailed` of kind `incomplete` for an empty or truncated segment, and for a picture
+ * checks the result. Throws `EncodeError` of kind `incomplete` for an empty or truncated segment, and for a picture
  * segment that does not contain exactly the planned frames at their times.
  */
 export async function checkSegment(plan: EncodePlan, key: string, number: number, file: FileHandle): Promise<SegmentHead> {
   const head = (await outerBoxes(file)) && (await readSegmentHead(file))
-  if (!head) throw new EncodeFailed('incomplete', `segment ${number} of ${key} is truncated or contains no media`)
+  if (!head) throw new EncodeError('incomplete', `segment ${number} of ${key} is truncated or contains no media`)
   if (!plan.video || !plan.renditions.some((rendition) => rendition.key === key && rendition.video)) return head
   const { frames, groupFrames, frameRate } = plan.video
   const start = (number - 1) * groupFrames * 2
   const isInPlace = Math.abs(head.startSeconds * toNumber(frameRate) - start) < 0.1
   if (!isInPlace || head.samples !== Math.min(frames - start, groupFrames * 2)) {
-    throw new EncodeFailed('incomplete', `segment ${number} of ${key} does not contain the frames that were planned for it`)
+    throw new EncodeError('incomplete', `segment ${number} of ${key} does not contain the frames that were planned for it`)
   }
   return head
 }
@@ -30,7 +30,7 @@ export async function checkSegment(plan: EncodePlan, key: string, number: number
 /** Checks the initialisation segment of a track in the same way. */
 export async function checkInit(key: string, file: FileHandle): Promise<void> {
   const boxes = await outerBoxes(file)
-  if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeFailed('incomplete', `${key} has no complete header`)
+  if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeError('incomplete', `${key} has no complete header`)
 }
 
 /** Maximum size of a segment list: a line of 40 bytes for each segment, and one of 24 for its duration. */
@@ -46,7 +46,7 @@ export async function listChunk(plan: EncodePlan, chunkIndex: number, scratch: s
     const chunk = plan.chunks[chunkIndex]
     const planned = chunk && plan.video ? Math.ceil(chunk.frames / (plan.video.groupFrames * 2)) : names.length
     if (!list.trimEnd().endsWith('#EXT-X-ENDLIST') || names.length === 0 || names.length !== planned) {
-      throw new EncodeFailed('incomplete', `${key} lists other segments than were planned`)
+      throw new EncodeError('incomplete', `${key} lists other segments than were planned`)
     }
     files.push(...[segmentNames.init, ...names].map((name) => `${key}/${name}`))
   }

@@ -4,7 +4,7 @@ import { checkSegment, LIST_BYTES } from './check-segment.ts'
 import { chunkFolder, chunkKeys, outputKeys } from './encode-chunk.ts'
 import { segmentNames } from './encode-command.ts'
 import { readSegmentList, type Segment } from './hls-playlist.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import { chunkNumbers, type EncodePlan } from './plan.ts'
 import { type OutputFolder, openOutputFolder, readOutput, takeOutput, useOutput } from './tool-output.ts'
 
@@ -31,7 +31,7 @@ export async function collectSegments(plan: EncodePlan, scratch: string, hlsFold
         await source.close()
       }
     }
-    if (segments.length === 0) throw new EncodeFailed('incomplete', `${key} has no segment`)
+    if (segments.length === 0) throw new EncodeError('incomplete', `${key} has no segment`)
     collected.set(key, segments)
   }
   return collected
@@ -50,12 +50,12 @@ async function collectChunk({ plan, key, source, target, isFirst }: ChunkOfKey, 
   await useOutput(source, segmentNames.init, async (file) => {
     if (isFirst) return takeOutput(file, init)
     const isSame = (await readOutput(file, INIT_BYTES)).equals(await readFile(init))
-    if (!isSame) throw new EncodeFailed('incomplete', `${key} has chunks that do not fit together`)
+    if (!isSame) throw new EncodeError('incomplete', `${key} has chunks that do not fit together`)
   })
   const list = await useOutput(source, segmentNames.list, (file) => readOutput(file, LIST_BYTES))
   for (const { name, seconds } of readSegmentList(String(list))) {
     const number = segments.length + 1
-    if (name !== segmentName(number)) throw new EncodeFailed('incomplete', `${key} lists a segment that was not planned`)
+    if (name !== segmentName(number)) throw new EncodeError('incomplete', `${key} lists a segment that was not planned`)
     await useOutput(source, name, async (file) => {
       await checkSegment(plan, key, number, file.handle)
       await takeOutput(file, join(target, name))

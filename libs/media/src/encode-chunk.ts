@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pictureArguments, soundArguments } from './encode-command.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { EncodeFailed, isEncodeFailed } from './media-errors.ts'
+import { EncodeError, isEncodeError } from './media-errors.ts'
 import { audioChunk, type EncodePlan, planVersion } from './plan.ts'
 import { type ProgressReport, progressLines } from './progress.ts'
 import { defaultLimits, type RunLimits, sandboxFor } from './sandbox.ts'
@@ -32,7 +32,7 @@ export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
   const keys = chunkKeys(plan, work.chunkIndex)
   if (keys.length === 0) throw new RangeError(`the plan has no chunk ${work.chunkIndex}`)
   if (!canCarryOut(plan, tools)) {
-    throw new EncodeFailed('incomplete', `the plan is for ffmpeg ${plan.ffmpegVersion}, and this is ${tools.version}: plan again`)
+    throw new EncodeError('incomplete', `the plan is for ffmpeg ${plan.ffmpegVersion}, and this is ${tools.version}: plan again`)
   }
   const folder = chunkFolder(work.chunkIndex)
   await rm(join(scratch, folder), { recursive: true, force: true })
@@ -61,13 +61,13 @@ export function hasCopy({ renditions }: Pick<EncodePlan, 'renditions'>): boolean
  * copied stream would fail, so such a picture is not copied.
  */
 async function requireClean(run: Promise<RunEnd>): Promise<RunEnd> {
-  const unclean = (detail: string) => new EncodeFailed('unclean', 'the picture of the source has faults: plan again without a copy', detail)
+  const unclean = (detail: string) => new EncodeError('unclean', 'the picture of the source has faults: plan again without a copy', detail)
   try {
     const end = await run
     if (end.stderr.trim() !== '') throw unclean(end.stderr)
     return end
   } catch (error) {
-    if (isEncodeFailed(error) && error.kind === 'crashed' && error.message.startsWith('exit code')) throw unclean(error.detail)
+    if (isEncodeError(error) && error.kind === 'crashed' && error.message.startsWith('exit code')) throw unclean(error.detail)
     throw error
   }
 }

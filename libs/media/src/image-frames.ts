@@ -1,7 +1,7 @@
 import { toNumber } from './frame-rate.ts'
 import type { Segment } from './hls-playlist.ts'
 import { type FrameSize, sizeFor } from './ladder.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { type ImageWork, joinSegments, jpegOutput, keysDecodeAlone, segmentInput, toJpegSize } from './segment-file.ts'
 
@@ -29,7 +29,7 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   for (const [moment, frame] of [...new Set(shown.map((image) => image.frame))].entries()) {
     const segmentFrames = video.groupFrames * 2
     const segment = segments[Math.floor(frame / segmentFrames)]
-    if (!segment) throw new EncodeFailed('incomplete', `${rendition.key} ends before frame ${frame}`)
+    if (!segment) throw new EncodeError('incomplete', `${rendition.key} ends before frame ${frame}`)
     const keysAlone = keysDecodeAlone(rendition) && frame % video.groupFrames === 0
     const options = keysAlone ? ['-skip_frame', 'nokey'] : []
     work.inputs.push(segmentInput(await joinSegments(scratch, rendition.key, [segment], String(moment)), options))

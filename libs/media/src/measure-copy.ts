@@ -3,7 +3,7 @@ import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { ProbedFile, ProbedStream } from './ffprobe-json.ts'
 import { groupFrames, outputFrameRate, toNumber, toRational } from './frame-rate.ts'
 import { ladder, usualKeys } from './ladder.ts'
-import { isEncodeFailed } from './media-errors.ts'
+import { isEncodeError } from './media-errors.ts'
 import { copyReader } from './read-copy.ts'
 import type { FfprobeRun } from './run-ffprobe.ts'
 import { runSandboxed } from './sandboxed-process.ts'
@@ -57,7 +57,7 @@ export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQ
   } catch (error) {
     if (error === doesNotFit) return undefined
     // A file that cannot be read packet by packet is decoded instead; that run decides whether it is valid.
-    if (isEncodeFailed(error) && error.kind === 'crashed') return undefined
+    if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
   }
   const copy = reader.end()

@@ -1,5 +1,5 @@
 import type { ProbedFile, ProbedStream } from './ffprobe-json.ts'
-import { SourceRefused } from './media-errors.ts'
+import { InvalidSource } from './media-errors.ts'
 import { type FfprobeRun, ffprobeLines } from './run-ffprobe.ts'
 import { sourceName } from './scratch.ts'
 
@@ -30,7 +30,7 @@ export async function measureEnds(question: EndsQuestion): Promise<StreamEnds> {
   const walked = await lastPackets(question, undefined)
   const missing = claimed === undefined ? 0 : claimed - longest(walked.ends)
   if (question.statesLength && claimed !== undefined && missing > Math.max(1, claimed * 0.02) && cutShort.test(walked.stderr)) {
-    throw new SourceRefused(4002, `the file is truncated: it has ${seconds(longest(walked.ends))} of ${seconds(claimed)}`)
+    throw new InvalidSource(4002, `the file is truncated: it has ${seconds(longest(walked.ends))} of ${seconds(claimed)}`)
   }
   return walked.ends
 }

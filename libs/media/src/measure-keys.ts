@@ -1,5 +1,5 @@
 import type { ProbedFile, ProbedStream } from './ffprobe-json.ts'
-import { isEncodeFailed } from './media-errors.ts'
+import { isEncodeError } from './media-errors.ts'
 import { type FfprobeRun, ffprobeLines } from './run-ffprobe.ts'
 import { sourceName } from './scratch.ts'
 import type { Container } from './sniff.ts'
@@ -48,7 +48,7 @@ export async function measureKeys({ run, guards, container, file, video, endSeco
       found.push(flags.startsWith('K') ? Number(time) - file.startSeconds : Number.NaN)
     })
   } catch (error) {
-    if (isEncodeFailed(error) && error.kind === 'crashed') return undefined
+    if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
   }
   const distances = wanted.map((place, index) => place - (found[index] ?? Number.NaN))

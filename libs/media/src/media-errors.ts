@@ -2,15 +2,15 @@
  * Reason why a source cannot become a video, as the public code of a failed job: 4001 unreachable, 4002 not a video,
  * 4003 too large or too long, 4004 forbidden address, 4005 cancelled. A retry does not help.
  */
-export type RefusalCode = 4001 | 4002 | 4003 | 4004 | 4005
+export type InvalidSourceCode = 4001 | 4002 | 4003 | 4004 | 4005
 
 /** The source is rejected. `message` is a sentence for the uploader; it contains no path and no tool output. */
-export class SourceRefused extends Error {
-  readonly code: RefusalCode
+export class InvalidSource extends Error {
+  readonly code: InvalidSourceCode
 
-  constructor(code: RefusalCode, message: string, cause?: unknown) {
+  constructor(code: InvalidSourceCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
-    this.name = 'SourceRefused'
+    this.name = 'InvalidSource'
     this.code = code
   }
 }
@@ -30,22 +30,22 @@ export class SourceRefused extends Error {
 export type FailureKind = 'crashed' | 'stalled' | 'timeout' | 'aborted' | 'out_of_memory' | 'output_too_large' | 'incomplete' | 'unclean'
 
 /** An encode failed for another reason than its source. `detail` is the end of the tool's output, for the log only. */
-export class EncodeFailed extends Error {
+export class EncodeError extends Error {
   readonly kind: FailureKind
   readonly detail: string
 
   constructor(kind: FailureKind, message: string, detail = '') {
     super(message)
-    this.name = 'EncodeFailed'
+    this.name = 'EncodeError'
     this.kind = kind
     this.detail = detail
   }
 }
 
-export function isSourceRefused(error: unknown): error is SourceRefused {
-  return error instanceof SourceRefused
+export function isInvalidSource(error: unknown): error is InvalidSource {
+  return error instanceof InvalidSource
 }
 
-export function isEncodeFailed(error: unknown): error is EncodeFailed {
-  return error instanceof EncodeFailed
+export function isEncodeError(error: unknown): error is EncodeError {
+  return error instanceof EncodeError
 }

@@ -7,7 +7,7 @@ import { type FfmpegOutput, ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { mediaPlaylist } from './hls-playlist.ts'
 import { imagesFromRendition } from './image-frames.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import type { EncodePlan } from './plan.ts'
 import { planMaster, trackKeys } from './plan-master.ts'
 import { playlistInput } from './playlist-input.ts'
@@ -119,7 +119,7 @@ async function writePlaylists(plan: EncodePlan, set: string, segments: SegmentsB
   const codecs = new Map<string, string>()
   for (const [key, list] of segments) {
     const codec = codecName(await readFile(join(set, setLayout.hlsFolder, key, segmentNames.init)))
-    if (codec === undefined) throw new EncodeFailed('incomplete', `${key} has no known codec`)
+    if (codec === undefined) throw new EncodeError('incomplete', `${key} has no known codec`)
     codecs.set(key, codec)
     await writeFile(join(set, setLayout.playlist(key)), mediaPlaylist(segmentNames.init, list), { mode: 0o644 })
   }

@@ -6,7 +6,7 @@ import { toNumber, toRational } from './frame-rate.ts'
 import { measureCopy } from './measure-copy.ts'
 import { longest, measureEnds, type StreamEnds } from './measure-ends.ts'
 import { measureKeys } from './measure-keys.ts'
-import { isEncodeFailed, SourceRefused } from './media-errors.ts'
+import { InvalidSource, isEncodeError } from './media-errors.ts'
 import { minSoundSeconds } from './plan-audio.ts'
 import { type FfprobeRun, ffprobeText } from './run-ffprobe.ts'
 import { type RunLimits, sandboxFor } from './sandbox.ts'
@@ -33,7 +33,7 @@ export interface ProbeQuestion {
 }
 
 /**
- * Probes a source. Throws `SourceRefused` with 4002 if it is not video or sound, and 4003 if it is too large or too
+ * Probes a source. Throws `InvalidSource` with 4002 if it is not video or sound, and 4003 if it is too large or too
  * long.
  */
 export async function probeSource(question: ProbeQuestion): Promise<SourceProbe> {
@@ -85,7 +85,7 @@ async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string
     const file = readProbedFile(text)
     if (file) return { file, tooLarge: tooManyPixels.test(end.stderr) }
   } catch (error) {
-    if (!isEncodeFailed(error) || error.kind !== 'crashed' || !error.message.startsWith('exit code')) throw error
+    if (!isEncodeError(error) || error.kind !== 'crashed' || !error.message.startsWith('exit code')) throw error
     if (tooManyPixels.test(error.detail)) throw pictureTooLarge(error)
     const codec = /Codec \((\w+)\) not on whitelist/.exec(error.detail)?.[1]
     throw codec === undefined ? damaged(error) : unknownCodec({ type: 'one stream', codec }, error)
@@ -95,44 +95,44 @@ async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string
 
 const tooManyPixels = /exceeds specified max pixel count/
 
-function damaged(cause?: unknown): SourceRefused {
-  return new SourceRefused(4002, 'the file is damaged or truncated: it cannot be read as a video', cause)
+function damaged(cause?: unknown): InvalidSource {
+  return new InvalidSource(4002, 'the file is damaged or truncated: it cannot be read as a video', cause)
 }
 
 function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedStream | undefined; audio: ProbedStream[] } {
   if (file.streams.length > limits.maxStreams) {
-    throw new SourceRefused(4003, `the file has ${file.streams.length} streams; at most ${limits.maxStreams} are accepted`)
+    throw new InvalidSource(4003, `the file has ${file.streams.length} streams; at most ${limits.maxStreams} are accepted`)
   }
   const pictures = file.streams.filter((stream) => stream.type === 'video' && !stream.isPicture)
   const sounds = file.streams.filter((stream) => stream.type === 'audio')
   const video = pictures.find((stream) => stream.isDefault) ?? pictures[0]
   if (video && !videoCodecs.has(video.codec)) throw unknownCodec(video)
   if (video && (video.width <= 0 || video.height <= 0)) {
-    throw new SourceRefused(4002, 'the file is damaged: its picture cannot be read')
+    throw new InvalidSource(4002, 'the file is damaged: its picture cannot be read')
   }
   if (video && video.width * video.height > limits.maxPixels) throw pictureTooLarge()
   const audio = sounds.filter((stream) => audioCodecs.has(stream.codec) && stream.channels > 0 && stream.sampleRate > 0)
   if (!video && audio.length === 0) {
     const unknown = sounds[0]
-    throw unknown ? unknownCodec(unknown) : new SourceRefused(4002, 'the file has neither picture nor sound')
+    throw unknown ? unknownCodec(unknown) : new InvalidSource(4002, 'the file has neither picture nor sound')
   }
   return { video, audio }
 }
 
 /** Codec names are constants of ffprobe, never text from the file. */
-function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): SourceRefused {
+function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): InvalidSource {
   const name = /^[a-z0-9_]{1,32}$/.test(stream.codec) ? stream.codec : 'unknown'
   const what = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
-  return new SourceRefused(4002, `${what} has an unsupported format (${name})`, cause)
+  return new InvalidSource(4002, `${what} has an unsupported format (${name})`, cause)
 }
 
-function pictureTooLarge(cause?: unknown): SourceRefused {
-  return new SourceRefused(4003, 'the picture is too large: at most 8192x4320 pixels are accepted', cause)
+function pictureTooLarge(cause?: unknown): InvalidSource {
+  return new InvalidSource(4003, 'the picture is too large: at most 8192x4320 pixels are accepted', cause)
 }
 
 function checkDuration(seconds: number | undefined, limits: SourceLimits): void {
   if (seconds !== undefined && seconds > limits.maxSeconds) {
-    throw new SourceRefused(4003, `the video is too long: at most ${limits.maxSeconds / 3600} hours are accepted`)
+    throw new InvalidSource(4003, `the video is too long: at most ${limits.maxSeconds / 3600} hours are accepted`)
   }
 }
 
@@ -141,7 +141,7 @@ const minBitrate = 64
 
 function checkSubstance(seconds: number, bytes: number): void {
   if (bytes * 8 >= seconds * minBitrate) return
-  throw new SourceRefused(4002, `the file is damaged: ${bytes} bytes cannot be a video of ${Math.round(seconds)} s`)
+  throw new InvalidSource(4002, `the file is damaged: ${bytes} bytes cannot be a video of ${Math.round(seconds)} s`)
 }
 
 function describe(
@@ -154,9 +154,9 @@ function describe(
 ): SourceProbe {
   const durationSeconds = longest(ends)
   checkDuration(durationSeconds, limits)
-  if (durationSeconds <= 0) throw new SourceRefused(4002, 'the file contains no picture and no sound')
+  if (durationSeconds <= 0) throw new InvalidSource(4002, 'the file contains no picture and no sound')
   const isShort = durationSeconds < minSoundSeconds && !(video && ends.has(video.index))
-  if (isShort) throw new SourceRefused(4002, `the sound is too short: at least ${minSoundSeconds * 1000} ms are accepted`)
+  if (isShort) throw new InvalidSource(4002, `the sound is too short: at least ${minSoundSeconds * 1000} ms are accepted`)
   const picture = video && ends.has(video.index) ? toVideo(video, ends.get(video.index) ?? 0, limits) : undefined
   return {
     container: container.name,
@@ -175,7 +175,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
   const frameRate = steadyRate(average, real)
   const rate = toNumber(frameRate)
   if (rate > limits.maxFrameRate) {
-    throw new SourceRefused(4003, `the video has ${Math.round(rate)} frames per second; at most ${limits.maxFrameRate} are accepted`)
+    throw new InvalidSource(4003, `the video has ${Math.round(rate)} frames per second; at most ${limits.maxFrameRate} are accepted`)
   }
   const interlaced = ['tt', 'bb', 'tb', 'bt'].includes(stream.fieldOrder)
   const realRate = real ? toNumber(real) : rate

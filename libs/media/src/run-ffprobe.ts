@@ -1,5 +1,5 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import type { RunLimits } from './sandbox.ts'
 import { type RunEnd, runSandboxed } from './sandboxed-process.ts'
 
@@ -22,7 +22,7 @@ export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end:
     bytes += line.length + 1
     if (bytes <= answerBytes) lines.push(line)
   })
-  if (bytes > answerBytes) throw new EncodeFailed('output_too_large', 'the output of ffprobe is too large')
+  if (bytes > answerBytes) throw new EncodeError('output_too_large', 'the output of ffprobe is too large')
   return { text: lines.join('\n'), end }
 }
 

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CallFilter, callFilter } from './call-filter.ts'
 import { filesOf, insideCommand, landlockCommand, loadCommand, missing, passedToolPath } from './landlock.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import { type ProcessLimit, processLimitFor } from './process-limit.ts'
 import { makeFoldersFor, type ToolUsers, toolUsers } from './tool-user.ts'
 
@@ -206,7 +206,7 @@ interface Lock {
 
 async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandbox> {
   await access(tool, constants.X_OK).catch((error: Error) => {
-    throw new EncodeFailed('crashed', 'the tool cannot be started', error.message)
+    throw new EncodeError('crashed', 'the tool cannot be started', error.message)
   })
   const found = {
     unshare: await onPath('unshare'),

@@ -68,7 +68,7 @@ describe('a failed run reports its kind', () => {
     ['exceeds its processor time', 'while true; do :; done', { cpuSeconds: 1 }, 'timeout'],
   ])('a tool that %s', async (name, body, limits, kind) => {
     const failed = await runFake(name.replace(/\W/g, '-'), body, { limits }).catch((error: unknown) => error)
-    expect(failed).toMatchObject({ name: 'EncodeFailed', kind: typeof kind === 'string' ? kind : expect.stringMatching(kind) })
+    expect(failed).toMatchObject({ name: 'EncodeError', kind: typeof kind === 'string' ? kind : expect.stringMatching(kind) })
   })
 
   test('a tool that does not exist', async () => {

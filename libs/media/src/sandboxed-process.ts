@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import { defaultLimits, type RunLimits, type Sandbox, type StartedRun, sandboxFor, startInside } from './sandbox.ts'
 
 export interface SandboxedRun {
@@ -32,11 +32,11 @@ export interface RunEnd {
 
 /**
  * Runs a tool in the sandbox (see `sandbox.ts`) in its own process group. The group is killed by the signal, a stall,
- * or the time limits. Throws `EncodeFailed` unless the tool exits with 0.
+ * or the time limits. Throws `EncodeError` unless the tool exits with 0.
  */
 export async function runSandboxed(run: SandboxedRun): Promise<RunEnd> {
   const limits = { ...defaultLimits, ...run.limits }
-  if (run.signal?.aborted) throw new EncodeFailed('aborted', 'the work was cancelled before it began')
+  if (run.signal?.aborted) throw new EncodeError('aborted', 'the work was cancelled before it began')
   const sandbox = await sandboxFor(run.tool, run.files)
   const started = await startInside(sandbox, { ...run, limits })
   const watch = watchRun(started, run, limits)
@@ -102,7 +102,7 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
   let advanced = started
   let cpuSeconds = 0
   let stderr = ''
-  let killedFor: EncodeFailed | undefined
+  let killedFor: EncodeError | undefined
   /** Error thrown by `onLine`. */
   let fault: unknown
 
@@ -110,11 +110,11 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
     void killAll().catch((error: unknown) => {
       fault ??= error
     })
-  const kill = (reason: EncodeFailed) => {
+  const kill = (reason: EncodeError) => {
     killedFor ??= reason
     end()
   }
-  const abort = () => kill(new EncodeFailed('aborted', 'the work was cancelled'))
+  const abort = () => kill(new EncodeError('aborted', 'the work was cancelled'))
   run.signal?.addEventListener('abort', abort, { once: true })
   if (run.signal?.aborted) abort()
 
@@ -122,10 +122,10 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
     const now = performance.now()
     if (now - advanced > limits.stallSeconds * 1000) {
       // Some builds wait forever for a thread that could not allocate its memory.
-      const stalled = new EncodeFailed('stalled', `no progress for ${limits.stallSeconds} s`, stderr)
+      const stalled = new EncodeError('stalled', `no progress for ${limits.stallSeconds} s`, stderr)
       kill(noMemory.test(stderr) ? outOfMemory(limits, stderr) : stalled)
     } else if (now - started > limits.wallSeconds * 1000) {
-      kill(new EncodeFailed('timeout', `not done after ${limits.wallSeconds} s`, stderr))
+      kill(new EncodeError('timeout', `not done after ${limits.wallSeconds} s`, stderr))
     }
     void cpuSecondsOf(child.pid).then((seconds) => {
       cpuSeconds = Math.max(cpuSeconds, seconds)
@@ -193,22 +193,22 @@ async function cpuSecondsOf(pid: number | undefined, depth = 0): Promise<number>
 const maxDepth = 4
 const gone = () => ''
 
-function failure(ended: Ended, stderr: string, cpuSeconds: number, limits: RunLimits): EncodeFailed {
-  if (ended.error) return new EncodeFailed('crashed', 'the tool cannot be started', ended.error.message)
+function failure(ended: Ended, stderr: string, cpuSeconds: number, limits: RunLimits): EncodeError {
+  if (ended.error) return new EncodeError('crashed', 'the tool cannot be started', ended.error.message)
   if (ended.signal === 'SIGXFSZ' || /File too large/.test(stderr)) {
-    return new EncodeFailed('output_too_large', `a file passed ${limits.fileBytes} bytes`, stderr)
+    return new EncodeError('output_too_large', `a file passed ${limits.fileBytes} bytes`, stderr)
   }
   if (ended.signal === 'SIGXCPU' || (ended.signal === 'SIGKILL' && cpuSeconds > limits.cpuSeconds - 2)) {
-    return new EncodeFailed('timeout', `used more than ${limits.cpuSeconds} s of processor time`, stderr)
+    return new EncodeError('timeout', `used more than ${limits.cpuSeconds} s of processor time`, stderr)
   }
   if (ended.code === exitNoMemory || noMemory.test(stderr)) return outOfMemory(limits, stderr)
-  return new EncodeFailed('crashed', ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.code}`, stderr)
+  return new EncodeError('crashed', ended.signal ? `ended by ${ended.signal}` : `exit code ${ended.code}`, stderr)
 }
 
 /** AVERROR(ENOMEM) as an exit code. */
 const exitNoMemory = 256 - 12
 const noMemory = /Cannot allocate memory|out of memory|bad_alloc|pthread_create\(\) failed/i
 
-function outOfMemory(limits: RunLimits, stderr: string): EncodeFailed {
-  return new EncodeFailed('out_of_memory', `needs more than ${limits.memoryBytes} bytes of memory`, stderr)
+function outOfMemory(limits: RunLimits, stderr: string): EncodeError {
+  return new EncodeError('out_of_memory', `needs more than ${limits.memoryBytes} bytes of memory`, stderr)
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import { progressLines } from './progress.ts'
 import type { RunLimits } from './sandbox.ts'
 import { runSandboxed } from './sandboxed-process.ts'
@@ -108,5 +108,5 @@ async function checkJpeg(name: string, { handle, bytes }: OutputFile): Promise<v
     await handle.read(ends, 0, 2, 0)
     await handle.read(ends, 2, 2, bytes - 2)
   }
-  if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeFailed('incomplete', `${name} is truncated`)
+  if (ends.toString('hex') !== 'ffd8ffd9') throw new EncodeError('incomplete', `${name} is truncated`)
 }

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { SourceRefused } from './media-errors.ts'
+import { InvalidSource } from './media-errors.ts'
 
 /** A supported file type, with the only demuxer of ffmpeg that may read it. */
 export interface Container {
@@ -9,12 +9,12 @@ export interface Container {
 
 /**
  * Detects the container from the first bytes only, never from a name: ffmpeg's own detection would open playlists and
- * scripts that refer to other files. Throws `SourceRefused` with 4002 for unsupported types.
+ * scripts that refer to other files. Throws `InvalidSource` with 4002 for unsupported types.
  */
 export async function sniffContainer(path: string): Promise<Container> {
   const name = nameOf(await firstBytes(path))
   if (name === undefined) {
-    throw new SourceRefused(
+    throw new InvalidSource(
       4002,
       'this is not a video or audio file of a known kind (MP4, MOV, WebM, Matroska, MPEG-TS, AVI, FLV, WMV, MP3, WAV, Ogg …)',
     )

@@ -1,7 +1,7 @@
 import { inputGuards } from './codecs.ts'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { StreamEnds } from './measure-ends.ts'
-import { isEncodeFailed } from './media-errors.ts'
+import { isEncodeError } from './media-errors.ts'
 import type { FfprobeRun } from './run-ffprobe.ts'
 import { runSandboxed } from './sandboxed-process.ts'
 import { sourceName } from './scratch.ts'
@@ -33,7 +33,7 @@ export async function measureJoinedEnds(question: JoinedQuestion): Promise<Strea
   try {
     return await joinedEnds(question)
   } catch (error) {
-    if (isEncodeFailed(error) && error.kind === 'crashed') return undefined
+    if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { constants, copyFile, type FileHandle, link, lstat, open, readdir, rm } from 'node:fs/promises'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 
 /**
  * An open folder that a tool writes to. If a tool replaces it, or a folder above it, the replacement is never read.
@@ -8,7 +8,7 @@ import { EncodeFailed } from './media-errors.ts'
 export interface OutputFolder {
   names(): Promise<string[]>
   /**
-   * Opens a plain file for reading. Returns undefined if the name does not exist. Throws `EncodeFailed` of kind
+   * Opens a plain file for reading. Returns undefined if the name does not exist. Throws `EncodeError` of kind
    * `incomplete` for a symbolic link, a FIFO, a device, a folder, and for a hard link to another file.
    */
   open(name: string): Promise<OutputFile | undefined>
@@ -68,9 +68,9 @@ export async function withOutput<T>(
 /** Same as `withOutput` for a file of an open folder. */
 export async function useOutput<T>(folder: OutputFolder, name: string, use: (file: OutputFile) => Promise<T>): Promise<T> {
   const file = await folder.open(name)
-  if (!file) throw new EncodeFailed('incomplete', `${name}: it is missing or empty`)
+  if (!file) throw new EncodeError('incomplete', `${name}: it is missing or empty`)
   try {
-    if (file.bytes === 0) throw new EncodeFailed('incomplete', `${name}: it is missing or empty`)
+    if (file.bytes === 0) throw new EncodeError('incomplete', `${name}: it is missing or empty`)
     return await use(file)
   } finally {
     await file.handle.close()
@@ -92,12 +92,12 @@ export async function takeOutput(file: OutputFile, target: string): Promise<void
   const taken = await lstat(target)
   if (taken.dev === file.dev && taken.ino === file.ino) return
   await rm(target)
-  throw new EncodeFailed('incomplete', 'a file was replaced while it was read')
+  throw new EncodeError('incomplete', 'a file was replaced while it was read')
 }
 
 /** Reads a whole file of at most `maxBytes`. Bytes that a tool adds after the file was opened are not read. */
 export async function readOutput(file: Pick<OutputFile, 'handle' | 'bytes'>, maxBytes: number): Promise<Buffer> {
-  if (file.bytes > maxBytes) throw new EncodeFailed('incomplete', `a file has ${file.bytes} bytes; at most ${maxBytes} were expected`)
+  if (file.bytes > maxBytes) throw new EncodeError('incomplete', `a file has ${file.bytes} bytes; at most ${maxBytes} were expected`)
   const bytes = Buffer.alloc(file.bytes)
   let place = 0
   while (place < bytes.length) {
@@ -117,7 +117,7 @@ async function openFolder(path: string, named: string): Promise<{ handle: FileHa
     const handle = await open(path, plainFolder)
     return { handle, path: pathOf(handle, path) }
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw new EncodeFailed('incomplete', `${named}: there is no such folder`)
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw new EncodeError('incomplete', `${named}: there is no such folder`)
     throw error
   }
 }
@@ -147,8 +147,8 @@ function pathOf({ fd }: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${fd}` : path
 }
 
-function notPlain(named: string): EncodeFailed {
-  return new EncodeFailed('incomplete', `${named}: it is not a plain file of its own`)
+function notPlain(named: string): EncodeError {
+  return new EncodeError('incomplete', `${named}: it is not a plain file of its own`)
 }
 
 /**

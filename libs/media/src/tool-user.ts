@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { chmod, lchown, lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 
 /** A range of otherwise unused ids. Each is used as a user id and as a group id. */
 export interface ToolUsers {
@@ -43,7 +43,7 @@ export async function makeFoldersFor(
 /** Throws for a link in place of a folder, which only a compromised tool can have created. */
 async function ownerOf(folder: string): Promise<number> {
   const there = await lstat(folder)
-  if (!there.isDirectory()) throw new EncodeFailed('incomplete', 'a symbolic link is in place of a folder')
+  if (!there.isDirectory()) throw new EncodeError('incomplete', 'a symbolic link is in place of a folder')
   return there.uid
 }
 

@@ -6,7 +6,7 @@ import { type ProbedFile, readProbedFile } from './ffprobe-json.ts'
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { toNumber } from './frame-rate.ts'
 import { readSegmentList } from './hls-playlist.ts'
-import { EncodeFailed } from './media-errors.ts'
+import { EncodeError } from './media-errors.ts'
 import { outerBoxes } from './mp4-boxes.ts'
 import { soundKey } from './package-renditions.ts'
 import { probedPictures } from './picture-codec.ts'
@@ -46,7 +46,7 @@ export interface Verification {
 }
 
 /**
- * Checks every file of a set before it is published. Throws `EncodeFailed` of kind `incomplete` if a file is not as
+ * Checks every file of a set before it is published. Throws `EncodeError` of kind `incomplete` if a file is not as
  * planned.
  */
 export async function verifySet(work: Verification): Promise<SetFile[]> {
@@ -228,6 +228,6 @@ async function sha256Of({ handle, bytes }: OutputFile): Promise<string> {
   }
 }
 
-function incomplete(path: string, what: string): EncodeFailed {
-  return new EncodeFailed('incomplete', `${path}: ${what}`)
+function incomplete(path: string, what: string): EncodeError {
+  return new EncodeError('incomplete', `${path}: ${what}`)
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isEncodeFailed, isSourceRefused, packageRenditions, planEncode, probeSource, type RunLimits, verifySet } from '../src/index.ts'
+import { isEncodeError, isInvalidSource, packageRenditions, planEncode, probeSource, type RunLimits, verifySet } from '../src/index.ts'
 import { encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
 /** Number of mutants; a nightly run may use ten times as many. */
@@ -67,9 +67,9 @@ async function encode(source: string, copies = true): Promise<string> {
     await packageRenditions({ ...work, plan })
     return (await verifySet({ ...work, plan })).length > 0 ? 'set' : 'unforeseen: an empty set'
   } catch (error) {
-    if (isSourceRefused(error)) return `refused ${error.code}`
-    if (isEncodeFailed(error) && error.kind === 'unclean' && copies) return `${await encode(source, false)}, not copied`
-    return isEncodeFailed(error) ? error.kind : `unforeseen: ${error}`
+    if (isInvalidSource(error)) return `refused ${error.code}`
+    if (isEncodeError(error) && error.kind === 'unclean' && copies) return `${await encode(source, false)}, not copied`
+    return isEncodeError(error) ? error.kind : `unforeseen: ${error}`
   } finally {
     await rm(work.scratch, { recursive: true, force: true })
   }

@@ -82,7 +82,7 @@ describe('packaging', () => {
         await rm(join(made(), file))
         await plant(join(made(), file), target)
       })
-      await expect(Promise.all([packaging, planting])).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
+      await expect(Promise.all([packaging, planting])).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
       expect(await readdir(join(work.scratch, setFolder))).not.toContain(file)
       expect((await readdir(outside)).sort()).toEqual([file, 'secret'].sort())
     },

@@ -1,7 +1,7 @@
 import { open, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { isEncodeFailed, isSourceRefused, probeSource } from '../src/index.ts'
+import { isEncodeError, isInvalidSource, probeSource } from '../src/index.ts'
 import { type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
 let fixture: MediaFixture
@@ -103,7 +103,7 @@ describe('rejects files that are not video with 4002:', () => {
     ['an MP4 header without content', Buffer.concat([Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isomavc1', 'latin1'), Buffer.from(secret)])],
   ])('%s named .mp4', async (name, content) => {
     const source = await text(`${name.replace(/\W/g, '-')}.mp4`, content)
-    await expect(probe(source)).rejects.toMatchObject({ name: 'SourceRefused', code: 4002 })
+    await expect(probe(source)).rejects.toMatchObject({ name: 'InvalidSource', code: 4002 })
   })
 
   test('a picture of 16000x16000, within a second', async () => {
@@ -155,7 +155,7 @@ describe('rejects sources that are too large or too long with 4003:', () => {
     async (_, name, line) => {
       const source = await fixture.make(name, line)
       const started = performance.now()
-      await expect(probe(source)).rejects.toMatchObject({ name: 'SourceRefused', code: 4003 })
+      await expect(probe(source)).rejects.toMatchObject({ name: 'InvalidSource', code: 4003 })
       expect(performance.now() - started).toBeLessThan(10_000)
     },
     60_000,
@@ -179,6 +179,6 @@ test('a damaged file is either probed or rejected', async () => {
     await file.writeFile(bytes)
     await file.close()
     const outcome = await probe(source).catch((error: unknown) => error)
-    if (outcome instanceof Error && !isSourceRefused(outcome) && !isEncodeFailed(outcome)) throw outcome
+    if (outcome instanceof Error && !isInvalidSource(outcome) && !isEncodeError(outcome)) throw outcome
   }
 }, 120_000)

@@ -85,5 +85,5 @@ test('incomplete pixels are rejected', async () => {
   await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(100), { mode: 0o644 })
   await expect(
     makeSlideImages({ pictures, thumbnailSide: 8, scratch, target: join(scratch, 'slides'), tools: fixture.tools }),
-  ).rejects.toMatchObject({ name: 'EncodeFailed' })
+  ).rejects.toMatchObject({ name: 'EncodeError' })
 })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isSourceRefused, maxSounds, planEncode, probeSource, setLayout } from '../src/index.ts'
+import { isInvalidSource, maxSounds, planEncode, probeSource, setLayout } from '../src/index.ts'
 import { type Encoded, type MediaFixture, openMediaFixture, picture, quick } from './media-fixtures.ts'
 
 let fixture: MediaFixture
@@ -79,7 +79,7 @@ test(`of more than ${maxSounds} audio streams the default and the first ones are
 test('an audio-only source of a few milliseconds is rejected, and such audio is dropped if there is video', async () => {
   const source = await fixture.make('click.wav', `${tone(300, 0.02)}`)
   const refused = await fixture.encode(source, ['h264_100']).catch((error: unknown) => error)
-  expect(isSourceRefused(refused) && refused.code).toBe(4002)
+  expect(isInvalidSource(refused) && refused.code).toBe(4002)
   const line = `${picture('320x240', 100, 0.01)} ${tone(300, 0.01)} -c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a pcm_s16le`
   const encoded = await fixture.encode(await fixture.make('frame.mkv', line), ['h264_100'])
   expect(encoded.plan.audio).toBeUndefined()

@@ -54,7 +54,7 @@ describe('a set that differs from the plan', () => {
       await packageRenditions(work)
       await expect(verifySet(work)).resolves.toHaveLength(1 + 2 + 2 + 4 + 1 + 1 + 5 + 3)
       await damage()
-      await expect(verifySet(work)).rejects.toMatchObject({ name: 'EncodeFailed', kind: 'incomplete' })
+      await expect(verifySet(work)).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
     },
     30_000,
   )

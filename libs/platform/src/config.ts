@@ -106,7 +106,7 @@ function checkPassedOn(read: Reader): void {
   read.secretUrl('VITASCOPE_SMTP_URL', SMTP_URL)
   read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   const limits = read.text('VITASCOPE_LIMITS', LIMITS)
-  if (!['default', 'off'].includes(limits) && !isJson(limits)) read.refuse('VITASCOPE_LIMITS must be default, off, or JSON')
+  if (!['default', 'off'].includes(limits) && !isJson(limits)) read.addProblem('VITASCOPE_LIMITS must be default, off, or JSON')
 }
 
 function isJson(text: string): boolean {
@@ -124,7 +124,7 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
   const port = read.int('VITASCOPE_PORT', { ...PORT, min: 1, max: 65_535 })
   const systemKey = read.secret('VITASCOPE_SYSTEM_KEY', SYSTEM_KEY)
   if (systemKey !== undefined && !/^[A-Za-z0-9_-]{20,128}$/.test(systemKey)) {
-    read.refuse('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
+    read.addProblem('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
   const config: PlatformConfig = {
     host,
@@ -166,8 +166,8 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
     ),
   }
   checkPassedOn(read)
-  if (config.opsPort === port) read.refuse('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
-  read.refuseUnknown('VITASCOPE_')
+  if (config.opsPort === port) read.addProblem('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
+  read.rejectUnknown('VITASCOPE_')
   read.check()
   return config
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { makeTokenKeys } from '@vitascope/security'
 import type { PlatformConfig } from './config.ts'
 import { createPrincipalKeys, type PrincipalKeyFiles } from './principal-keys.ts'
-import { StartRefused } from './start-refused.ts'
+import { StartError } from './start-error.ts'
 
 /** The data folder, locked by this process until `release`. */
 export interface DataFolder {
@@ -32,9 +32,7 @@ export async function openDataFolder(config: PlatformConfig): Promise<DataFolder
     if (bavail * bsize < MIN_FREE_BYTES) {
       await close(held)
       const free = Math.floor((bavail * bsize) / 1024 / 1024)
-      throw new StartRefused(
-        `the disk of ${path} is full (${free} MB free): free at least 256 MB, or set VITASCOPE_DATA_DIR to another one`,
-      )
+      throw new StartError(`the disk of ${path} is full (${free} MB free): free at least 256 MB, or set VITASCOPE_DATA_DIR to another one`)
     }
     return held
   })
@@ -68,7 +66,7 @@ async function hold(path: string): Promise<Server> {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(address, resolve))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new StartRefused(`Vitascope already runs on ${path} (process ${await holder(address)}): stop it first, or set VITASCOPE_DATA_DIR`)
+    throw new StartError(`Vitascope already runs on ${path} (process ${await holder(address)}): stop it first, or set VITASCOPE_DATA_DIR`)
   }
   server.unref()
   return server
@@ -112,11 +110,11 @@ async function explained<T>(path: string, run: () => Promise<T>): Promise<T> {
     return await run()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOSPC') throw new StartRefused(`the disk of ${path} is full: free some space, or set VITASCOPE_DATA_DIR to another one`)
+    if (code === 'ENOSPC') throw new StartError(`the disk of ${path} is full: free some space, or set VITASCOPE_DATA_DIR to another one`)
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-      throw new StartRefused(`${path} cannot be written (${code}): set VITASCOPE_DATA_DIR to a folder of yours`)
+      throw new StartError(`${path} cannot be written (${code}): set VITASCOPE_DATA_DIR to a folder of yours`)
     }
-    if (code === 'ENOTDIR' || code === 'EEXIST') throw new StartRefused(`${path} is not a folder: set VITASCOPE_DATA_DIR to another one`)
+    if (code === 'ENOTDIR' || code === 'EEXIST') throw new StartError(`${path} is not a folder: set VITASCOPE_DATA_DIR to another one`)
     throw error
   }
 }

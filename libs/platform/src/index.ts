@@ -11,4 +11,4 @@ export { createLogPrinter, type LogPrinter } from './log-printer.ts'
 /** Schemas of the services. */
 export { inheritedEnvironment, migrateAll, STATEFUL } from './migrations.ts'
 export { runningDatabaseUrl } from './running-database.ts'
-export { StartRefused } from './start-refused.ts'
+export { StartError } from './start-error.ts'

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { PlatformConfig } from './config.ts'
 import type { LogPrinter } from './log-printer.ts'
-import { StartRefused } from './start-refused.ts'
+import { StartError } from './start-error.ts'
 
 /** Services with a schema of their name. */
 export const STATEFUL = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'] as const
@@ -11,7 +11,7 @@ const APPS = fileURLToPath(new URL('../../../apps/', import.meta.url))
 
 /**
  * Applies the migrations of every service to its database, each in a process of its own. Rejects
- * with `StartRefused` if one fails. `urls` has the database URL of each service.
+ * with `StartError` if one fails. `urls` has the database URL of each service.
  */
 export async function migrateAll(config: PlatformConfig, urls: Readonly<Record<string, string>>, print: LogPrinter): Promise<void> {
   const migrations = STATEFUL.map((name) => {
@@ -46,7 +46,7 @@ function runToEnd({ name, main, env }: { name: string; main: string; env: Record
     child.once('close', (code) => {
       for (const line of said) print.line(name, line)
       if (code === 0) resolve()
-      else reject(new StartRefused(`the migration of ${name} failed: see its messages above`))
+      else reject(new StartError(`the migration of ${name} failed: see its messages above`))
     })
   })
 }

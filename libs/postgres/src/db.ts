@@ -180,7 +180,7 @@ async function copyOnce(pool: pg.Pool, text: string, lines: string): Promise<voi
   } catch (error) {
     // A connection is discarded after a failed copy; its state is not examined.
     broken = error as Error
-    throw asRefusal(error)
+    throw toDomainError(error)
   } finally {
     client.release(broken)
   }
@@ -237,7 +237,7 @@ async function transactionOnce<T>(
  */
 async function commit(client: pg.PoolClient): Promise<void> {
   const { command } = await client.query('commit').catch((error: unknown) => {
-    throw asRefusal(error)
+    throw toDomainError(error)
   })
   if (command !== 'COMMIT') throw new Error('a transaction was rolled back, because the error of one of its statements was ignored')
 }
@@ -255,7 +255,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    throw asRefusal(error)
+    throw toDomainError(error)
   }
 }
 
@@ -264,7 +264,7 @@ async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values
     // The row type is declared by the caller and checked by the store's tests on a real database.
     return (await queryable.query(text, [...values])).rows as Row[]
   } catch (error) {
-    throw asRefusal(error)
+    throw toDomainError(error)
   }
 }
 
@@ -276,11 +276,11 @@ async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<st
   } catch (error) {
     // After an abort the server reports a cancelled statement; throw the reason of the signal instead.
     signal?.throwIfAborted()
-    throw asRefusal(error)
+    throw toDomainError(error)
   }
 }
 
-function asRefusal(error: unknown): unknown {
+function toDomainError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
   if (code === LOCKED) return busy(RECORD_BUSY, error)
   if (message === POOL_EXHAUSTED) return busy('all connections to the database are in use; try again', error)

@@ -17,7 +17,7 @@ export {
   type RetentionOptions,
 } from './retention.ts'
 export { type RowRewrite, rewriteRows } from './rewrite-rows.ts'
-export { type DumpedSequence, type DumpedTable, type Snapshot, SnapshotRefused, takeSnapshot } from './snapshot.ts'
+export { type DumpedSequence, type DumpedTable, type Snapshot, SnapshotError, takeSnapshot } from './snapshot.ts'
 export {
   dropPartitions,
   isWithoutPartition,

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { connectOnce } from './connect-once.ts'
-import { type DumpedSequence, type DumpedTable, migrationsOf, SnapshotRefused, target } from './snapshot.ts'
+import { type DumpedSequence, type DumpedTable, migrationsOf, SnapshotError, target } from './snapshot.ts'
 
 /** The part of a snapshot that belongs to one schema. */
 export interface DumpedSchema {
@@ -96,7 +96,7 @@ async function needSameMigrations(client: pg.Client, { schema, migrations }: Dum
   const fewer = migrations.filter((name) => !here.includes(name))
   if (more.length + fewer.length === 0) return
   const [what, name] = fewer.length > 0 ? ['has', fewer[0]] : ['lacks', more[0]]
-  throw new SnapshotRefused(
+  throw new SnapshotError(
     `the backup is of another version: its schema ${schema} ${what} ${name}. Restore it with the version that made it, then start the other one`,
   )
 }

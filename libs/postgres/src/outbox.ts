@@ -38,7 +38,7 @@ const LANES = 4
 const SILENT_ATTEMPTS = 4
 const MAX_BACKOFF_SECONDS = 15
 /** A message that is rejected as invalid, not as unavailable, is given up after this many rejections. */
-const REFUSALS = 8
+const MAX_REJECTIONS = 8
 
 export interface OutboxOptions {
   db: Db
@@ -121,7 +121,7 @@ function sendOne({ db, handlers, log, maxErrors }: Required<OutboxOptions>, sign
       // An unavailable receiver never counts as a fault.
       const absent = known && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
       const faults = absent ? row.faults : row.faults + 1
-      const givenUp = !absent && faults >= (known ? REFUSALS : maxErrors)
+      const givenUp = !absent && faults >= (known ? MAX_REJECTIONS : maxErrors)
       // When the platform starts, a receiver may start a moment later than its sender.
       const level = givenUp ? 'error' : attempts <= SILENT_ATTEMPTS && absent ? 'debug' : 'warn'
       log[level]({ err: error, topic: row.topic, attempts, given_up: givenUp }, 'a message was rejected')

@@ -39,10 +39,10 @@ export interface Snapshot {
 }
 
 /** Thrown if the schemas are in different databases, which have no common point in time. */
-export class SnapshotRefused extends Error {
+export class SnapshotError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
-    this.name = 'SnapshotRefused'
+    this.name = 'SnapshotError'
   }
 }
 
@@ -101,7 +101,7 @@ async function follow(client: pg.Client, exported: string, schema: string): Prom
   try {
     await client.query(`set transaction snapshot ${pg.escapeLiteral(exported)}`)
   } catch (error) {
-    throw new SnapshotRefused(
+    throw new SnapshotError(
       `the schema ${schema} is in a different database than the first. Back up such databases with their own tools, all at the same moment`,
       { cause: error },
     )

@@ -50,7 +50,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
     if (error instanceof ConfigError) {
       log.fatal(error.message)
       // The supervisor prints these problems itself and does not restart this process.
-      process.send?.({ refused: error.problems })
+      process.send?.({ configProblems: error.problems })
       process.exit(2)
     }
     fail('the start failed')(error)

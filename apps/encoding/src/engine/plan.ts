@@ -1,4 +1,4 @@
-import { type EncodePlan, pictureEncoders, planEncode, type Rung, SourceRefused } from '@vitascope/media'
+import { type EncodePlan, InvalidSource, pictureEncoders, planEncode, type Rung } from '@vitascope/media'
 import type { ProbeResult, WorkerTaskKind } from '../task/task.ts'
 
 /** The ffmpeg of the workers cannot encode the requested codec, so a retry would not help. */
@@ -13,7 +13,7 @@ export class EncoderMissing extends Error {
 
 /**
  * Returns the plan of a probed source, for all its renditions or for a single one, and the weight
- * of each chunk. The audio of the whole is the last. Throws `SourceRefused` and `EncoderMissing`.
+ * of each chunk. The audio of the whole is the last. Throws `InvalidSource` and `EncoderMissing`.
  */
 export function planFor(
   { probe, build }: Pick<ProbeResult, 'probe' | 'build'>,
@@ -30,6 +30,6 @@ export function kindOfChunk({ chunks }: Pick<EncodePlan, 'chunks'>, chunk: numbe
 }
 
 function checkSingle({ probe, build }: Pick<ProbeResult, 'probe' | 'build'>, { codec = 'h264' }: Rung): void {
-  if (!probe.video) throw new SourceRefused(4002, 'the source has no video stream, so no rendition can be added')
+  if (!probe.video) throw new InvalidSource(4002, 'the source has no video stream, so no rendition can be added')
   if (!build.codecs.includes(codec)) throw new EncoderMissing(pictureEncoders[codec], build.version)
 }

@@ -1,4 +1,4 @@
-import { chunkNumbers, isSourceRefused, SourceRefused } from '@vitascope/media'
+import { chunkNumbers, InvalidSource, isInvalidSource } from '@vitascope/media'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
 import type { FoundItem, Lease, LeasedItem } from '@vitascope/queue'
 import { beginChunk } from '../job/chunk-speed.ts'
@@ -135,7 +135,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
           await insertChunks(tx, job.jobId, weights)
           for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
-          if (!isSourceRefused(error) && !(error instanceof EncoderMissing)) throw error
+          if (!isInvalidSource(error) && !(error instanceof EncoderMissing)) throw error
           await endJob(tx, tools, job, { state: 'failed', code: error.code, message: error.message })
         }
       }),
@@ -240,7 +240,7 @@ const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
 function requireMinutes({ maxSeconds }: Job, seconds: number): void {
   if (maxSeconds === undefined || seconds <= maxSeconds) return
   const [takes, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
-  throw new SourceRefused(
+  throw new InvalidSource(
     4003,
     `the video takes ${takes} s, but only ${left} s of the monthly encoding minutes of the organisation were left`,
   )

@@ -46,12 +46,12 @@ export function readExecutor(read: Reader): KubernetesSettings | undefined {
       'Name by which this installation recognises its Jobs, 1 to 20 characters of `[a-z0-9-]`. Two installations in one namespace need two names.',
   })
   if (!/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/.test(instance))
-    read.refuse('VITASCOPE_KUBERNETES_INSTANCE must have 1 to 20 characters of a-z, 0-9 and -')
+    read.addProblem('VITASCOPE_KUBERNETES_INSTANCE must have 1 to 20 characters of a-z, 0-9 and -')
   const cpu = read.text('VITASCOPE_KUBERNETES_CPU', {
     fallback: '1',
     description: 'CPU request of each pod, unless the template sets it: `1`, `0.5` or `500m`.',
   })
-  if (!/^\d+(\.\d{1,3}|m)?$/.test(cpu)) read.refuse(`VITASCOPE_KUBERNETES_CPU must be a quantity such as 1, 0.5 or 500m, not "${cpu}"`)
+  if (!/^\d+(\.\d{1,3}|m)?$/.test(cpu)) read.addProblem(`VITASCOPE_KUBERNETES_CPU must be a quantity such as 1, 0.5 or 500m, not "${cpu}"`)
   return {
     namespace: read.text('VITASCOPE_KUBERNETES_NAMESPACE', {
       defaultText: 'required for `kubernetes`',
@@ -116,7 +116,7 @@ function readTemplate(read: Reader): PodTemplate {
   try {
     return readPodTemplate(file === '' ? '{}' : readFileSync(file, 'utf8'))
   } catch (error) {
-    if (file !== '') read.refuse(`${name}: ${(error as Error).message}`)
+    if (file !== '') read.addProblem(`${name}: ${(error as Error).message}`)
     return { spec: { containers: [] } }
   }
 }

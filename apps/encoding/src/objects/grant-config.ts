@@ -9,7 +9,7 @@ export const USAGE = `usage: node apps/encoding/src/objects/grant-rights.ts ${BU
  */
 export function readGrantConfig(env: NodeJS.ProcessEnv): S3Options {
   const read = readEnvironment(env)
-  if (read.optional('VITASCOPE_S3_BUCKET') === undefined) read.refuse('VITASCOPE_S3_BUCKET is missing')
+  if (read.optional('VITASCOPE_S3_BUCKET') === undefined) read.addProblem('VITASCOPE_S3_BUCKET is missing')
   const objects = readObjectStore(read)
   read.check()
   if (!('s3' in objects)) throw new Error('unreachable: readObjectStore returns the settings of the bucket')

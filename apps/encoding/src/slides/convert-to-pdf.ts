@@ -1,15 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import {
-  isEncodeFailed,
-  makeFoldersFor,
-  placeSource,
-  SourceRefused,
-  sandboxFor,
-  sourceName,
-  takeOutput,
-  withOutput,
-} from '@vitascope/media'
+import { InvalidSource, isEncodeError, makeFoldersFor, placeSource, sandboxFor, sourceName, takeOutput, withOutput } from '@vitascope/media'
 import { runLibreOffice, SANDBOX_FOLDER } from './libreoffice-sandbox.ts'
 import { slideLimits } from './slide-limits.ts'
 
@@ -29,11 +20,11 @@ export interface Conversion {
 const FILTERS = { pptx: 'Impress MS PowerPoint 2007 XML', odp: 'impress8' } as const
 const RESTART_REQUESTED = 'exit code 81'
 
-/** Converts a presentation to PDF with LibreOffice in a sandbox. Throws `SourceRefused`. */
+/** Converts a presentation to PDF with LibreOffice in a sandbox. Throws `InvalidSource`. */
 export async function convertToPdf({ file, format, folder, pdf, office, signal }: Conversion): Promise<void> {
   const kind = format.toUpperCase()
   if (office === undefined) {
-    throw new SourceRefused(4002, `converting ${kind} files requires LibreOffice, which is not installed: upload the presentation as PDF`)
+    throw new InvalidSource(4002, `converting ${kind} files requires LibreOffice, which is not installed: upload the presentation as PDF`)
   }
   const sandbox = await sandboxFor(office, 'all')
   await placeSource(file, folder, sandbox)
@@ -64,19 +55,19 @@ export async function convertToPdf({ file, format, folder, pdf, office, signal }
   try {
     await convert().catch((error: unknown) => {
       // With a new profile, LibreOffice sets it up and requests a second start.
-      if (isEncodeFailed(error) && error.message === RESTART_REQUESTED) return convert()
+      if (isEncodeError(error) && error.message === RESTART_REQUESTED) return convert()
       throw error
     })
   } catch (error) {
-    const isInternal = !isEncodeFailed(error) || error.kind === 'aborted' || error.kind === 'crashed'
-    throw isInternal ? error : new SourceRefused(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
+    const isInternal = !isEncodeError(error) || error.kind === 'aborted' || error.kind === 'crashed'
+    throw isInternal ? error : new InvalidSource(4002, `this ${kind} file cannot be converted within the limits of time and memory`, error)
   }
-  const conversionFailed = (cause?: unknown) => new SourceRefused(4002, `LibreOffice could not convert this ${kind} file to PDF`, cause)
+  const conversionFailed = (cause?: unknown) => new InvalidSource(4002, `LibreOffice could not convert this ${kind} file to PDF`, cause)
   await withOutput(folder, 'source.pdf', async (output) => {
     if (output.bytes > slideLimits.bytes) throw conversionFailed()
     await takeOutput(output, pdf)
   }).catch((error: unknown) => {
-    throw isEncodeFailed(error) ? conversionFailed(error) : error
+    throw isEncodeError(error) ? conversionFailed(error) : error
   })
 }
 

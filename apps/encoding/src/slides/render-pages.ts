@@ -1,7 +1,7 @@
 import { chmod, copyFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { EncodeFailed, isEncodeFailed, runSandboxed, SourceRefused } from '@vitascope/media'
+import { EncodeError, InvalidSource, isEncodeError, runSandboxed } from '@vitascope/media'
 import { slideLimits } from './slide-limits.ts'
 
 export interface RenderedPage {
@@ -49,8 +49,8 @@ export async function installRenderer(folder: string): Promise<void> {
 /**
  * Renders some pages of a PDF in a separate process: PDFium as WebAssembly in Node, in the same
  * sandbox as ffmpeg, without network, environment or files outside of its folder. Returns the
- * number of pages and the rendered ones. Throws `SourceRefused` for a file that cannot be rendered
- * within the limits, and `EncodeFailed` if the process ended for another reason.
+ * number of pages and the rendered ones. Throws `InvalidSource` for a file that cannot be rendered
+ * within the limits, and `EncodeError` if the process ended for another reason.
  */
 export async function renderPages(run: PageRun): Promise<{ pages: number; drawn: RenderedPage[] }> {
   const { folder, from, to, signal } = run
@@ -107,18 +107,18 @@ function readLine(text: string): Line {
   } catch {
     // Rejected below.
   }
-  throw new EncodeFailed('incomplete', 'the renderer wrote a malformed line', text.slice(0, 500))
+  throw new EncodeError('incomplete', 'the renderer wrote a malformed line', text.slice(0, 500))
 }
 
 function checkOutput(lines: readonly Line[], from: number, to: number): { pages: number; drawn: RenderedPage[] } {
   const refused = lines.find((line) => line.refused !== undefined)?.refused
-  if (refused !== undefined) throw new SourceRefused(4002, `this file cannot be converted to slides: ${String(refused).slice(0, 100)}`)
+  if (refused !== undefined) throw new InvalidSource(4002, `this file cannot be converted to slides: ${String(refused).slice(0, 100)}`)
   const pages = lines[0]?.pages ?? 0
   const drawn = lines.flatMap(({ page, width, height }) => (isPixels(width) && isPixels(height) && page ? [{ page, width, height }] : []))
   const last = Math.min(to, pages)
   const isComplete = drawn.length === last - from + 1 && drawn.every(({ page }, index) => page === from + index)
   const isCount = Number.isInteger(pages) && pages >= 1 && pages <= slideLimits.pages
-  if (!isCount || !isComplete || lines.at(-1)?.done !== true) throw new EncodeFailed('incomplete', 'the renderer did not render all pages')
+  if (!isCount || !isComplete || lines.at(-1)?.done !== true) throw new EncodeError('incomplete', 'the renderer did not render all pages')
   return { pages, drawn }
 }
 
@@ -131,13 +131,13 @@ function isPixels(value: number | undefined): value is number {
  * killed one can be retried.
  */
 function toRefusal(error: unknown, page: number): unknown {
-  if (!isEncodeFailed(error)) return error
-  const reasons: Partial<Record<EncodeFailed['kind'], string>> = {
+  if (!isEncodeError(error)) return error
+  const reasons: Partial<Record<EncodeError['kind'], string>> = {
     stalled: 'takes too long to render',
     timeout: 'takes too long to render',
     out_of_memory: 'needs too much memory',
     output_too_large: 'writes too much data',
   }
   const reason = reasons[error.kind]
-  return reason ? new SourceRefused(4002, `this file cannot be converted to slides: page ${page} ${reason}`, error) : error
+  return reason ? new InvalidSource(4002, `this file cannot be converted to slides: page ${page} ${reason}`, error) : error
 }

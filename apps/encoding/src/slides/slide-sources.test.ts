@@ -38,7 +38,7 @@ describe('the format of a file', () => {
   ])('is rejected if it is not a presentation (%#)', async (bytes) => {
     const file = join(folder, 'file')
     await writeFile(file, bytes)
-    await expect(sniffPresentation(file)).rejects.toMatchObject({ name: 'SourceRefused', code: 4002 })
+    await expect(sniffPresentation(file)).rejects.toMatchObject({ name: 'InvalidSource', code: 4002 })
   })
 })
 

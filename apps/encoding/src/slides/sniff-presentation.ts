@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { SourceRefused } from '@vitascope/media'
+import { InvalidSource } from '@vitascope/media'
 
 export type PresentationFormat = 'pdf' | 'pptx' | 'odp'
 
@@ -8,7 +8,7 @@ const HEAD_BYTES = 65_536
 const TAIL_BYTES = 2 ** 20
 
 /**
- * Detects the format from the content, never from the name. Throws `SourceRefused` (4002) for any
+ * Detects the format from the content, never from the name. Throws `InvalidSource` (4002) for any
  * other format.
  */
 export async function sniffPresentation(path: string): Promise<PresentationFormat> {
@@ -19,7 +19,7 @@ export async function sniffPresentation(path: string): Promise<PresentationForma
     if (head.subarray(30, 128).includes('mimetypeapplication/vnd.oasis.opendocument.presentation')) return 'odp'
     if ([head, tail].some((part) => part.includes('ppt/presentation.xml'))) return 'pptx'
   }
-  throw new SourceRefused(4002, 'this is not a presentation of a supported format (PDF, PPTX, ODP)')
+  throw new InvalidSource(4002, 'this is not a presentation of a supported format (PDF, PPTX, ODP)')
 }
 
 async function readHeadAndTail(path: string): Promise<{ head: Buffer; tail: Buffer }> {

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDomainError } from '@vitascope/errors'
 import { download, isSourceError, type SourcePolicy } from '@vitascope/fetch'
-import { isSourceRefused } from '@vitascope/media'
+import { isInvalidSource } from '@vitascope/media'
 import type { LeasedItem } from '@vitascope/queue'
 import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
@@ -144,7 +144,7 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
 }
 
 function faultOf(error: unknown): Fault {
-  if (isSourceError(error) || isSourceRefused(error)) return { code: error.code, message: error.message }
+  if (isSourceError(error) || isInvalidSource(error)) return { code: error.code, message: error.message }
   const isStorage = isDomainError(error) || (error instanceof Error && 'code' in error)
   return isStorage ? { code: 5004, message: 'the source could not be stored' } : { code: 5000, message: 'the source could not be fetched' }
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { SourceRefused } from '@vitascope/media'
+import { InvalidSource } from '@vitascope/media'
 import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
 import type { TusPart, TusStore } from '../tus/tus-store.ts'
 import type { UploadSource } from '../upload/upload-source.ts'
@@ -29,8 +29,8 @@ export function createUploadImporter({
       const upload = await uploads.findById(uploadId, signal)
       const stored = upload && (await storage.stat(upload.object, signal))
       if (!upload || !stored || upload.organisationId !== organisationId)
-        throw new SourceRefused(4001, 'the uploaded file no longer exists')
-      if (stored.bytes > maxBytes) throw new SourceRefused(4003, `the uploaded file has more than ${maxBytes} bytes`)
+        throw new InvalidSource(4001, 'the uploaded file no longer exists')
+      if (stored.bytes > maxBytes) throw new InvalidSource(4003, `the uploaded file has more than ${maxBytes} bytes`)
       // File storage creates a link instead of a copy.
       await storage.download(upload.object, file, signal)
       return storage.put(object, { file, move: true }, { signal })
@@ -45,7 +45,7 @@ export function createUploadImporter({
     const upload = await tusUploads.find(uploadId, signal)
     const parts = await tusUploads.partsOf(uploadId)
     if (!upload || upload.received !== upload.length || upload.organisationId !== organisationId) {
-      throw new SourceRefused(4001, 'the uploaded file no longer exists')
+      throw new InvalidSource(4001, 'the uploaded file no longer exists')
     }
     return storage.put(object, Readable.from(bytesOf(parts, upload.received, onBytes, signal), { objectMode: false }), { signal })
   }

@@ -93,7 +93,8 @@ export function readWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       description:
         'Name that is unique among workers, and the same after a restart: 1 to 100 characters of `[A-Za-z0-9._-]`. A new process with the name replaces the old one at once.',
     })
-  if (!/^[A-Za-z0-9._-]{1,100}$/.test(name)) read.refuse('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
+  if (!/^[A-Za-z0-9._-]{1,100}$/.test(name))
+    read.addProblem('VITASCOPE_WORKER_NAME must have 1 to 100 characters of A-Z, a-z, 0-9, ., _ and -')
   const config: WorkerConfig = {
     encodingAddress: readServiceAddress(read, 'ENCODING'),
     tls: readTls(read),
@@ -192,6 +193,6 @@ function readChunk(read: Reader): { name: string; chunk: WorkerChunk } | undefin
     description: 'Index of the pod.',
   })
   const chunk = chunks[index]
-  if (chunk === undefined) read.refuse('JOB_COMPLETION_INDEX must be an index into VITASCOPE_WORKER_CHUNKS, from 0')
+  if (chunk === undefined) read.addProblem('JOB_COMPLETION_INDEX must be an index into VITASCOPE_WORKER_CHUNKS, from 0')
   return { name: `${run}-${index}`, chunk: { jobId, chunk: Number(chunk) } }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { canCarryOut, EncodeFailed, packageRenditions, setFolder, verifySet } from '@vitascope/media'
+import { canCarryOut, EncodeError, packageRenditions, setFolder, verifySet } from '@vitascope/media'
 import type { FilesResult, PackageInput } from '../task/task.ts'
 import { packageScratchBytes } from '../task/task-resources.ts'
 import { downloadChunk, type ListedChunk, listChunkFiles } from './download.ts'
@@ -30,7 +30,7 @@ export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, wor
   const stored = await uploadFiles(storage, { folder: join(scratch, setFolder), prefix: setPrefix, paths }, signal)
   const checksums = new Map(stored.map((file) => [file.path, file.sha256]))
   const changed = verified.find((file) => checksums.get(file.path) !== file.sha256)
-  if (changed) throw new EncodeFailed('incomplete', `${changed.path} changed after it was verified`)
+  if (changed) throw new EncodeError('incomplete', `${changed.path} changed after it was verified`)
   setProgress(1)
   return { kind: 'files', list: await uploadFileList(storage, workPrefix, verified, signal) }
 }

@@ -1,7 +1,7 @@
 import { mkdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from '@vitascope/grpc'
-import { type FfmpegTools, isEncodeFailed, isSourceRefused } from '@vitascope/media'
+import { type FfmpegTools, isEncodeError, isInvalidSource } from '@vitascope/media'
 import { type Task, TaskKind, type WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { isStorageFailure, type ObjectStorage } from '@vitascope/storage'
 import type { Logger, Metrics } from '@vitascope/telemetry'
@@ -81,7 +81,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
     }
     const fault = error instanceof ScratchTooSmall || !(await isFull(tools.scratchDir)) ? faultOf(error) : SCRATCH_FULL
     log.warn(
-      { ...context, err: error, code: fault.code, detail: isEncodeFailed(error) ? error.detail.slice(-2_000) : undefined },
+      { ...context, err: error, code: fault.code, detail: isEncodeError(error) ? error.detail.slice(-2_000) : undefined },
       'task failed',
     )
     return end((await held.fail(fault, stopping)) ? 'failed' : 'lost')
@@ -140,11 +140,11 @@ async function isFull(folder: string): Promise<boolean> {
 
 /** Returns the fault of a failed task. docs/reference/error-codes.md lists the codes. */
 function faultOf(error: unknown): Fault {
-  if (isSourceRefused(error)) return { code: error.code, message: error.message }
+  if (isInvalidSource(error)) return { code: error.code, message: error.message }
   if (error instanceof FfmpegVersionMismatch) return { code: 5005, message: error.message }
   if (error instanceof ScratchTooSmall) return { code: 5004, message: error.message }
   if (error instanceof StoredFilesMismatch) return { code: 5004, message: 'files of the encode are missing in storage' }
-  if (isEncodeFailed(error)) {
+  if (isEncodeError(error)) {
     if (error.kind === 'unclean') return { code: 5007, message: 'the encoder reported errors in the copied video stream' }
     return error.kind === 'incomplete'
       ? { code: 5003, message: 'the encoder output does not match the plan' }

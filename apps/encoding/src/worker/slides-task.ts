@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeSlideImages, placeSource, SourceRefused, sandboxFor } from '@vitascope/media'
+import { InvalidSource, makeSlideImages, placeSource, sandboxFor } from '@vitascope/media'
 import { convertToPdf } from '../slides/convert-to-pdf.ts'
 import { installRenderer, type RenderedPage, rawFile, renderPages } from '../slides/render-pages.ts'
 import { PAGES_PER_RUN, slideLimits } from '../slides/slide-limits.ts'
@@ -23,7 +23,7 @@ const RENDERED_SHARE = 0.9
 export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix }: SlidesInput): Promise<FilesResult> {
   const { storage, scratch, office, signal, setProgress } = work
   if (source.bytes > slideLimits.bytes) {
-    throw new SourceRefused(4002, `this file is too large: the maximum is ${slideLimits.bytes / 2 ** 20} MiB`)
+    throw new InvalidSource(4002, `this file is too large: the maximum is ${slideLimits.bytes / 2 ** 20} MiB`)
   }
   const file = await work.getSource(source, slideLimits.scratchBytes)
   const format = await sniffPresentation(file)
@@ -73,7 +73,7 @@ async function renderAll(work: TaskWork, pdf: string, { folder, target }: { fold
     const from = all.length + 1
     const left = Math.ceil((until - performance.now()) / 1000)
     if (left <= 0)
-      throw new SourceRefused(4002, `this file cannot be converted to slides: its first ${all.length} pages alone took too long to render`)
+      throw new InvalidSource(4002, `this file cannot be converted to slides: its first ${all.length} pages alone took too long to render`)
     let done = 0
     const run = await renderPages({
       folder,

@@ -35,7 +35,7 @@ array of at most ${MAX_EVENTS} items is rejected as a whole.`,
       z.object({ index: schema.int('Index of the event in the request, from 0.'), message: schema.text('Reason for the rejection.') }),
     ),
   }),
-  refusals: {
+  errorCodes: {
     video_unchecked: 'The platform cannot check whether the videos exist. Send the events again.',
     intake_full: 'Too many events are waiting. Send the events again.',
   },

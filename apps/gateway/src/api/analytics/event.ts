@@ -1,6 +1,6 @@
 import { type Event, EventType } from '@vitascope/proto/analytics/v1/event'
 import { z } from 'zod'
-import { field, problem, refuse } from '../../server/schema/field.ts'
+import { field, problem, reject } from '../../server/schema/field.ts'
 import { decimal, type FieldDocs, int, list, oneOf, text } from '../../server/schema/fields.ts'
 
 /** Larger values do not come from a player. */
@@ -19,7 +19,7 @@ function numberField(sentence: string, docs: FieldDocs) {
   return field(
     (value) => {
       const number = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,20})?$/.test(value) ? Number(value) : value
-      return typeof number === 'number' && Number.isFinite(number) ? number : refuse(sentence)
+      return typeof number === 'number' && Number.isFinite(number) ? number : reject(sentence)
     },
     z.number(problem(sentence)).meta(docs),
   )

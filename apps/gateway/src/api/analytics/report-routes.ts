@@ -23,7 +23,7 @@ import { languagePeriodOf, languagePeriodQuery, periodOf, periodQuery } from './
 import { reportedOrganisation } from './reported-organisation.ts'
 
 const section = 'Analytics'
-const refusals = { too_many_reports: 'The organisation has one active report and three waiting reports. Wait for their responses.' }
+const errorCodes = { too_many_reports: 'The organisation has one active report and three waiting reports. Wait for their responses.' }
 const access = 'user'
 const ofOrganisation = z.object({ organisationId: id('organisation') })
 const ofVideo = z.object({ organisationId: id('organisation'), videoId: id('video') })
@@ -86,7 +86,7 @@ export const getViews = route({
   access,
   summary: 'Count the views of an organisation',
   description: 'Returns the sums of all views of the organisation in the period.',
-  refusals,
+  errorCodes,
   params: ofOrganisation,
   query: z.object({ ...periodQuery, filter }),
   publicNames,
@@ -105,7 +105,7 @@ export const listDays = route({
   section,
   access,
   summary: 'Count the views of an organisation by day',
-  refusals,
+  errorCodes,
   description: 'Returns a row for each day with views, oldest first.',
   params: ofOrganisation,
   query: z.object({ ...periodQuery, ...pageQuery, filter }),
@@ -135,7 +135,7 @@ export const listVideos = route({
   section,
   access,
   summary: 'Count the views of each video',
-  refusals,
+  errorCodes,
   description: 'Returns a row for each video with views, sorted by id. `detailed` adds viewing time and the texts of the video.',
   params: ofOrganisation,
   query: z.object({

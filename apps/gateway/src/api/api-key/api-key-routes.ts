@@ -34,7 +34,7 @@ export const getApiKey = route({
   description: 'Returns the resources that the key may access. A user can read only the key that it authenticates with.',
   params: z.object({ apiKey }),
   response: KeyAccessResponse,
-  refusals: { own_key_only: 'A user can read only the key that it authenticates with.' },
+  errorCodes: { own_key_only: 'A user can read only the key that it authenticates with.' },
   async handle({ params }, { caller, services, call }) {
     requireOwnKey(caller, params.apiKey)
     const found = await services.apiKeys.getApiKey({ key: params.apiKey }, call)

@@ -21,7 +21,7 @@ const fields = {
   language: language({ description: 'Language code.' }),
   media_id: idField('media whose videos show the caption'),
 }
-const refusals = {
+const errorCodes = {
   caption_too_large: 'The file has more than 5 MiB or 20,000 lines, or a line has more than 10,000 characters (413).',
   captions_full: 'The media already has 100 captions.',
   captions_busy: 'Too many captions are being read. Retry after the time in `Retry-After`.',
@@ -68,7 +68,7 @@ export const createCaption = route({
   description: `Adds a caption file to the media. Send the file as a \`url\`, or as \`content\` with its \`format\`. ${aboutFiles}`,
   payload: withSource(z.strictObject({ ...fields, ...sourceFields }), { required: true }),
   response: records,
-  refusals,
+  errorCodes,
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),
   async handle({ payload }, context) {
     checkSource(payload, context)
@@ -98,7 +98,7 @@ export const updateCaption = route({
     { required: false },
   ),
   response: records,
-  refusals,
+  errorCodes,
   validateRemotely: async ({ payload }, context) => checkSource(payload, context),
   async handle({ params, payload }, context) {
     checkSource(payload, context)

@@ -39,7 +39,7 @@ export const createClip = route({
     preview: preview.default(false),
   }),
   response: z.object({ collaborate_id: schema.id('collaboration entry'), data: ClipResponse, id: schema.id('clip') }),
-  refusals: { clips_full: 'The entry already has 200 clips.' },
+  errorCodes: { clips_full: 'The entry already has 200 clips.' },
   async handle({ params, payload }, { services, call }) {
     const fields = { ...payload, timeStart: payload.time_start, timeFinish: payload.time_finish }
     const clip = Clip.fromPartial({ ...fields, collaborationId: params.collaborateId })

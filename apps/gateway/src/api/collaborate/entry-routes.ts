@@ -58,7 +58,10 @@ export const createEntry = route({
   payload: z.strictObject({ user_id: user.optional() }),
   payloadOptional: true,
   response: z.object({ id: schema.id('collaboration entry'), data: NewEntryResponse }),
-  refusals: { collaboration_full: 'The video already has 100 entries.', user_not_found: 'The organisation of the video has no such user.' },
+  errorCodes: {
+    collaboration_full: 'The video already has 100 entries.',
+    user_not_found: 'The organisation of the video has no such user.',
+  },
   async handle({ params: { videoId }, payload }, { services, call }) {
     const entry = required((await services.entries.createEntry({ videoId, userId: payload.user_id ?? '' }, call)).entry, 'entry')
     return { id: entry.collaborationId, data: newEntryResponse(entry) }
@@ -98,7 +101,7 @@ export const updateEntry = route({
     original_data: EntryResponse.meta({ description: 'The entry before the change.' }),
     new_data: EntryResponse.meta({ description: 'The entry after the change.' }),
   }),
-  refusals: { user_not_found: 'The organisation of the video has no such user.' },
+  errorCodes: { user_not_found: 'The organisation of the video has no such user.' },
   async handle({ params, payload }, { services, call }) {
     const updateMask = Object.keys(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have user_id or email' }])

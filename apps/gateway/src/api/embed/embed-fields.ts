@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { flag, oneOf, text } from '../../server/schema/fields.ts'
 
 const length = (description: string) =>
@@ -36,7 +36,7 @@ export const slidesQuery = {
 
 function readWebAddress(value: unknown) {
   const message = 'must be an http or https URL without a user name'
-  if (typeof value !== 'string' || value.length > 2_000 || !value.isWellFormed() || !URL.canParse(value)) return refuse(message)
+  if (typeof value !== 'string' || value.length > 2_000 || !value.isWellFormed() || !URL.canParse(value)) return reject(message)
   const { protocol, username, password, href } = new URL(value)
-  return /^https?:$/.test(protocol) && username === '' && password === '' ? href : refuse(message)
+  return /^https?:$/.test(protocol) && username === '' && password === '' ? href : reject(message)
 }

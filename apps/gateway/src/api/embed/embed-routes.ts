@@ -29,7 +29,7 @@ export const getEmbedCode = route({
   }),
   query: z.object({ ...frameQuery, ...positionQuery, ...slidesQuery }),
   response: code,
-  refusals: expired,
+  errorCodes: expired,
   async handle({ params, query }, context) {
     const { title, picture } = await findEmbedded(params.id, context)
     const presentation = params.type === 'js' && query.show_presentation === true
@@ -48,7 +48,7 @@ export const getPresentationCode = route({
   params: z.object({ videoId: id('video') }),
   query: z.object({ ...frameQuery, ...positionQuery }),
   response: code,
-  refusals: { ...expired, presentation_not_found: 'The video has no presentation.' },
+  errorCodes: { ...expired, presentation_not_found: 'The video has no presentation.' },
   async handle({ params, query }, context) {
     const { video } = await findVideo(params.videoId, context)
     if (video.presentationId === '') throw new DomainError('not_found', 'PRESENTATION_NOT_FOUND', 'this video has no presentation')

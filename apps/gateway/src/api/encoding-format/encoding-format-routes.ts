@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { id, int } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
 import {
   EncodingProfileResponse,
   encodingProfileResponse,
@@ -55,7 +55,7 @@ export const addMediaFormat = route({
   payload: z.strictObject({ encodingformat: profile() }),
   publicNames: { profile_id: 'encodingformat' },
   response: MediaFormatsResponse,
-  refusals: { no_picture: 'The playable files contain audio only.', ...QUOTA_REFUSALS },
+  errorCodes: { no_picture: 'The playable files contain audio only.', ...QUOTA_ERRORS },
   async handle({ params, payload }, { services, call }) {
     const request = { mediaId: params.mediaId, profileId: payload.encodingformat }
     const formats = await services.encodingFormats.addMediaFormat(request, call)

@@ -42,7 +42,7 @@ export const createFolder = route({
   description: 'Creates a folder without videos.',
   payload: z.strictObject({ organisation_id: organisationIdField(), name, description: description.default('') }),
   response: z.object({ created: schema.id('folder'), data: FolderDataResponse }),
-  refusals: exists,
+  errorCodes: exists,
   async handle({ payload }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, payload.organisation_id)
     const request = { organisationId, name: payload.name, description: payload.description }
@@ -64,7 +64,7 @@ export const updateFolder = route({
     old_data: FolderResponse.meta({ description: 'The folder before the change.' }),
     updated: schema.id('folder'),
   }),
-  refusals: exists,
+  errorCodes: exists,
   async handle({ params, payload }, { caller, services, call }) {
     const { organisation_id, ...fields } = payload
     const organisationId = namedOrganisation(caller, organisation_id)
@@ -139,7 +139,7 @@ export const removeFolderVideo = route({
   description: 'Removes a video from a folder. The video is kept.',
   params: ofVideo,
   response: z.object({ folder_id: schema.id('folder'), removed: z.array(schema.id('video')).meta({ description: 'The removed video.' }) }),
-  refusals: { folder_video_not_found: 'The folder does not contain the video.' },
+  errorCodes: { folder_video_not_found: 'The folder does not contain the video.' },
   async handle({ params }, { services, call }) {
     await services.folders.removeFolderVideo(params, call)
     return { folder_id: params.folderId, removed: [params.videoId] }

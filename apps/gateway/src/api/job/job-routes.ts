@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type Context, route } from '../../server/route/route.ts'
 import { id } from '../../server/schema/fields.ts'
 import { required } from '../../server/schema/response-format.ts'
-import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
 import { JobResponse, jobResponse, RetriedJobResponse, retriedJobResponse } from './job-response.ts'
 
 export const getJob = route({
@@ -32,7 +32,7 @@ export const cancelJob = route({
   params: z.object({ jobId: id('job') }),
   status: 202,
   response: JobResponse,
-  refusals: { job_finished: 'The job has already ended.' },
+  errorCodes: { job_finished: 'The job has already ended.' },
   async handle({ params }, context) {
     const { job } = await context.services.jobs.cancelJob({ jobId: params.jobId }, context.call)
     return await withEncodingJob(required(job, 'job'), context)
@@ -51,10 +51,10 @@ export const retryJob = route({
   params: z.object({ jobId: id('job') }),
   status: 202,
   response: RetriedJobResponse,
-  refusals: {
+  errorCodes: {
     job_not_failed: 'The job is active or has succeeded.',
     job_overtaken: 'A later job replaced this one, or the rendition already exists.',
-    ...QUOTA_REFUSALS,
+    ...QUOTA_ERRORS,
   },
   async handle({ params }, context) {
     return retriedJobResponse(await context.services.jobs.retryJob({ jobId: params.jobId }, context.call))

@@ -1,7 +1,7 @@
 import type { ListVideosByPlaceRequest, PlacedVideo } from '@vitascope/proto/catalogue/v1/location'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { organisationIdField, pathPart } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { formatNumber, required, schema } from '../../server/schema/response-format.ts'
@@ -20,7 +20,7 @@ is the country whose code sorts first.`,
   query: z.object({
     country: field(
       (value) =>
-        typeof value === 'string' && /^[A-Za-z]{2}$/.test(value) ? value : refuse('must be a country code of two letters, such as NL'),
+        typeof value === 'string' && /^[A-Za-z]{2}$/.test(value) ? value : reject('must be a country code of two letters, such as NL'),
       z.string().meta({ description: 'ISO 3166-1 alpha-2 code.', pattern: '^[A-Za-z]{2}$', example: 'NL' }),
     ).optional(),
   }),

@@ -5,7 +5,7 @@ import type { Caller } from '../../server/route/caller.ts'
 import { type Context, Reply, route } from '../../server/route/route.ts'
 import { flag, id, idField, int, text } from '../../server/schema/fields.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
-import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
 import { isSystemCaller } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
 import { sourceForMedia, sourceNames } from '../upload/upload-link.ts'
@@ -56,7 +56,7 @@ export const updateMedia = route({
     ]),
   }),
   publicNames: { ...sourceNames('uri'), token_required: 'token_required_platform' },
-  refusals: { system_only: 'Only system keys may set `original_filename` and `token_required_platform`.', ...QUOTA_REFUSALS },
+  errorCodes: { system_only: 'Only system keys may set `original_filename` and `token_required_platform`.', ...QUOTA_ERRORS },
   async handle({ params, payload }, context) {
     const { uri, ...details } = payload
     const updateMask = Object.keys(details)

@@ -1,7 +1,7 @@
 import { isStorable } from '@vitascope/request'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
-import { checked, field, refuse } from '../../server/schema/field.ts'
+import { checked, field, reject } from '../../server/schema/field.ts'
 import { flag, id, text } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { VideoResponse } from '../video/video-response.ts'
@@ -20,7 +20,7 @@ export const getMetadata = route({
     'values by name. For keys of its organisation and system keys, it is `{public, private}`, each an array of entries.',
   params: z.object({ videoId: id('video') }),
   response: VideoResponse,
-  refusals: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
+  errorCodes: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
     return toResponse(video, context.publicUrl)
@@ -64,7 +64,7 @@ export const createMetadata = route({
   publicNames: { entries: '' },
   status: 201,
   response: z.object({ status: z.literal('Created'), message: z.object({ ...of, created: schema.timestamp('Time of creation.') }) }),
-  refusals: {
+  errorCodes: {
     metadata_exists: 'The video already has an entry with one of the names.',
     metadata_full: 'The video would have more than 100 entries.',
     system_only: systemOnly,
@@ -92,7 +92,7 @@ export const updateMetadata = route({
   payload: entries(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() })),
   publicNames: { changes: '' },
   response: z.object({ status: z.literal('Updated'), message: z.object({ ...of, created: schema.timestamp('Time of the change.') }) }),
-  refusals: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound, system_only: systemOnly },
+  errorCodes: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound, system_only: systemOnly },
   async handle({ params, payload }, { services, call }) {
     const changes = payload.map((one) => ({ name: one.name, value: one.value, private: one.private, readOnly: one.read_only }))
     const request = { videoId: params.videoId, changes }
@@ -107,9 +107,9 @@ export const updateMetadata = route({
 /** A name that no entry can have matches nothing, and the service answers 404. */
 const keyNames = field(
   (written) => {
-    if (typeof written !== 'string' || !isStorable(written)) return refuse('must be well-formed Unicode without NUL')
+    if (typeof written !== 'string' || !isStorable(written)) return reject('must be well-formed Unicode without NUL')
     const names = [...new Set(written.split(',', MAX_ITEMS * 2))]
-    return names.length > MAX_ITEMS ? refuse(`must have at most ${MAX_ITEMS} names`) : names
+    return names.length > MAX_ITEMS ? reject(`must have at most ${MAX_ITEMS} names`) : names
   },
   z.array(z.string()).meta({ type: 'string', description: 'Names of entries, separated by commas.', example: 'genre,mood' }),
 )
@@ -123,7 +123,7 @@ export const deleteMetadata = route({
   params: z.object({ videoId: id('video'), keyNames }),
   publicNames: { changes: '' },
   response: z.object({ status: z.literal('Updated'), message: z.object({ ...of, deleted: schema.timestamp('Time of deletion.') }) }),
-  refusals: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound },
+  errorCodes: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound },
   async handle({ params }, { services, call }) {
     const { deleteTime } = await services.metadata.deleteMetadata({ videoId: params.videoId, names: params.keyNames }, call)
     return {

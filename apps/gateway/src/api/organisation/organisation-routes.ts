@@ -82,7 +82,7 @@ export const updateOrganisation = route({
       data: OrganisationResponse.omit({ usage: true }).partial().meta({ description: 'The changed fields with their new values.' }),
     }),
   }),
-  refusals: {
+  errorCodes: {
     system_organisation: 'Organisation 1 must stay active.',
     setting_not_found: 'The organisation does not have this player settings profile.',
     theme_not_found: 'The organisation does not have this theme.',

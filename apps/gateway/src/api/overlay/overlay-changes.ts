@@ -1,6 +1,6 @@
 import { Overlay, VideoOverlay } from '@vitascope/proto/catalogue/v1/overlay'
 import { z } from 'zod'
-import { checked, field, refuse } from '../../server/schema/field.ts'
+import { checked, field, reject } from '../../server/schema/field.ts'
 import { clearable, flag, idOrNone, int, language, object, organisationIdField, text } from '../../server/schema/fields.ts'
 import { webAddress } from '../../server/schema/web-address.ts'
 
@@ -9,7 +9,7 @@ const timeField = (description: string) =>
   field(
     (value) => {
       const [, mm, ss] = (typeof value === 'string' && /^(\d{1,3}):([0-5]\d)$/.exec(value)) || []
-      return mm === undefined ? refuse('must be a time such as 01:30, up to 999:59') : Number(mm) * 60 + Number(ss)
+      return mm === undefined ? reject('must be a time such as 01:30, up to 999:59') : Number(mm) * 60 + Number(ss)
     },
     z.int().meta({ type: 'string', pattern: '^\\d{1,3}:[0-5]\\d$', description, example: '01:30' }),
   )

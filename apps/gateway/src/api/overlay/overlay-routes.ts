@@ -57,7 +57,7 @@ export const createOverlay = route({
   publicNames: publicOverlayNames,
   status: 201,
   response: OverlayResponse,
-  refusals: full,
+  errorCodes: full,
   async handle({ payload: { organisation_id, ...payload } }, { caller, services, call }) {
     const organisationId = organisation_id === undefined ? '' : namedOrganisation(caller, organisation_id)
     const request = { overlay: overlayMessage(payload, { organisationId }) }
@@ -76,7 +76,7 @@ export const updateOverlay = route({
   payload: overlayChanges,
   publicNames: publicOverlayNames,
   response: OverlayResponse,
-  refusals: full,
+  errorCodes: full,
   async handle({ params, payload }, { services, call }) {
     const updateMask = overlayMask(payload)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import express, { type RequestHandler, Router } from 'express'
 import { page, sendHtml } from '../../server/http/page.ts'
-import { refusal } from '../../server/http/problem.ts'
+import { domainError } from '../../server/http/problem.ts'
 import { builtPage, webPolicy } from './built-page.ts'
 import { createFactsFinder, type FactsParts } from './page-facts.ts'
 import { withFacts } from './share-tags.ts'
@@ -44,7 +44,7 @@ const TRACK_ALL_TAG = '<meta name="vitascope:events" content="all" />'
 function assets(folder: string): RequestHandler {
   const serve = express.static(folder, { index: false, redirect: false, dotfiles: 'ignore', immutable: true, maxAge: '1y' })
   return (request, response, next) =>
-    serve(request, response, (error?: unknown) => next(error === undefined ? refusal('not_found', 'NOT_FOUND', 'no such file') : error))
+    serve(request, response, (error?: unknown) => next(error === undefined ? domainError('not_found', 'NOT_FOUND', 'no such file') : error))
 }
 
 /**
@@ -54,6 +54,6 @@ function embedScript(webDir: string): RequestHandler {
   const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
   return (_request, response, next) =>
     response.sendFile('embed.js', { root: webDir, maxAge: '5m', headers }, (error?: Error) => {
-      if (error) next(response.headersSent ? error : refusal('not_found', 'NOT_FOUND', 'no such file'))
+      if (error) next(response.headersSent ? error : domainError('not_found', 'NOT_FOUND', 'no such file'))
     })
 }

@@ -123,7 +123,7 @@ export const addVideo = route({
   description: 'Adds the video at the end. A playlist may contain a video more than once.',
   params: entry,
   response: z.object({ status: z.object({ added: schema.id('video') }), videos: PlaylistOrderResponse }),
-  refusals: { playlist_full: `The playlist already has ${MAX_VIDEOS} videos.` },
+  errorCodes: { playlist_full: `The playlist already has ${MAX_VIDEOS} videos.` },
   async handle({ params }, { services, call }) {
     const { videoIds } = await services.playlists.addVideoToPlaylist(params, call)
     return { status: { added: params.videoId }, videos: playlistOrderResponse(videoIds) }

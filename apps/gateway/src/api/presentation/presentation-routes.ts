@@ -41,7 +41,7 @@ export const createPresentation = route({
   }),
   status: 201,
   response: PresentationResponse,
-  refusals: { organisation_inactive: 'The organisation is not active.' },
+  errorCodes: { organisation_inactive: 'The organisation is not active.' },
   async handle({ payload }, context) {
     const { services, call, publicUrl } = context
     if (payload.user_id !== undefined) await requireUser(payload.user_id, payload.organisation_id, context)
@@ -77,7 +77,7 @@ export const updatePresentation = route({
   params: z.object({ id: id('presentation') }),
   payload: changes,
   response: PresentationResponse,
-  refusals: { organisation_inactive: 'The organisation is not active.' },
+  errorCodes: { organisation_inactive: 'The organisation is not active.' },
   async handle({ params, payload }, context) {
     const { services, call, publicUrl } = context
     const { slides, ...fields } = payload

@@ -1,7 +1,7 @@
 import type { QueueJob } from '@vitascope/proto/encoding/v1/queue_job'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { id, int, text } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 
@@ -11,14 +11,14 @@ const noData = `must be JSON text of at most ${maxDataBytes} bytes`
 
 const data = field(
   (value) => {
-    if (typeof value !== 'string') return refuse('must be JSON text')
-    return Buffer.byteLength(value) <= maxDataBytes && (value === '' || isJson(value)) ? value : refuse(noData)
+    if (typeof value !== 'string') return reject('must be JSON text')
+    return Buffer.byteLength(value) <= maxDataBytes && (value === '' || isJson(value)) ? value : reject(noData)
   },
   z.string().meta({ description: 'Parameters of the job as JSON text.', example: '{"video_id":"42"}' }),
 )
 
 const priority = field(
-  (value) => ([1, '1'].includes(value as never) ? 1 : [10, '10'].includes(value as never) ? 10 : refuse('must be 1 (low) or 10 (high)')),
+  (value) => ([1, '1'].includes(value as never) ? 1 : [10, '10'].includes(value as never) ? 10 : reject('must be 1 (low) or 10 (high)')),
   z.union([z.literal(1), z.literal(10)]).meta({ description: 'Priority of the job: 1 (low) or 10 (high).', example: 10 }),
 )
 
@@ -43,7 +43,7 @@ export const addQueueJob = route({
     data: data.default(''),
   }),
   response: z.array(schema.id('job')).length(1),
-  refusals: { queue_full: 'The queue already has 1,000,000 jobs.' },
+  errorCodes: { queue_full: 'The queue already has 1,000,000 jobs.' },
   async handle({ payload }, { services, call }) {
     const { priority, job_name: jobName, data } = payload
     return [(await services.queueJobs.addQueueJob({ priority, jobName, data }, call)).jobId]
@@ -78,7 +78,7 @@ export const deleteQueueJob = route({
   description: 'Marks a leased job as done. A job that waits, or whose lease has expired, is deleted too.',
   params: z.object({ jobId: id('queue job') }),
   response: z.object({ deleted: z.literal(true) }),
-  refusals: { queue_job_not_found: 'The job is not in the queue.' },
+  errorCodes: { queue_job_not_found: 'The job is not in the queue.' },
   async handle({ params }, { services, call }) {
     await services.queueJobs.deleteQueueJob({ jobId: params.jobId }, call)
     return { deleted: true as const }

@@ -1,14 +1,14 @@
 import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
 
 const maxVideos = 1_000
 
 const ipAddress = field(
-  (value) => (typeof value === 'string' && normaliseAddress(value)) || refuse('must be an IPv4 or IPv6 address'),
+  (value) => (typeof value === 'string' && normaliseAddress(value)) || reject('must be an IPv4 or IPv6 address'),
   z.string().meta({ description: 'IPv4 or IPv6 address.', example: '192.0.2.7' }),
 )
 

@@ -53,7 +53,7 @@ export const createSetting = route({
   payloadOptional: true,
   status: 201,
   response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
-  refusals: busy,
+  errorCodes: busy,
   async validateRemotely({ params, payload, bad }, { caller, services, call }) {
     const organisationId = namedOrganisation(caller, params.organisationId)
     const request = { organisationId, ...settingUpdate('', withoutAffectedPairs(payload, bad)), validateOnly: true }
@@ -78,7 +78,7 @@ export const updateSetting = route({
   params: z.object({ settingId: id('profile') }),
   payload: settingChanges,
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
-  refusals: busy,
+  errorCodes: busy,
   async validateRemotely({ params, payload, bad }, { services, call }) {
     const { setting, mask: updateMask } = settingUpdate(params.settingId, withoutAffectedPairs(payload, bad))
     await services.settings.updateSetting({ setting, updateMask, validateOnly: true }, call)
@@ -100,7 +100,7 @@ export const deleteSetting = route({
     'Deletes a profile. Its videos then have the default profile of their organisation. The default profile itself cannot be deleted.',
   params: z.object({ settingId: id('profile') }),
   response: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('profile') }) }),
-  refusals: {
+  errorCodes: {
     setting_in_use:
       'The profile is the default of its organisation: set another default first. Or it has a password and videos use it: remove the ' +
       'password first.',

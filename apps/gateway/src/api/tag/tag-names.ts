@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseJsonText } from '../../server/payload/json-text.ts'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { list, tag } from '../../server/schema/fields.ts'
 
 /**
@@ -13,7 +13,7 @@ export function tagsInPath(max: number) {
     { max },
     { type: 'string', description: 'A JSON array of tags, or one tag.', example: '["summer-2030","launch"]' },
   )
-  return field((value) => (isOtherJson(value) ? refuse('must be one tag, or a JSON array of tags') : value), tags)
+  return field((value) => (isOtherJson(value) ? reject('must be one tag, or a JSON array of tags') : value), tags)
 }
 
 /** Returns true for a text that starts like a JSON object or a quoted JSON text. */
@@ -41,7 +41,7 @@ const wrapped = z.strictObject({ tags: z.array(z.unknown()) })
 
 function unwrapped(text: string): unknown {
   const found = wrapped.safeParse(jsonOf(text))
-  return found.success ? found.data.tags : refuse('must be one tag, or a JSON object with an array `tags`')
+  return found.success ? found.data.tags : reject('must be one tag, or a JSON object with an array `tags`')
 }
 
 /** Returns the parsed JSON, or undefined if the text is invalid, so that it has no tags. */

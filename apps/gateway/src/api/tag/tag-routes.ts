@@ -63,7 +63,7 @@ export const addTags = route({
   payload: z.strictObject({ tags: list(tag(), { max: MAX_TAGS }, { description: 'Tags, if the path has none.' }).optional() }),
   payloadOptional: true,
   response: z.object({ added: z.array(z.string()).meta({ description: 'Tags that the video did not have before.', example: ['launch'] }) }),
-  refusals: { tags_full: 'The video would have more than 100 tags.' },
+  errorCodes: { tags_full: 'The video would have more than 100 tags.' },
   async handle({ params, payload }, { services, call }) {
     const both = params.tags !== undefined && payload.tags !== undefined
     const tags = params.tags ?? payload.tags

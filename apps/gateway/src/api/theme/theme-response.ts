@@ -1,6 +1,6 @@
 import { Theme } from '@vitascope/proto/catalogue/v1/theme'
 import { z } from 'zod'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { clearable, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
 
@@ -20,7 +20,7 @@ const colourField = (description: string) =>
     (value) =>
       typeof value === 'string' && /^(#[0-9A-Fa-f]{6})?$/.test(value)
         ? value
-        : refuse('must be a colour in the form #rrggbb such as #1f2933, or empty'),
+        : reject('must be a colour in the form #rrggbb such as #1f2933, or empty'),
     z.string().meta({ pattern: '^(#[0-9A-Fa-f]{6})?$', maxLength: 7, description, example: '#1f2933' }),
   ).optional()
 

@@ -107,7 +107,7 @@ export const deleteTheme = route({
   description: 'Deletes a theme. Its videos then have the default theme of their organisation. The default theme itself cannot be deleted.',
   params: z.object({ themeId: id('theme') }),
   response: z.object({ status: z.literal('OK'), message: z.object({ deleted: schema.id('theme') }) }),
-  refusals: { theme_in_use: 'The theme is the default of its organisation. Set another default first.' },
+  errorCodes: { theme_in_use: 'The theme is the default of its organisation. Set another default first.' },
   async handle({ params }, { services, call }) {
     await services.themes.deleteTheme({ themeId: params.themeId }, call)
     return { status: 'OK' as const, message: { deleted: params.themeId } }

@@ -3,7 +3,7 @@ import { ThirdPartyTokenAttribute as Attribute, ThirdPartyToken } from '@vitasco
 import { isStorable } from '@vitascope/request'
 import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { clearable, id, idOrNone, jsonObject, oneOf, organisationIdField, text, timestamp } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { webAddress } from '../../server/schema/web-address.ts'
@@ -40,7 +40,7 @@ export const getThirdPartyToken = route({
   audited: true,
   params: recordId,
   response: ThirdPartyTokenResponse,
-  refusals: { third_party_token_not_found: 'The token does not exist, or it was deleted.' },
+  errorCodes: { third_party_token_not_found: 'The token does not exist, or it was deleted.' },
   async handle({ params }, { services, call }) {
     const { thirdPartyToken } = await services.thirdPartyTokens.getThirdPartyToken({ thirdPartyTokenId: params.id }, call)
     return thirdPartyTokenResponse(required(thirdPartyToken, 'record'))
@@ -73,12 +73,12 @@ export const findThirdPartyToken = route({
     attribute: oneOf(WORDS, { description: 'Attribute that is compared.', example: 'service_name' }),
     value: field(
       (value) =>
-        typeof value === 'string' && isStorable(value) ? value.slice(0, maxValueLength) : refuse('must be well-formed Unicode without NUL'),
+        typeof value === 'string' && isStorable(value) ? value.slice(0, maxValueLength) : reject('must be well-formed Unicode without NUL'),
       z.string().meta({ description: 'Value of the attribute, percent-encoded.', example: 'photoshare' }),
     ),
   }),
   response: ThirdPartyTokenResponse,
-  refusals: { third_party_token_not_found: 'No token has the value.' },
+  errorCodes: { third_party_token_not_found: 'No token has the value.' },
   async handle({ params }, { services, call }) {
     const request = { attribute: ATTRIBUTES[params.attribute], value: params.value }
     const { thirdPartyToken } = await services.thirdPartyTokens.findThirdPartyToken(request, call)
@@ -107,7 +107,7 @@ export const createThirdPartyToken = route({
   }),
   status: 201,
   response: z.object({ id: schema.id('record'), status, created: schema.timestamp('Time of creation.') }),
-  refusals: { user_not_found: 'The organisation has no such user.' },
+  errorCodes: { user_not_found: 'The organisation has no such user.' },
   publicNames: names,
   async handle({ payload }, { caller, services, call }) {
     const thirdPartyToken = toMessage({ ...payload, organisation_id: namedOrganisation(caller, payload.organisation_id) })
@@ -139,7 +139,7 @@ export const updateThirdPartyToken = route({
   params: recordId,
   payload: changes,
   response: z.object({ id: schema.id('record'), status, Updated: schema.timestamp('Time of the change.') }),
-  refusals: {
+  errorCodes: {
     third_party_token_not_found: 'The token does not exist, it was deleted, or it belongs to another organisation.',
     user_not_found: 'The organisation has no such user.',
   },
@@ -163,7 +163,7 @@ export const deleteThirdPartyToken = route({
   description: 'Deletes a token. It is not returned afterwards.',
   params: recordId,
   response: z.object({ id: schema.id('record'), status, Deleted: schema.timestamp('Time of deletion.') }),
-  refusals: { third_party_token_not_found: 'The token does not exist, it is already deleted, or it belongs to another organisation.' },
+  errorCodes: { third_party_token_not_found: 'The token does not exist, it is already deleted, or it belongs to another organisation.' },
   async handle({ params }, { services, call }) {
     const deleted = await services.thirdPartyTokens.deleteThirdPartyToken({ thirdPartyTokenId: params.id }, call)
     return { id: params.id, status: 1 as const, Deleted: formatOptionalTimestamp(required(deleted.deleteTime, 'time')) }

@@ -21,7 +21,7 @@ const common = {
   optionsHeaders,
   handle: neverCalled,
 } as const
-const refusals = {
+const errorCodes = {
   tus_version_unknown: 'The header `Tus-Resumable` is not `1.0.0` (412).',
   upload_not_found: 'The upload does not exist or has ended.',
   request_timeout: 'The body arrives at less than 8 KiB/s (408).',
@@ -54,8 +54,8 @@ bytes have arrived, the platform creates a video. Its title is the metadata valu
 reserved from the quota of the organisation. For an upload without a length, the bytes that have arrived are reserved. An upload
 is removed after a day without progress. The header \`Upload-Expires\` contains that time.`,
   status: 201,
-  refusals: {
-    ...refusals,
+  errorCodes: {
+    ...errorCodes,
     ...noVideo,
     ...reservation,
     upload_too_large: 'The upload is larger than `max_bytes` of `GET /upload/config` (413).',
@@ -71,7 +71,7 @@ export const readTusUpload = route({
     '`Upload-Offset` is the number of bytes that are stored durably. After completion, `X-Video-Id` contains the id of the video. ' +
     'If the upload could not become a video, the response is the same error as for the last `PATCH`.',
   params,
-  refusals: { ...refusals, ...noVideo },
+  errorCodes: { ...errorCodes, ...noVideo },
   proxyTo,
 })
 
@@ -85,8 +85,8 @@ export const appendTusUpload = route({
     'arrived are kept, unless the request has a checksum.',
   params,
   status: 204,
-  refusals: {
-    ...refusals,
+  errorCodes: {
+    ...errorCodes,
     ...reservation,
     ...noVideo,
     offset_mismatch: '`Upload-Offset` is not the offset of the upload (409).',
@@ -103,7 +103,7 @@ export const deleteTusUpload = route({
   description: 'Removes an upload that is not complete, with its bytes.',
   params,
   status: 204,
-  refusals: { ...refusals, upload_finished: 'The upload is complete, and it is or becomes a video (409).' },
+  errorCodes: { ...errorCodes, upload_finished: 'The upload is complete, and it is or becomes a video (409).' },
   proxyTo,
 })
 

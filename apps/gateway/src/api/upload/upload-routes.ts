@@ -2,7 +2,7 @@ import { requireValid } from '@vitascope/errors'
 import { PolicyCondition } from '@vitascope/proto/encoding/v1/upload'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
-import { field, refuse } from '../../server/schema/field.ts'
+import { field, reject } from '../../server/schema/field.ts'
 import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
 import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
@@ -39,7 +39,7 @@ const plain = z.union([z.string(), z.number()])
 const condition = field(
   (value) => {
     const isGood = z.array(plain).length(3).safeParse(value).success || isOneField(value)
-    return isGood ? value : refuse('must be an object with one field, or a list of an operator and two values')
+    return isGood ? value : reject('must be an object with one field, or a list of an operator and two values')
   },
   z.union([z.record(z.string(), plain), z.array(plain).length(3)]).meta({
     description: 'A condition: `{"field": "value"}`, `["starts-with", "$field", "value"]` or `["content-length-range", "1", "1000000"]`.',
@@ -103,7 +103,7 @@ URL of that store. Only the policy limits the size of the body.`,
   status: 204,
   contentTypes: [],
   response: z.object({}),
-  refusals: {
+  errorCodes: {
     policy_refused: 'The signature, the time or a field does not match the policy (403).',
     entity_too_large: 'The file is larger than the policy allows (400).',
     entity_too_small: 'The file is smaller than the policy allows (400).',
@@ -169,7 +169,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     thumbnailUrl: schema.text('Always empty. Pictures are created when the file is used.'),
     presentation_id: schema.id('presentation').optional(),
   }),
-  refusals: {
+  errorCodes: {
     upload_not_found: 'The object does not exist, or its policy was signed for another organisation.',
     etag_mismatch: 'The stored object has another ETag (409).',
     presentation_not_found: 'The presentation does not exist.',

@@ -60,7 +60,7 @@ export const createUser = route({
     telephone_land: details.telephone_land.default(''),
   }),
   response: CreatedUserResponse,
-  refusals: { email_taken: 'The email address is already in use.', system_only: 'Only a system key may create system users.' },
+  errorCodes: { email_taken: 'The email address is already in use.', system_only: 'Only a system key may create system users.' },
   async handle({ payload }, { caller, services, call }) {
     const { user } = await services.users.createUser(
       {
@@ -90,7 +90,7 @@ export const deleteUser = route({
   description: 'Deletes a user and revokes all its keys.',
   params: z.object({ userId: id('user') }),
   response: z.object({ user_id: schema.id('user'), deleted: z.literal(true) }),
-  refusals: { last_system_user: 'The last system user cannot be deleted.' },
+  errorCodes: { last_system_user: 'The last system user cannot be deleted.' },
   async handle({ params }, { services, call }) {
     await services.users.deleteUser({ userId: params.userId }, call)
     return { user_id: params.userId, deleted: true as const }
@@ -135,7 +135,7 @@ export const updateUser = route({
     telephone_land: details.telephone_land.optional(),
   }),
   response: UserResponse,
-  refusals: {
+  errorCodes: {
     own_rights: 'A caller cannot change its own type or status.',
     email_taken: 'The email address is already in use.',
     last_system_user: 'The last system user must keep its type and status.',

@@ -4,7 +4,7 @@ import type { PublicNames } from '../../server/route/public-names.ts'
 import { type Context, route } from '../../server/route/route.ts'
 import { flag, idField, idOrNone, object, organisationIdField, text } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { QUOTA_REFUSALS } from '../shared/quota-refusals.ts'
+import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
 import { namedOrganisation } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
 import { sourceNames, sourceOf } from '../upload/upload-link.ts'
@@ -53,7 +53,7 @@ export const uploadVideo = route({
     job_id: schema.id('job'),
     action: z.enum(['new video', 'replace']),
   }),
-  refusals: QUOTA_REFUSALS,
+  errorCodes: QUOTA_ERRORS,
   publicNames: uploadNames('url'),
   async handle({ payload }, context) {
     const accepted = await acceptUpload(payload, 'url', false, context)
@@ -89,7 +89,7 @@ export const uploadVideoByScript = route({
       message: schema.text('Encoding state of the video.', waitingWord),
     })
     .meta({ description: 'JSON. With `callback`, a script: `/**/callback({…});`.' }),
-  refusals: QUOTA_REFUSALS,
+  errorCodes: QUOTA_ERRORS,
   publicNames: uploadNames('data.url'),
   async handle({ query }, context) {
     const { videoId } = await acceptUpload(query.data, 'data.url', true, context)

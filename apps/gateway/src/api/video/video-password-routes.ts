@@ -23,7 +23,7 @@ export const checkVideoPassword = route({
     .array(z.boolean())
     .length(1)
     .meta({ description: '`[true]` for the correct password. `[false]` for a wrong password, or if the video has no password.' }),
-  refusals: {
+  errorCodes: {
     passwords_busy: 'Too many passwords are being checked or set. Retry after the time in `Retry-After`.',
     video_expired: 'The video has expired. `detail` is the message for viewers.',
   },

@@ -85,7 +85,7 @@ export const getVideo = route({
   }),
   sharedByGuests: true,
   response: VideoResponse,
-  refusals: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
+  errorCodes: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params, query }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
     const record = toResponse(video, context.publicUrl)
@@ -128,7 +128,7 @@ export const deleteVideo = route({
   description: 'Deletes one video and keeps its media. The only video of a media cannot be deleted.',
   params: z.object({ videoId: id('video') }),
   response: z.object({ id: schema.id('video'), result: z.literal(true), deleted: schema.timestamp('Time of deletion.') }),
-  refusals: { only_publish: 'The video is the only one of its media. Delete the media instead.' },
+  errorCodes: { only_publish: 'The video is the only one of its media. Delete the media instead.' },
   async handle({ params }, { services, call }) {
     const { deleteTime } = await services.videos.deleteVideo({ videoId: params.videoId }, call)
     return { id: params.videoId, result: true as const, deleted: formatOptionalTimestamp(required(deleteTime, 'time of deletion')) }

@@ -77,7 +77,7 @@ export const createWebhook = route({
   status: 201,
   payload: z.strictObject({ organisation_id: organisationIdField().optional(), url, events, enabled: enabled.default(true) }),
   response: NewWebhookResponse,
-  refusals: { webhooks_full: 'The organisation already has 20 webhooks.' },
+  errorCodes: { webhooks_full: 'The organisation already has 20 webhooks.' },
   async handle({ payload }, context) {
     const { caller, services, call } = context
     const organisationId = requestedOrganisation(caller, payload.organisation_id)
@@ -152,7 +152,7 @@ export const testWebhook = route({
   status: 202,
   params: ofWebhook,
   response: z.object({ delivery_id: schema.id('delivery') }),
-  refusals: { ...disabled, delivery_waiting: 'The previous test has not ended.' },
+  errorCodes: { ...disabled, delivery_waiting: 'The previous test has not ended.' },
   async handle({ params }, { services, call }) {
     const { deliveryId } = await services.webhooks.testWebhook(params, call)
     return { delivery_id: deliveryId }
@@ -188,7 +188,7 @@ export const resendDelivery = route({
   status: 202,
   params: z.object({ webhookId: id('webhook'), deliveryId: id('delivery') }),
   response: z.object({ delivery_id: schema.id('delivery') }),
-  refusals: { ...disabled, delivery_waiting: 'The delivery has not ended.' },
+  errorCodes: { ...disabled, delivery_waiting: 'The delivery has not ended.' },
   async handle({ params }, { services, call }) {
     const { deliveryId } = await services.webhooks.resendDelivery(params, call)
     return { delivery_id: deliveryId }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isDomainError } from '@vitascope/errors'
 import type { Principal, UserKind } from '@vitascope/grpc'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { Limiter } from '../limits/limiter.ts'
 import type { Caller } from '../route/caller.ts'
@@ -23,10 +23,10 @@ export async function admitCaller(
   const holder = await identify()
   if (holder) context.keyId = holder.keyId
   if (route.access === 'public') return { caller: holder?.resources.has(route.resource) ? holder : { kind: 'guest' }, holder }
-  if (!holder) throw refusal('unauthenticated', 'KEY_REQUIRED', 'an API key is required; send it as Basic KEY:x or as Bearer KEY')
+  if (!holder) throw domainError('unauthenticated', 'KEY_REQUIRED', 'an API key is required; send it as Basic KEY:x or as Bearer KEY')
   if (!MAY_CALL[route.access].has(holder.userType)) throw NOT_ALLOWED[route.access](route.alternative)
   if (!holder.resources.has(route.resource)) {
-    throw refusal('forbidden', 'MISSING_RESOURCE', `the key lacks the resource ${route.resource}`)
+    throw domainError('forbidden', 'MISSING_RESOURCE', `the key lacks the resource ${route.resource}`)
   }
   return { caller: holder, holder }
 
@@ -62,14 +62,14 @@ const MAY_CALL: Record<Guarded, ReadonlySet<UserKind>> = {
 }
 
 const NOT_ALLOWED: Record<Guarded, (alternative: string | undefined) => Error> = {
-  user: () => refusal('forbidden', 'KEY_NOT_ALLOWED', 'this key must not call this endpoint'),
+  user: () => domainError('forbidden', 'KEY_NOT_ALLOWED', 'this key must not call this endpoint'),
   super: (alternative) =>
-    refusal(
+    domainError(
       'forbidden',
       'SUPER_USER_ONLY',
       withAlternative('only super users of the organisation and system users may do this', alternative),
     ),
-  system: (alternative) => refusal('forbidden', 'SYSTEM_ONLY', withAlternative('only system users may do this', alternative)),
+  system: (alternative) => domainError('forbidden', 'SYSTEM_ONLY', withAlternative('only system users may do this', alternative)),
 }
 
 function withAlternative(sentence: string, alternative: string | undefined): string {

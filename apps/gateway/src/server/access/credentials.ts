@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type DomainError, isDomainError } from '@vitascope/errors'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { hasKeyForm } from './key-form.ts'
 
 /** Returns the key of a request, or undefined for a guest. Throws 401 for a malformed key. */
@@ -42,5 +42,5 @@ function keyOf(header: string): string {
 }
 
 function malformed(why: string): DomainError {
-  return refusal('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${why}`)
+  return domainError('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${why}`)
 }

@@ -33,14 +33,14 @@ const KNOWN_TTL_MS = 86_400_000
  */
 const MAX_UNKNOWN = 64
 
-type Verdict = { holder: Omit<KeyHolder, 'key'>; expireTime: Date | undefined } | { refusal: DomainError }
+type Verdict = { holder: Omit<KeyHolder, 'key'>; expireTime: Date | undefined } | { error: DomainError }
 
 /** Creates a cache of auth's responses, indexed by the hash of the key. */
 export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceService>, 'authenticate'>): ApiKeyCache {
   const verdicts = createLoadingCache<Verdict>({
     max: MAX_KEYS,
     maxMissing: MAX_KEYS,
-    isMissing: (verdict) => 'refusal' in verdict,
+    isMissing: (verdict) => 'error' in verdict,
     ttlMs: lifetime,
   })
   /** Hashes of keys that were valid. */
@@ -49,7 +49,7 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
 
   async function lookUp(hash: string, key: string, requestId: string): Promise<Verdict> {
     const verdict = await authenticate(key, requestId)
-    if ('refusal' in verdict) known.delete(hash)
+    if ('error' in verdict) known.delete(hash)
     else known.set(hash, true)
     return verdict
   }
@@ -67,7 +67,7 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
       const response = await apiKeys.authenticate({ key }, serviceCall('gateway', requestId))
       return { holder: toHolder(response), expireTime: response.expireTime }
     } catch (error) {
-      if (isDomainError(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden')) return { refusal: error }
+      if (isDomainError(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden')) return { error }
       throw error
     }
   }
@@ -78,7 +78,7 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
       const isKnown = known.has(hash)
       if (!isKnown && !verdicts.last(hash)?.isFresh) await beforeLookup()
       const verdict = await verdicts.get(hash, () => (isKnown ? lookUp : lookUpUnknown)(hash, key, requestId))
-      if ('refusal' in verdict) throw verdict.refusal
+      if ('error' in verdict) throw verdict.error
       return { ...verdict.holder, key }
     },
     forget(keyIds) {
@@ -112,6 +112,6 @@ function toHolder(response: AuthenticateResponse): Omit<KeyHolder, 'key'> {
 
 /** Returns the cache time of a verdict. A valid key is not cached beyond its expiry. */
 function lifetime(verdict: Verdict): number {
-  if ('refusal' in verdict) return INVALID_TTL_MS
+  if ('error' in verdict) return INVALID_TTL_MS
   return verdict.expireTime ? Math.min(VALID_TTL_MS, verdict.expireTime.getTime() - Date.now()) : VALID_TTL_MS
 }

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import { escapeHtml, page, sendHtml } from '../http/page.ts'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import type { Route } from '../route/route.ts'
-import { GENERAL_CODES } from './refusal-docs.ts'
+import { GENERAL_CODES } from './error-docs.ts'
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
@@ -43,7 +43,7 @@ export function docsPages(routes: readonly Route[]): Router {
 function sendFile(file: string): RequestHandler {
   return (_request, response, next) =>
     response.sendFile(join(FOLDER, file), { maxAge: '1h', etag: true }, (error?: Error) => {
-      if (error && !response.headersSent) next(refusal('not_found', 'NOT_FOUND', 'no such file'))
+      if (error && !response.headersSent) next(domainError('not_found', 'NOT_FOUND', 'no such file'))
     })
 }
 
@@ -53,7 +53,7 @@ const START_SCRIPT = `window.addEventListener('DOMContentLoaded', () => {
 `
 
 function docsHtml(routes: readonly Route[]): string {
-  const routeCodes = routes.flatMap(({ refusals }) => Object.entries(refusals))
+  const routeCodes = routes.flatMap(({ errorCodes }) => Object.entries(errorCodes))
   const codes = new Map([...routeCodes, ...Object.entries(GENERAL_CODES)])
   const rows = [...codes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, text]) => row(code, text))
   return `<!doctype html>

@@ -4,7 +4,7 @@ import type { PayloadShape } from '../payload/payload-schema.ts'
 import { flatFields } from '../payload/payload-schema.ts'
 import type { Access, Route } from '../route/route.ts'
 import { indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
-import { generalRefusals, problemSchema } from './refusal-docs.ts'
+import { generalErrors, problemSchema } from './error-docs.ts'
 import { tagObjects } from './tags.ts'
 
 export type OpenApiDocument = ReturnType<OpenApiGeneratorV31['generateDocument']>
@@ -101,7 +101,7 @@ function sharedNames({ targets }: PathEntry): string[] {
 
 function operation(target: Target, names: readonly string[], payload: PayloadShape | undefined): RouteConfig {
   const { route, verb, path } = target
-  const statuses = generalRefusals(route, verb)
+  const statuses = generalErrors(route, verb)
   let index = 0
   return {
     method: verb,
@@ -113,7 +113,7 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     'x-acl-resource': route.resource,
     'x-access': route.access,
     'x-cost': route.cost,
-    ...(Object.keys(route.refusals).length > 0 && { 'x-refusals': route.refusals }),
+    ...(Object.keys(route.errorCodes).length > 0 && { 'x-refusals': route.errorCodes }),
     request: { params: paramsOf(target, names), query: queryOf(target), ...headersOf(target), ...body(target, payload) },
     responses: {
       [String(route.status)]: {
@@ -167,13 +167,13 @@ function operationId({ verb, path }: Target): string {
 
 function description({ route, documented }: Target): string {
   const first = `${route.verb.toUpperCase()} ${route.paths[0]?.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`
-  const refusals = Object.entries(route.refusals).map(([code, text]) => `- \`${code}\`: ${text}`)
+  const errorCodes = Object.entries(route.errorCodes).map(([code, text]) => `- \`${code}\`: ${text}`)
   return [
     ...(documented ? [] : [`Alias of \`${first}\`.`]),
     ...(route.description === '' ? [] : [route.description]),
     ACCESS_TEXT[route.access],
     ...(route.access === 'public' ? [] : [`ACL resource: \`${route.resource}\`.`]),
-    ...(refusals.length > 0 ? [`Specific error codes:\n${refusals.join('\n')}`] : []),
+    ...(errorCodes.length > 0 ? [`Specific error codes:\n${errorCodes.join('\n')}`] : []),
   ].join('\n\n')
 }
 

@@ -90,7 +90,7 @@ export function disableBodyTimeout(request: LimitedRequest): void {
 }
 
 const TOO_SLOW = 'ERR_HTTP_REQUEST_TIMEOUT'
-const REFUSALS: Readonly<Record<string, { status: number; code: string; detail: string }>> = {
+const PARSE_ERRORS: Readonly<Record<string, { status: number; code: string; detail: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, code: 'headers_too_large', detail: 'the headers have more than 16 KiB' },
   [TOO_SLOW]: { status: 408, code: 'request_timeout', detail: 'the request took too long to arrive' },
 }
@@ -106,7 +106,7 @@ function rejectConnection(error: NodeJS.ErrnoException, socket: Duplex, publicUr
     socket.destroy()
     return
   }
-  const { status, code, detail } = REFUSALS[error.code ?? ''] ?? MALFORMED
+  const { status, code, detail } = PARSE_ERRORS[error.code ?? ''] ?? MALFORMED
   const requestId = randomUUID()
   const body = JSON.stringify(problemDocument(publicUrl, { status, code, detail, instance: '/', requestId }))
   socket.end(

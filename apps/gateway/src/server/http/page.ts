@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express'
 import { answerOptions } from './cors.ts'
-import { refusal } from './problem.ts'
+import { domainError } from './problem.ts'
 import { requestContext } from './request-context.ts'
 
 /**
@@ -15,7 +15,7 @@ export function page(template: string, handle: RequestHandler): RequestHandler {
     if (request.method === 'GET' || request.method === 'HEAD') return handle(request, response, next)
     if (request.method === 'OPTIONS') return answerOptions(request, response, VERBS)
     response.setHeader('Allow', VERBS)
-    throw refusal('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
+    throw domainError('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
   }
 }
 

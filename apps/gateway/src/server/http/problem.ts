@@ -70,24 +70,24 @@ export interface ProblemResponse {
  * becomes `internal` without details.
  */
 export function problemOf(error: unknown, context: RequestContext, publicUrl: string): ProblemResponse {
-  const refusal = asRefusal(error)
-  const code = refusal?.reason.toLowerCase() ?? 'internal'
-  const status = refusal ? statusOf(refusal) : 500
+  const publicError = toPublicError(error)
+  const code = publicError?.reason.toLowerCase() ?? 'internal'
+  const status = publicError ? statusOf(publicError) : 500
   const hide = withoutSecrets(context.secrets)
   const problem: Problem = {
     ...problemDocument(publicUrl, {
       status,
       code,
-      detail: refusal ? hide(refusal.message) : 'internal error; its log entry has the request id',
+      detail: publicError ? hide(publicError.message) : 'internal error; its log entry has the request id',
       instance: context.instance(),
       requestId: context.requestId,
     }),
-    ...(refusal &&
-      refusal.fields.length > 0 && {
-        errors: refusal.fields.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field: hide(field), message: hide(message) })),
+    ...(publicError &&
+      publicError.fields.length > 0 && {
+        errors: publicError.fields.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field: hide(field), message: hide(message) })),
       }),
   }
-  return { problem, headers: headersOf(refusal, status), isInternal: status === 500 }
+  return { problem, headers: headersOf(publicError, status), isInternal: status === 500 }
 }
 
 /** Returns a problem document (RFC 9457) in the field order of the API. */
@@ -99,32 +99,32 @@ export function problemDocument(
   return { type: `${publicUrl}/docs#${code}`, title, status, detail, instance, code, request_id: requestId }
 }
 
-export function statusOf(refusal: DomainError): number {
-  return STATUS_OF_REASON[refusal.reason] ?? STATUS_OF_KIND[refusal.kind]
+export function statusOf(error: DomainError): number {
+  return STATUS_OF_REASON[error.reason] ?? STATUS_OF_KIND[error.kind]
 }
 
 /** Creates an error whose kind or reason has a status in the tables above. */
-export function refusal(kind: ErrorKind, reason: string, message: string, retryAfter?: number): DomainError {
+export function domainError(kind: ErrorKind, reason: string, message: string, retryAfter?: number): DomainError {
   return new DomainError(kind, reason, message, retryAfter === undefined ? {} : { retryAfter })
 }
 
 /** Returns undefined for internal errors. An aborted call becomes a retryable `unavailable`. */
-function asRefusal(error: unknown): DomainError | undefined {
+function toPublicError(error: unknown): DomainError | undefined {
   if (isDomainError(error)) return INTERNAL_REASONS.has(error.reason) ? undefined : error
   if (error instanceof DOMException && error.name === 'AbortError') {
-    return refusal('unavailable', 'SERVICE_UNAVAILABLE', 'a service closed the connection; try again', 1)
+    return domainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service closed the connection; try again', 1)
   }
   return undefined
 }
 
-function headersOf(refused: DomainError | undefined, status: number): Record<string, string> {
-  const retryAfter = refused?.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
+function headersOf(error: DomainError | undefined, status: number): Record<string, string> {
+  const retryAfter = error?.retryAfter ?? (status === 429 || status === 503 ? 1 : undefined)
   return {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
     ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="Vitascope", charset="UTF-8"' }),
     ...(retryAfter !== undefined && { 'Retry-After': String(Math.max(1, Math.ceil(retryAfter))) }),
-    ...(refused instanceof RateLimited && refused.headers),
+    ...(error instanceof RateLimited && error.headers),
   }
 }
 

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from './middleware.ts'
-import { refusal } from './problem.ts'
+import { domainError } from './problem.ts'
 
 /** Rejects requests that Node accepts but that two HTTP servers could interpret differently. */
 export const rejectAmbiguousRequests: Middleware = (request) => {
   const ambiguity = findAmbiguity(request)
-  if (ambiguity !== undefined) throw refusal('invalid', 'BAD_REQUEST', ambiguity)
+  if (ambiguity !== undefined) throw domainError('invalid', 'BAD_REQUEST', ambiguity)
 }
 
 /** Headers that must not be repeated. */

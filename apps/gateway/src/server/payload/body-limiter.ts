@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { DomainError } from '@vitascope/errors'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { hasBody, readBody } from './body.ts'
 
 /**
@@ -113,7 +113,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   function enforceMinimumRate(body: Body): () => void {
     const left = () => body.startedAt + bounds.graceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
     const check = () => {
-      if (left() <= 0) body.cut(refusal('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
+      if (left() <= 0) body.cut(domainError('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
       else timer = setTimeout(check, left())
     }
     let timer: NodeJS.Timeout | undefined
@@ -127,7 +127,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
 }
 
 function cut(body: Body | undefined): void {
-  body?.cut(refusal('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
+  body?.cut(domainError('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
 }
 
 function oldestOf({ bodies }: Sent): Body | undefined {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 
 const MAX_BYTES = 1024 * 1024
 
@@ -65,5 +65,5 @@ function concatChunks(chunks: readonly Buffer[]): Buffer {
 }
 
 function tooLarge() {
-  return refusal('invalid', 'PAYLOAD_TOO_LARGE', 'the body has more than 1 MiB')
+  return domainError('invalid', 'PAYLOAD_TOO_LARGE', 'the body has more than 1 MiB')
 }

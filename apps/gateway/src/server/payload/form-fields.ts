@@ -1,7 +1,7 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
 import { z } from 'zod'
+import { fieldPath } from './field-errors.ts'
 import { parseJsonText } from './json-text.ts'
-import { fieldPath } from './refusals.ts'
 import type { Pair } from './urlencoded.ts'
 
 /** How a form encodes a field. */

@@ -1,7 +1,7 @@
 import { invalid } from '@vitascope/errors'
 import { isStorable } from '@vitascope/request'
+import { fieldPath, invalidField, malformed, Problems } from './field-errors.ts'
 import { MalformedItem } from './lenient-list.ts'
-import { fieldPath, invalidField, malformed, Problems } from './refusals.ts'
 
 const MAX_DEPTH = 32
 /** Maximum number of items of one object or array. The bounds of each endpoint are lower. */

@@ -1,6 +1,6 @@
 import type { FieldError } from '@vitascope/errors'
 import { z } from 'zod'
-import { addIssue, Problems } from './refusals.ts'
+import { addIssue, Problems } from './field-errors.ts'
 
 /**
  * Maximum number of problems in the message of a malformed item. Further problems are only counted.

@@ -1,7 +1,7 @@
 import { Busboy } from '@fastify/busboy'
 import { invalid } from '@vitascope/errors'
 import { isStorable } from '@vitascope/request'
-import { fieldPath, invalidField, malformed, Problems } from './refusals.ts'
+import { fieldPath, invalidField, malformed, Problems } from './field-errors.ts'
 import { MAX_FIELDS, type Pair } from './urlencoded.ts'
 
 /** The parser receives all bytes at once, so if it has not finished by then it never will. */

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { invalid } from '@vitascope/errors'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { parseCanonicalJson, Validated } from './canonical-json.ts'
+import { fieldPath, invalidField, malformed } from './field-errors.ts'
 import { unflatten } from './form-fields.ts'
 import { parseJsonItems, parseJsonText } from './json-text.ts'
 import { parseMultipartForm } from './multipart-form.ts'
 import type { PayloadSchema } from './payload-schema.ts'
-import { fieldPath, invalidField, malformed } from './refusals.ts'
 import { type Pair, parseUrlencoded } from './urlencoded.ts'
 
 type PayloadForm = Pick<PayloadSchema, 'kinds' | 'flatItem' | 'lenient' | 'plainJson' | 'fastParse' | 'fileAdvice'>
@@ -70,5 +70,5 @@ function textOf(bytes: Buffer): string {
 }
 
 function unsupported(message: string) {
-  return refusal('invalid', 'UNSUPPORTED_MEDIA_TYPE', message)
+  return domainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', message)
 }

@@ -1,4 +1,4 @@
-import { fieldPath, invalidField, malformed } from './refusals.ts'
+import { fieldPath, invalidField, malformed } from './field-errors.ts'
 
 /** A decoded name and value of a form or query. */
 export type Pair = readonly [name: string, value: string]

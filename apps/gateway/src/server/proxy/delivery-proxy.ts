@@ -5,7 +5,7 @@ import { widestGroup } from '@vitascope/security'
 import type { Logger } from '@vitascope/telemetry'
 import type { Request, RequestHandler, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { type RequestContext, requestContext } from '../http/request-context.ts'
 import { markResponseStarted } from '../limits/viewer-paths.ts'
 
@@ -49,10 +49,10 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
     context.instance = () => '/delivery'
     if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method)) {
       response.setHeader('Allow', VERBS)
-      throw refusal('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
+      throw domainError('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
     }
     if (request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0) {
-      throw refusal('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')
+      throw domainError('invalid', 'BAD_REQUEST', 'a request for a file must not have a body')
     }
     const client = widestGroup(context.address)
     const end = downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() })
@@ -70,7 +70,7 @@ export function deliveryProxy({ origin, agent }: HttpService, downloads: Transfe
       }
       log.warn({ err: error, request_id: context.requestId }, 'delivery unreachable')
       if (response.headersSent) response.destroy()
-      else next(refusal('unavailable', 'SERVICE_UNAVAILABLE', 'delivery is unreachable; try again', 1))
+      else next(domainError('unavailable', 'SERVICE_UNAVAILABLE', 'delivery is unreachable; try again', 1))
     })
     void proxy(request, response, next)
   }

@@ -6,7 +6,7 @@ import { widestGroup } from '@vitascope/security'
 import type { Logger } from '@vitascope/telemetry'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import { disableBodyTimeout } from '../http/http-server.ts'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { requestContext } from '../http/request-context.ts'
 import { hasBody } from '../payload/body.ts'
 import { MIN_BYTES_PER_SECOND } from './transfers.ts'
@@ -71,7 +71,7 @@ export function createUploadProxy({
   })
   const unreachable = (error: unknown) => {
     log.warn({ err: error }, 'forwarding an upload to encoding failed')
-    return refusal('unavailable', 'SERVICE_UNAVAILABLE', 'uploads are temporarily unavailable; try again', 1)
+    return domainError('unavailable', 'SERVICE_UNAVAILABLE', 'uploads are temporarily unavailable; try again', 1)
   }
 
   return async (request, response, { path, principal }) => {
@@ -136,8 +136,8 @@ interface ForwardedUpload {
 }
 
 function cutError(reason: CutReason): DomainError {
-  if (reason === 'displaced') return refusal('unavailable', 'OVERLOADED', 'too many uploads are active; try again', 1)
-  return refusal('invalid', 'REQUEST_TIMEOUT', `the upload is slower than ${MIN_BYTES_PER_SECOND} bytes a second`)
+  if (reason === 'displaced') return domainError('unavailable', 'OVERLOADED', 'too many uploads are active; try again', 1)
+  return domainError('invalid', 'REQUEST_TIMEOUT', `the upload is slower than ${MIN_BYTES_PER_SECOND} bytes a second`)
 }
 
 /** Request headers that concern the upload. All others stay between client and gateway. */

@@ -115,7 +115,7 @@ export interface Route<
    * Stable error codes that only this route has, for the docs: `{ only_publish: 'The video is the
    * only one of its media.' }`.
    */
-  refusals: Readonly<Record<string, string>>
+  errorCodes: Readonly<Record<string, string>>
   /**
    * Public names of proto fields where they differ. They replace the proto names in field errors of
    * services. A route with a `cursor` has the names of the paging fields too.
@@ -215,7 +215,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
       | 'bypassExpress'
       | 'status'
       | 'contentTypes'
-      | 'refusals'
+      | 'errorCodes'
       | 'publicNames'
       | 'readOnly'
       | 'sharedByGuests'
@@ -276,7 +276,7 @@ export function route<
     status: declared.status ?? 200,
     response: declared.response,
     contentTypes: declared.contentTypes ?? ['application/json'],
-    refusals: declared.refusals ?? {},
+    errorCodes: declared.errorCodes ?? {},
     publicNames,
     readOnly: declared.readOnly ?? true,
     sharedByGuests: declared.sharedByGuests ?? false,

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { Router } from 'express'
 import { answerOptions } from '../http/cors.ts'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { requestContext } from '../http/request-context.ts'
 import type { Route, Verb } from '../route/route.ts'
 import { incompletePaths, indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
@@ -56,13 +56,13 @@ function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, 
     if (method === 'options') return answerOptions(request, response, verbs, options)
     const longerPath = longerPaths.get(request.path.replace(/\/$/, ''))
     if (longerPath !== undefined)
-      throw refusal(
+      throw domainError(
         'not_found',
         'NOT_FOUND',
         `this path is incomplete; a longer path is /v2${longerPath.replaceAll(/:(\w+)/g, (_, name: string) => `{${publicName(name)}}`)}`,
       )
     response.setHeader('Allow', verbs)
-    throw refusal('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
+    throw domainError('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${verbs}`)
   }
 }
 

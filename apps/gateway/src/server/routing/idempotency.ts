@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Idempotency } from '@vitascope/grpc'
-import { invalidField } from '../payload/refusals.ts'
+import { invalidField } from '../payload/field-errors.ts'
 import type { Caller } from '../route/caller.ts'
 import type { Target } from '../route/route-index.ts'
 import type { Input } from './input.ts'

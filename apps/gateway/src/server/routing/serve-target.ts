@@ -6,7 +6,7 @@ import { admitCaller, principalOf } from '../access/access-check.ts'
 import type { ApiKeyCache } from '../access/key-cache.ts'
 import type { AuditLog } from '../audit/audit-log.ts'
 import { runAudited } from '../audit/audited.ts'
-import { refusal } from '../http/problem.ts'
+import { domainError } from '../http/problem.ts'
 import { ClientDisconnect, type RequestContext, requestContext } from '../http/request-context.ts'
 import type { ConcurrencyLimit } from '../limits/adaptive-concurrency-limit.ts'
 import type { EventBudgets } from '../limits/event-budgets.ts'
@@ -14,8 +14,8 @@ import { type Limiter, type Payer, payerName } from '../limits/limiter.ts'
 import type { PasswordAttempts } from '../limits/password-attempts.ts'
 import type { UnknownIds } from '../limits/viewer-paths.ts'
 import type { BodyLimiter } from '../payload/body-limiter.ts'
+import { invalidField } from '../payload/field-errors.ts'
 import { readPayload } from '../payload/payload.ts'
-import { invalidField } from '../payload/refusals.ts'
 import { type Pair, parseUrlencoded } from '../payload/urlencoded.ts'
 import type { UploadProxy } from '../proxy/upload-proxy.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
@@ -162,7 +162,7 @@ async function readRequestBody(
   } catch (error) {
     const isForm = request.headers['content-type']?.startsWith('multipart/form-data') === true
     if (!isForm || route.fileAdvice === undefined || !isDomainError(error) || error.reason !== 'PAYLOAD_TOO_LARGE') throw error
-    throw refusal('invalid', error.reason, `${error.message}; ${route.fileAdvice}`)
+    throw domainError('invalid', error.reason, `${error.message}; ${route.fileAdvice}`)
   }
 }
 

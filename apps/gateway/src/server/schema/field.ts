@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** An error message that follows the field name in a sentence. */
-export class Refusal {
+export class Rejection {
   readonly message: string
 
   constructor(message: string) {
@@ -9,8 +9,8 @@ export class Refusal {
   }
 }
 
-export function refuse(message: string): Refusal {
-  return new Refusal(message)
+export function reject(message: string): Rejection {
+  return new Rejection(message)
 }
 
 /** Returns the error option for zod's own checks. A missing field has a message of its own. */
@@ -20,13 +20,13 @@ export function problem(message: string): { error: (issue: { input?: unknown }) 
 
 /**
  * Returns the schema of a field of a path, query or payload. `read` receives the input, of any
- * type, and returns the value or a `Refusal`. `schema` is the schema of the value, which the API
+ * type, and returns the value or a `Rejection`. `schema` is the schema of the value, which the API
  * document shows too.
  */
 export function field<Schema extends z.ZodType>(read: (value: unknown) => unknown, schema: Schema): z.ZodPreprocess<Schema> {
   return z.preprocess((value, context) => {
-    const result = value === undefined ? refuse('is required') : read(value)
-    if (!(result instanceof Refusal)) return result
+    const result = value === undefined ? reject('is required') : read(value)
+    if (!(result instanceof Rejection)) return result
     context.addIssue({ code: 'custom', message: result.message, input: value })
     return z.NEVER
   }, schema)

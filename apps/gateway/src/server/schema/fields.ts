@@ -4,7 +4,7 @@ import { parseAddressRules } from '@vitascope/security'
 import { z } from 'zod'
 import { parseJsonText } from '../payload/json-text.ts'
 import { isDay, parseTimestamp, parseZonedTimestamp } from './dates.ts'
-import { type Clash, checked, field, problem, Refusal, refuse } from './field.ts'
+import { type Clash, checked, field, problem, Rejection, reject } from './field.ts'
 
 /** Metadata of a field in the API document. */
 export interface FieldDocs {
@@ -28,7 +28,7 @@ export function id(noun: string, docs: FieldDocs = {}) {
 /** Any other text in a path that identifies something. */
 export function pathPart(docs: FieldDocs) {
   return field(
-    (value) => (typeof value !== 'string' || !isStorable(value) ? refuse(NOT_STORABLE) : value.slice(0, MAX_PATH_PART_LENGTH)),
+    (value) => (typeof value !== 'string' || !isStorable(value) ? reject(NOT_STORABLE) : value.slice(0, MAX_PATH_PART_LENGTH)),
     z.string().meta(docs),
   )
 }
@@ -55,7 +55,7 @@ export function idOrNone(noun: string, docs: FieldDocs = {}) {
 export function organisationIdField(docs: FieldDocs = {}) {
   return field(
     (value) => {
-      if (typeof value === 'string') return isStorable(value) ? value.slice(0, MAX_PATH_PART_LENGTH) : refuse(NOT_STORABLE)
+      if (typeof value === 'string') return isStorable(value) ? value.slice(0, MAX_PATH_PART_LENGTH) : reject(NOT_STORABLE)
       return readId(value)
     },
     z.string().meta({
@@ -72,7 +72,7 @@ export function int({ min, max }: { min: number; max: number }, docs: FieldDocs 
   return field(
     (value) => {
       const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
-      return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? number : refuse(message)
+      return Number.isSafeInteger(number) && Number(number) >= min && Number(number) <= max ? number : reject(message)
     },
     z.int(problem(message)).min(min).max(max).meta(docs),
   )
@@ -84,7 +84,7 @@ export function decimal({ min, max }: { min: number; max: number }, docs: FieldD
   return field(
     (value) => {
       const number = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,20})?$/.test(value) ? Number(value) : value
-      return typeof number === 'number' && number >= min && number <= max ? number : refuse(message)
+      return typeof number === 'number' && number >= min && number <= max ? number : reject(message)
     },
     z.number(problem(message)).min(min).max(max).meta(docs),
   )
@@ -103,7 +103,7 @@ const flags = new Map<unknown, boolean>([
 
 /** A boolean: `0` or `1`, `"0"` or `"1"`, true or false. */
 export function flag(docs: FieldDocs = {}) {
-  return field((value) => flags.get(value) ?? refuse('must be 0 or 1, true or false'), z.boolean().meta(docs))
+  return field((value) => flags.get(value) ?? reject('must be 0 or 1, true or false'), z.boolean().meta(docs))
 }
 
 /** A field that can be cleared: an empty text or null becomes null. */
@@ -119,12 +119,12 @@ export function text(
 ) {
   return field(
     (value) => {
-      if (typeof value !== 'string') return refuse('must be a text')
-      if (!isStorable(value)) return refuse(NOT_STORABLE)
-      if (lengthUpTo(value, max) > max) return refuse(`must have at most ${max} characters`)
-      if (min > 0 && value.trim() === '') return refuse('must not be blank')
-      if (lengthUpTo(value, max) < min) return refuse(`must have at least ${min} characters`)
-      return pattern === undefined || pattern.test(value) ? value : refuse(message ?? 'is malformed')
+      if (typeof value !== 'string') return reject('must be a text')
+      if (!isStorable(value)) return reject(NOT_STORABLE)
+      if (lengthUpTo(value, max) > max) return reject(`must have at most ${max} characters`)
+      if (min > 0 && value.trim() === '') return reject('must not be blank')
+      if (lengthUpTo(value, max) < min) return reject(`must have at least ${min} characters`)
+      return pattern === undefined || pattern.test(value) ? value : reject(message ?? 'is malformed')
     },
     z.string().meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max, ...docs }),
   )
@@ -138,7 +138,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 /** `YYYY-MM-DD HH:mm:ss` in UTC. */
 export function timestamp(docs: FieldDocs = {}) {
   return field(
-    (value) => (typeof value === 'string' && parseTimestamp(value)) || refuse('must be a time such as 2030-12-31 23:59:59'),
+    (value) => (typeof value === 'string' && parseTimestamp(value)) || reject('must be a time such as 2030-12-31 23:59:59'),
     z.date().meta({ type: 'string', example: '2030-12-31 23:59:59', ...docs }),
   )
 }
@@ -146,7 +146,7 @@ export function timestamp(docs: FieldDocs = {}) {
 /** `YYYY-MM-DD`: an existing day, with years 1 to 9999. */
 export function day(docs: FieldDocs = {}) {
   return field(
-    (value) => (typeof value === 'string' && isDay(value) ? value : refuse('must be a day such as 2030-12-31')),
+    (value) => (typeof value === 'string' && isDay(value) ? value : reject('must be a day such as 2030-12-31')),
     z.string().meta({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', ...docs }),
   )
 }
@@ -157,7 +157,7 @@ export function expiry(docs: FieldDocs = {}) {
     (value) => {
       if (value === '' || value === null) return null
       const message = 'must be a time with a zone such as 2030-12-31 23:59:59 GMT; the zone is GMT, UTC, Z, +02:00 or an IANA name'
-      return (typeof value === 'string' && parseZonedTimestamp(value)) || refuse(message)
+      return (typeof value === 'string' && parseZonedTimestamp(value)) || reject(message)
     },
     z
       .date()
@@ -180,9 +180,9 @@ export function jsonObject(maxBytes: number, docs: FieldDocs = {}) {
     (value) => {
       if (value === '' || value === null) return ''
       const found = asObject(value)
-      if (found instanceof Refusal) return found
+      if (found instanceof Rejection) return found
       const written = JSON.stringify(found)
-      return Buffer.byteLength(written) <= maxBytes ? written : refuse(`must have at most ${maxBytes} bytes of JSON`)
+      return Buffer.byteLength(written) <= maxBytes ? written : reject(`must have at most ${maxBytes} bytes of JSON`)
     },
     z.string().meta({ type: ['object', 'null'], additionalProperties: true, ...docs }),
   )
@@ -197,10 +197,10 @@ export function map<Value extends z.ZodType>(
   return field(
     (sent) => {
       const found = asObject(sent)
-      if (found instanceof Refusal) return found
+      if (found instanceof Rejection) return found
       // A zod record drops this name silently.
-      if (Object.hasOwn(found, '__proto__')) return refuse(`has an invalid name: ${keyMessage}`)
-      return Object.keys(found).length > max ? refuse(`must have at most ${max} entries`) : found
+      if (Object.hasOwn(found, '__proto__')) return reject(`has an invalid name: ${keyMessage}`)
+      return Object.keys(found).length > max ? reject(`must have at most ${max} entries`) : found
     },
     z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(docs),
   )
@@ -234,7 +234,7 @@ export function tag(docs: FieldDocs = {}) {
 /** A language code in canonical form. `_` is accepted for `-`. */
 export function language(docs: FieldDocs = {}) {
   return field(
-    (value) => (typeof value === 'string' && canonicalLanguage(value)) || refuse('must be a language code such as en or pt-BR'),
+    (value) => (typeof value === 'string' && canonicalLanguage(value)) || reject('must be a language code such as en or pt-BR'),
     z.string().meta({ example: 'en-GB', ...docs }),
   )
 }
@@ -244,7 +244,7 @@ export function language(docs: FieldDocs = {}) {
  */
 export function addressList(max: number, docs: FieldDocs = {}) {
   const network = field(
-    (value) => (typeof value === 'string' && canonicalNetwork(value)) || refuse('must be an address, or a network such as 192.0.2.0/24'),
+    (value) => (typeof value === 'string' && canonicalNetwork(value)) || reject('must be an address, or a network such as 192.0.2.0/24'),
     z.string().meta({ example: '192.0.2.0/24' }),
   )
   return list(
@@ -254,23 +254,23 @@ export function addressList(max: number, docs: FieldDocs = {}) {
   )
 }
 
-function readId(value: unknown): string | Refusal {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) return refuse('must be an id; send ids as strings')
+function readId(value: unknown): string | Rejection {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return reject('must be an id; send ids as strings')
   const written = typeof value === 'number' ? String(value) : value
-  return typeof written === 'string' && isId(written) ? written : refuse('must be an id: digits that do not begin with 0')
+  return typeof written === 'string' && isId(written) ? written : reject('must be an id: digits that do not begin with 0')
 }
 
-function asObject(value: unknown): object | Refusal {
+function asObject(value: unknown): object | Rejection {
   const found = typeof value === 'string' ? parseJson(value) : value
-  if (found instanceof Refusal) return found
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : refuse('must be an object')
+  if (found instanceof Rejection) return found
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : reject('must be an object')
 }
 
 function parseJson(text: string): unknown {
   try {
     return parseJsonText(text, 'value')
   } catch (error) {
-    if (isDomainError(error)) return refuse(error.fields[0]?.message ?? `must be valid JSON: ${error.message}`)
+    if (isDomainError(error)) return reject(error.fields[0]?.message ?? `must be valid JSON: ${error.message}`)
     throw error
   }
 }

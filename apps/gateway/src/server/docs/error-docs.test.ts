@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { routes } from '../../table.ts'
-import { GENERAL_CODES, generalRefusals } from './refusal-docs.ts'
+import { GENERAL_CODES, generalErrors } from './error-docs.ts'
 
 const documented = (verb: string, path: string) => {
   const route = routes.find((one) => one.verb === verb && one.paths[0] === path)
   if (!route) throw new Error(`no route ${verb} ${path}`)
-  return Object.keys(generalRefusals(route, route.verb))
+  return Object.keys(generalErrors(route, route.verb))
 }
 
 test.each([

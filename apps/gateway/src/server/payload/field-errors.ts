@@ -1,10 +1,10 @@
 import { type DomainError, type FieldError, invalid } from '@vitascope/errors'
 import type { z } from 'zod'
-import { MAX_ERRORS, refusal } from '../http/problem.ts'
+import { domainError, MAX_ERRORS } from '../http/problem.ts'
 
 /** Error for a payload that cannot be parsed. */
 export function malformed(message: string): DomainError {
-  return refusal('invalid', 'MALFORMED_PAYLOAD', message)
+  return domainError('invalid', 'MALFORMED_PAYLOAD', message)
 }
 
 export function invalidField(field: string, message: string): DomainError {

@@ -1,5 +1,5 @@
 /** Errors of every route that starts work for an organisation. */
-export const QUOTA_REFUSALS = {
+export const QUOTA_ERRORS = {
   quota_bytes:
     'The stored bytes and the reservations of active uploads and jobs use up the `bytes` quota of the organisation. `detail` states ' +
     'the numbers.',

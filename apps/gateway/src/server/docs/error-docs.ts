@@ -19,7 +19,7 @@ export const problemSchema = z
   .meta({ id: 'Problem', description: 'Problem document (RFC 9457).' })
 
 /** Returns the error statuses of a route, with their descriptions. */
-export function generalRefusals(route: Route, verb: Verb): Record<string, string> {
+export function generalErrors(route: Route, verb: Verb): Record<string, string> {
   const isWrite = verb !== 'get'
   const requiresKey = route.access !== 'public'
   return {

@@ -1,7 +1,7 @@
 /** Thrown when a start is not possible. The message is for the user. */
-export class StartRefused extends Error {
+export class StartError extends Error {
   constructor(message: string) {
     super(message)
-    this.name = 'StartRefused'
+    this.name = 'StartError'
   }
 }
