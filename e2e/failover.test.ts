@@ -20,7 +20,7 @@ const TIMES = {
   VITASCOPE_WORKER_HEARTBEAT_MS: '500',
   VITASCOPE_RECONCILE_MS: '300',
   // A restarted job must not find files to resume from.
-  VITASCOPE_SOURCES_KEPT: '0',
+  VITASCOPE_KEEP_SOURCES: '0',
 }
 
 let folder: string

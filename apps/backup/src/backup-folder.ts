@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DumpedSequence, DumpedTable } from '@vitascope/postgres'
-import { BackupRefused } from './refusal.ts'
+import { BackupError } from './backup-error.ts'
 
 /** An object of a backup. */
 export interface BackedObject {
@@ -52,12 +52,12 @@ export const paths = {
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
-    if (manifest.format !== 1) throw new BackupRefused(`the backup in ${folder} was made by a later version: use that version`)
+    if (manifest.format !== 1) throw new BackupError(`the backup in ${folder} was made by a later version: use that version`)
     return manifest
   } catch (error) {
-    if (error instanceof SyntaxError) throw new BackupRefused(`${join(folder, MANIFEST)} is not a valid manifest of a backup`)
+    if (error instanceof SyntaxError) throw new BackupError(`${join(folder, MANIFEST)} is not a valid manifest of a backup`)
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOTDIR') throw new BackupRefused(`${folder} is not a folder: its path contains a file`)
+    if (code === 'ENOTDIR') throw new BackupError(`${folder} is not a folder: its path contains a file`)
     if (code !== 'ENOENT') throw error
   }
   return undefined
@@ -74,7 +74,7 @@ export async function beginRun(folder: string): Promise<string> {
   })
   const foreign = there.find((name) => !isOurs(name))
   if (foreign !== undefined)
-    throw new BackupRefused(`${folder} contains ${foreign}, which is not part of a backup: use a new folder, or that of an earlier backup`)
+    throw new BackupError(`${folder} contains ${foreign}, which is not part of a backup: use a new folder, or that of an earlier backup`)
   const run = `run-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}-${randomBytes(3).toString('hex')}`
   await mkdir(join(folder, run), { recursive: true, mode: 0o700 })
   await mkdir(paths.secrets(folder), { recursive: true, mode: 0o700 })

@@ -8,7 +8,7 @@ import { createGzip } from 'node:zlib'
 import { type DumpedTable, type Snapshot, takeSnapshot } from '@vitascope/postgres'
 import { type ObjectInfo, type ObjectStorage, openFileStorage, unsyncedDisk } from '@vitascope/storage'
 import { type BackedObject, beginRun, finishRun, type Manifest, paths, readManifest } from './backup-folder.ts'
-import { copyObjects, syncAll, withKnown } from './copy-objects.ts'
+import { copyObjects, syncAll, withEarlier } from './copy-objects.ts'
 import { LEVEL, readLines, writeLines } from './json-lines.ts'
 import { readReferencedObjects } from './referenced-objects.ts'
 import { holdSweep } from './sweep-hold.ts'
@@ -22,9 +22,9 @@ export interface BackupSource {
 }
 
 /** Query for the objects to back up. It runs in the same snapshot as the rows. */
-const NAMES = `select name, is_required from encoding.stored_name where is_kept order by name collate "C"`
+const REFERENCED_NAMES = `select name, is_required from encoding.stored_name where is_kept order by name collate "C"`
 /** Tables that are excluded, because they only concern the current moment and the backup itself. */
-const WITHOUT = ['sweep_hold']
+const EXCLUDED_TABLES = ['sweep_hold']
 
 /**
  * Writes a consistent snapshot of the platform into a folder: first the rows, all from one database
@@ -50,7 +50,7 @@ export async function backUp(source: BackupSource, folder: string, print: (line:
       ...{ objects: { count, bytes }, missing, secrets },
     }
     await finishRun(folder, manifest)
-    if (earlier) await removeOld(folder, run)
+    if (earlier) await deleteObsoleteObjects(folder, run)
     return manifest
   } finally {
     await hold.release()
@@ -58,9 +58,13 @@ export async function backUp(source: BackupSource, folder: string, print: (line:
 }
 
 async function dumpDatabase({ urls }: BackupSource, folder: string, run: string) {
-  const snapshot = await takeSnapshot(urls, WITHOUT)
+  const snapshot = await takeSnapshot(urls, EXCLUDED_TABLES)
   try {
-    await pipeline(snapshot.select('encoding', NAMES), createGzip(LEVEL), createWriteStream(paths.names(folder, run), { mode: 0o600 }))
+    await pipeline(
+      snapshot.select('encoding', REFERENCED_NAMES),
+      createGzip(LEVEL),
+      createWriteStream(paths.names(folder, run), { mode: 0o600 }),
+    )
     const tables: Manifest['schemas'][number]['tables'] = []
     for (const table of snapshot.tables) tables.push(await dumpTable(snapshot, table, paths.table(folder, run, table)))
     return {
@@ -81,9 +85,9 @@ async function dumpTable(snapshot: Snapshot, table: DumpedTable, file: string) {
   const { stream, rows } = snapshot.read(table)
   const hash = createHash('sha256')
   const hashing = new Transform({
-    transform(part: Buffer, _encoding, done) {
-      hash.update(part)
-      done(null, part)
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk)
+      done(null, chunk)
     },
   })
   await pipeline(stream, hashing, createGzip(LEVEL), createWriteStream(file, { mode: 0o600 }))
@@ -91,58 +95,58 @@ async function dumpTable(snapshot: Snapshot, table: DumpedTable, file: string) {
 }
 
 async function backUpObjects(from: ObjectStorage, folder: string, run: string, earlier: Manifest | undefined) {
-  const to = await openFileStorage({ root: paths.objects(folder), staleAfterMs: 0, disk: unsyncedDisk })
-  const wanted = readReferencedObjects(paths.names(folder, run))
+  const target = await openFileStorage({ root: paths.objects(folder), staleAfterMs: 0, disk: unsyncedDisk })
+  const referenced = readReferencedObjects(paths.names(folder, run))
   const sums = { count: 0, bytes: 0, copied: 0 }
-  const listed = async function* (): AsyncGenerator<ObjectInfo> {
-    for await (const object of from.list('')) if (await wanted.has(object.name)) yield object
+  const listReferenced = async function* (): AsyncGenerator<ObjectInfo> {
+    for await (const object of from.list('')) if (await referenced.has(object.name)) yield object
   }
-  const known = earlier ? readLines<BackedObject>(paths.list(folder, earlier.run)) : nothing()
-  const backed = async function* (): AsyncGenerator<BackedObject> {
-    for await (const object of copyMissing(withKnown(listed(), known), from, to, sums)) {
+  const earlierList = earlier ? readLines<BackedObject>(paths.list(folder, earlier.run)) : empty()
+  const copyListed = async function* (): AsyncGenerator<BackedObject> {
+    for await (const object of copyMissing(withEarlier(listReferenced(), earlierList), from, target, sums)) {
       sums.count++
       sums.bytes += object.bytes
       yield object
     }
   }
-  await writeLines(paths.list(folder, run), backed())
-  return { objects: sums, missing: await wanted.end() }
+  await writeLines(paths.list(folder, run), copyListed())
+  return { objects: sums, missing: await referenced.end() }
 }
 
-async function* nothing(): AsyncGenerator<BackedObject> {}
+async function* empty(): AsyncGenerator<BackedObject> {}
 
 /** Copies missing objects in concurrent batches. The order is preserved. */
 async function* copyMissing(
-  objects: AsyncIterable<{ object: ObjectInfo; known: BackedObject | undefined }>,
+  objects: AsyncIterable<{ object: ObjectInfo; earlier: BackedObject | undefined }>,
   from: ObjectStorage,
-  to: ObjectStorage,
+  target: ObjectStorage,
   sums: { copied: number },
 ): AsyncGenerator<BackedObject> {
   let batch: ObjectInfo[] = []
   const copied = async function* () {
     sums.copied += batch.length
-    yield* copyObjects(inTurn(batch), from, to)
+    yield* copyObjects(iterate(batch), from, target)
     batch = []
   }
-  for await (const { object, known } of objects) {
-    if (!known && batch.push(object) < BATCH) continue
+  for await (const { object, earlier } of objects) {
+    if (!earlier && batch.push(object) < BATCH) continue
     yield* copied()
-    if (known) yield known
+    if (earlier) yield earlier
   }
   yield* copied()
 }
 
 const BATCH = 256
 
-async function* inTurn<Value>(values: readonly Value[]): AsyncGenerator<Value> {
+async function* iterate<Value>(values: readonly Value[]): AsyncGenerator<Value> {
   yield* values
 }
 
 /** Deletes objects of an earlier backup that this one does not contain. */
-async function removeOld(folder: string, run: string): Promise<void> {
+async function deleteObsoleteObjects(folder: string, run: string): Promise<void> {
   const storage = await openFileStorage({ root: paths.objects(folder), disk: unsyncedDisk })
-  const kept = readLines<BackedObject>(paths.list(folder, run))
-  for await (const { object, known } of withKnown(storage.list(''), kept)) if (!known) await storage.delete(object.name)
+  const current = readLines<BackedObject>(paths.list(folder, run))
+  for await (const { object, earlier } of withEarlier(storage.list(''), current)) if (!earlier) await storage.delete(object.name)
 }
 
 async function copySecrets(secrets: Readonly<Record<string, string>>, folder: string): Promise<string[]> {

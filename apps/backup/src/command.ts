@@ -6,15 +6,15 @@ import { isDomainError } from '@vitascope/errors'
 import { createLogPrinter, readPlatformConfig, StartError } from '@vitascope/platform'
 import { SnapshotError } from '@vitascope/postgres'
 import { backUp } from './backup.ts'
+import { BackupError } from './backup-error.ts'
 import { readManifest } from './backup-folder.ts'
 import { openSource } from './open-platform.ts'
 import { openTarget } from './open-target.ts'
-import { BackupRefused } from './refusal.ts'
 import { restore, verify } from './restore.ts'
 
 /** `npm run backup -- --to DIR [--without-secrets]`. Returns the exit code. */
 export function backupCommand(args: readonly string[]): Promise<number> {
-  return reportFailure('the backup failed', async () => {
+  return runCommand('the backup failed', async () => {
     const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
     if (!values.to) return usage('backup --to DIR [--without-secrets]')
     const folder = resolve(values.to)
@@ -33,12 +33,12 @@ export function backupCommand(args: readonly string[]): Promise<number> {
 
 /** `npm run restore -- --from DIR [--verify]`. Returns the exit code. */
 export function restoreCommand(args: readonly string[]): Promise<number> {
-  return reportFailure('the restore failed', async () => {
+  return runCommand('the restore failed', async () => {
     const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })
     if (!values.from) return usage('restore --from DIR [--verify]')
     const folder = resolve(values.from)
     const manifest = await readManifest(folder)
-    if (!manifest) throw new BackupRefused(`there is no complete backup in ${folder}`)
+    if (!manifest) throw new BackupError(`there is no complete backup in ${folder}`)
     const config = readPlatformConfig(process.env)
     const target = await openTarget(config, { manifest, folder }, createLogPrinter(process.stderr))
     try {
@@ -46,7 +46,7 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
       await target.finish()
       const problems = values.verify ? await verify(manifest, folder, target) : []
       for (const problem of problems) print(`wrong: ${problem}`)
-      if (problems.length > 0) throw new BackupRefused(`the check found ${problems.length} problems, which are listed above`)
+      if (problems.length > 0) throw new BackupError(`the check found ${problems.length} problems, which are listed above`)
       print(`the backup of ${manifest.takenAt} is restored${values.verify ? ' and verified' : ''}: start the platform`)
       return 0
     } finally {
@@ -55,15 +55,15 @@ export function restoreCommand(args: readonly string[]): Promise<number> {
   })
 }
 
-async function reportFailure(what: string, run: () => Promise<number>): Promise<number> {
+async function runCommand(prefix: string, run: () => Promise<number>): Promise<number> {
   try {
     return await run()
   } catch (error) {
     const { code, message, stack } = error as NodeJS.ErrnoException
     if (code?.startsWith('ERR_PARSE_ARGS')) return fail(message, 2)
-    const known = [BackupRefused, SnapshotError, StartError, ConfigError, PostgresError].some((kind) => error instanceof kind)
-    const isPlain = known || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
-    return fail(`${what}: ${isPlain ? message : stack}`, 1)
+    const isKnown = [BackupError, SnapshotError, StartError, ConfigError, PostgresError].some((kind) => error instanceof kind)
+    const isPlain = isKnown || isDomainError(error) || ['ENOSPC', 'EACCES', 'EPERM', 'EROFS'].includes(code ?? '')
+    return fail(`${prefix}: ${isPlain ? message : stack}`, 1)
   }
 }
 

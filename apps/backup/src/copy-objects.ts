@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { ObjectInfo, ObjectStorage } from '@vitascope/storage'
+import { BackupError } from './backup-error.ts'
 import type { BackedObject } from './backup-folder.ts'
-import { BackupRefused } from './refusal.ts'
 
 const CONCURRENT_COPIES = 16
 
@@ -10,11 +10,11 @@ const CONCURRENT_COPIES = 16
 export async function* copyObjects(
   objects: AsyncIterable<{ name: string; bytes: number }>,
   from: ObjectStorage,
-  to: ObjectStorage,
+  target: ObjectStorage,
 ): AsyncGenerator<BackedObject> {
   let batch: Promise<BackedObject>[] = []
   for await (const object of objects) {
-    const copying = copyObject(object, from, to)
+    const copying = copyObject(object, from, target)
     // The rejection is handled at the await below.
     copying.catch(() => {})
     batch.push(copying)
@@ -25,10 +25,14 @@ export async function* copyObjects(
   yield* await Promise.all(batch)
 }
 
-async function copyObject({ name, bytes }: { name: string; bytes: number }, from: ObjectStorage, to: ObjectStorage): Promise<BackedObject> {
+async function copyObject(
+  { name, bytes }: { name: string; bytes: number },
+  from: ObjectStorage,
+  target: ObjectStorage,
+): Promise<BackedObject> {
   const { stream } = await from.open(name)
-  const stored = await to.put(name, stream)
-  if (stored.bytes !== bytes) throw new BackupRefused(`${name} has ${stored.bytes} bytes instead of ${bytes}`)
+  const stored = await target.put(name, stream)
+  if (stored.bytes !== bytes) throw new BackupError(`${name} has ${stored.bytes} bytes instead of ${bytes}`)
   return { name, ...stored }
 }
 
@@ -36,15 +40,15 @@ async function copyObject({ name, bytes }: { name: string; bytes: number }, from
  * Yields each object of a list with its entry in an earlier backup of the same folder, if any. Both
  * are sorted by bytes. The content of a name never changes.
  */
-export async function* withKnown(
+export async function* withEarlier(
   objects: AsyncIterable<ObjectInfo>,
-  known: AsyncIterator<BackedObject>,
-): AsyncGenerator<{ object: ObjectInfo; known: BackedObject | undefined }> {
-  let next = await known.next()
+  earlier: AsyncIterator<BackedObject>,
+): AsyncGenerator<{ object: ObjectInfo; earlier: BackedObject | undefined }> {
+  let next = await earlier.next()
   for await (const object of objects) {
-    while (!next.done && next.value.name < object.name) next = await known.next()
-    const isKnown = !next.done && next.value.name === object.name && next.value.bytes === object.bytes
-    yield { object, known: isKnown ? next.value : undefined }
+    while (!next.done && next.value.name < object.name) next = await earlier.next()
+    const isSame = !next.done && next.value.name === object.name && next.value.bytes === object.bytes
+    yield { object, earlier: isSame ? next.value : undefined }
   }
 }
 

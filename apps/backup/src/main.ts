@@ -3,7 +3,7 @@
 import { backupCommand, restoreCommand } from './command.ts'
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { backup: backupCommand, restore: restoreCommand }
-const [what = '', ...args] = process.argv.slice(2)
-const command = Object.hasOwn(commands, what) ? commands[what] : undefined
+const [commandName = '', ...args] = process.argv.slice(2)
+const command = Object.hasOwn(commands, commandName) ? commands[commandName] : undefined
 if (!command) process.stderr.write('usage: backup --to DIR [--without-secrets] | restore --from DIR [--verify]\n')
 process.exitCode = command ? await command(args) : 2

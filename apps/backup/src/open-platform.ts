@@ -13,10 +13,10 @@ import {
 import { connectOnce } from '@vitascope/postgres'
 import { openStorage } from '@vitascope/storage'
 import type { BackupSource } from './backup.ts'
-import { BackupRefused } from './refusal.ts'
+import { BackupError } from './backup-error.ts'
 
 /** Returns the settings of the object store, as `npm start` passes them on. */
-export function objectStoreOf(config: PlatformConfig) {
+export function objectStoreSettings(config: PlatformConfig) {
   const read = readEnvironment({ VITASCOPE_STORAGE_DIR: join(config.dataDir, 'storage'), ...config.forwardedEnvironment })
   const settings = readObjectStore(read)
   read.check()
@@ -24,7 +24,7 @@ export function objectStoreOf(config: PlatformConfig) {
 }
 
 /** Returns the database URLs, with the configured one of a service where it is set. */
-export function ownUrls(config: PlatformConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
+export function configuredUrls(config: PlatformConfig, urls: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     STATEFUL.map((service) => [
       service,
@@ -41,8 +41,8 @@ export async function openSource(
 ): Promise<BackupSource & { close(): Promise<void> }> {
   const { urls, close } = await openDatabases(config, print)
   try {
-    const secrets = withSecrets ? await secretsOf(config) : {}
-    return { urls, storage: await openStorage(objectStoreOf(config)), secrets, close }
+    const secrets = withSecrets ? await existingSecrets(config) : {}
+    return { urls, storage: await openStorage(objectStoreSettings(config)), secrets, close }
   } catch (error) {
     await close()
     throw error
@@ -50,14 +50,14 @@ export async function openSource(
 }
 
 async function openDatabases(config: PlatformConfig, print: LogPrinter) {
-  const everywhere = (url: string) => ownUrls(config, Object.fromEntries(STATEFUL.map((service) => [service, url])))
+  const everywhere = (url: string) => configuredUrls(config, Object.fromEntries(STATEFUL.map((service) => [service, url])))
   if (config.databaseUrl !== undefined || Object.values(everywhere('')).every((url) => url !== '')) {
     return { urls: everywhere(config.databaseUrl ?? ''), close: async () => {} }
   }
   const running = await runningUrl(config.dataDir)
   if (running !== undefined) return { urls: everywhere(running), close: async () => {} }
   if (!(await fileExists(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
-    throw new BackupRefused(`there is no platform in ${config.dataDir}: set VITASCOPE_DATA_DIR, or VITASCOPE_DATABASE_URL`)
+    throw new BackupError(`there is no platform in ${config.dataDir}: set VITASCOPE_DATA_DIR, or VITASCOPE_DATABASE_URL`)
   }
   const folder = await openDataFolder(config)
   return startEmbedded(config, folder, print)
@@ -67,15 +67,15 @@ async function openDatabases(config: PlatformConfig, print: LogPrinter) {
  * Starts the database of a locked data folder. It starts none if each service has a configured URL.
  */
 export async function startEmbedded(config: PlatformConfig, folder: DataFolder, print: LogPrinter) {
-  const own = ownUrls(config, {})
-  if (Object.values(own).every((url) => url !== '')) return { urls: own, close: () => folder.release() }
+  const urls = configuredUrls(config, {})
+  if (Object.values(urls).every((url) => url !== '')) return { urls: urls, close: () => folder.release() }
   try {
     const database = await startDatabase({ folder, databaseUrl: config.databaseUrl, services: STATEFUL, print })
     const close = async () => {
       await database.stop()
       await folder.release()
     }
-    return { urls: ownUrls(config, database.urls), close }
+    return { urls: configuredUrls(config, database.urls), close }
   } catch (error) {
     await folder.release()
     throw error
@@ -100,21 +100,21 @@ async function runningUrl(dataDir: string): Promise<string | undefined> {
  * Returns the secret files by their names in `secrets/`. The password of the embedded database and
  * the principal keys are created again after a restore.
  */
-export function secretFiles({ dataDir, secretFiles: given }: PlatformConfig): Record<string, string> {
-  const own = (name: string) => join(dataDir, 'secrets', name)
+export function secretFiles({ dataDir, secretFiles: configured }: PlatformConfig): Record<string, string> {
+  const defaultFile = (name: string) => join(dataDir, 'secrets', name)
   return {
-    'master-key': given.masterKey ?? own('master-key'),
-    'token-keys': given.tokenKeys ?? own('token-keys'),
-    'upload-signing-key': given.uploadSigningKey ?? own('upload-signing-key'),
-    'idempotency-hash-key': given.idempotencyHashKey ?? own('idempotency-hash-key'),
+    'master-key': configured.masterKey ?? defaultFile('master-key'),
+    'token-keys': configured.tokenKeys ?? defaultFile('token-keys'),
+    'upload-signing-key': configured.uploadSigningKey ?? defaultFile('upload-signing-key'),
+    'idempotency-hash-key': configured.idempotencyHashKey ?? defaultFile('idempotency-hash-key'),
   }
 }
 
-async function secretsOf(config: PlatformConfig): Promise<Record<string, string>> {
+async function existingSecrets(config: PlatformConfig): Promise<Record<string, string>> {
   const files = secretFiles(config)
   for (const [name, file] of Object.entries(files)) {
     if (await fileExists(file)) continue
-    throw new BackupRefused(`${file} cannot be read: name the file of ${name}, or keep secrets elsewhere and use --without-secrets`)
+    throw new BackupError(`${file} cannot be read: name the file of ${name}, or keep secrets elsewhere and use --without-secrets`)
   }
   return files
 }

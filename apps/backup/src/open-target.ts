@@ -2,10 +2,10 @@ import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type LogPrinter, migrateAll, openDataFolder, type PlatformConfig } from '@vitascope/platform'
 import { openFileStorage, openStorage, unsyncedDisk } from '@vitascope/storage'
+import { BackupError } from './backup-error.ts'
 import { type Manifest, paths } from './backup-folder.ts'
 import { syncAll } from './copy-objects.ts'
-import { fileExists, objectStoreOf, secretFiles, startEmbedded } from './open-platform.ts'
-import { BackupRefused } from './refusal.ts'
+import { fileExists, objectStoreSettings, secretFiles, startEmbedded } from './open-platform.ts'
 import { type RestoreTarget, requireEmpty } from './restore.ts'
 
 /**
@@ -17,14 +17,14 @@ export async function openTarget(
   { manifest, folder }: { manifest: Manifest; folder: string },
   print: LogPrinter,
 ): Promise<RestoreTarget & { finish(): Promise<void>; close(): Promise<void> }> {
-  const objects = objectStoreOf(config)
+  const objects = objectStoreSettings(config)
   const storage = 'folder' in objects ? await openFileStorage({ root: objects.folder, disk: unsyncedDisk }) : await openStorage(objects)
   const where = 'a new VITASCOPE_DATA_DIR'
   await requireEmpty({ urls: {}, storage }, where)
   if (config.databaseUrl === undefined && (await fileExists(join(config.dataDir, 'postgres', 'PG_VERSION')))) {
-    throw new BackupRefused(`${config.dataDir} already has a database: restore into ${where}`)
+    throw new BackupError(`${config.dataDir} already has a database: restore into ${where}`)
   }
-  await putSecrets(config, manifest, folder)
+  await restoreSecrets(config, manifest, folder)
   const data = await openDataFolder(config)
   const { urls, close } = await startEmbedded(config, data, print)
   try {
@@ -44,23 +44,23 @@ export async function openTarget(
  * Restores the secrets. Existing ones must equal those of the backup, because encrypted data would
  * be unreadable with others.
  */
-async function putSecrets(config: PlatformConfig, manifest: Manifest, folder: string): Promise<void> {
+async function restoreSecrets(config: PlatformConfig, manifest: Manifest, folder: string): Promise<void> {
   const files = secretFiles(config)
   if (manifest.secrets.length === 0) {
     for (const [name, file] of Object.entries(files)) {
       if (!(await fileExists(file)))
-        throw new BackupRefused(`the backup has no secrets: put the ${name} of the backed-up platform in ${file} first`)
+        throw new BackupError(`the backup has no secrets: put the ${name} of the backed-up platform in ${file} first`)
     }
   }
   for (const name of manifest.secrets) {
-    const [kept, file] = [join(paths.secrets(folder), name), files[name]]
-    if (file === undefined) throw new BackupRefused(`the backup is of another version: it has the secret ${name}`)
+    const [backupFile, file] = [join(paths.secrets(folder), name), files[name]]
+    if (file === undefined) throw new BackupError(`the backup is of another version: it has the secret ${name}`)
     if (await fileExists(file)) {
-      if ((await readFile(file, 'utf8')).trim() === (await readFile(kept, 'utf8')).trim()) continue
-      throw new BackupRefused(`${file} differs from that of the backup: restore into a new VITASCOPE_DATA_DIR`)
+      if ((await readFile(file, 'utf8')).trim() === (await readFile(backupFile, 'utf8')).trim()) continue
+      throw new BackupError(`${file} differs from that of the backup: restore into a new VITASCOPE_DATA_DIR`)
     }
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    await copyFile(kept, file)
+    await copyFile(backupFile, file)
     await chmod(file, 0o600)
   }
 }

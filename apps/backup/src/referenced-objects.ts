@@ -20,7 +20,7 @@ interface Name {
   /** A trailing slash covers everything below. */
   name: string
   isRequired: boolean
-  isFound: boolean
+  isQueried: boolean
 }
 
 /**
@@ -33,10 +33,10 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   let current: Name | undefined
   let hasStarted = false
   const next = async () => {
-    if (current?.isRequired && !current.isFound && missing.length < MAX_MISSING) missing.push(current.name)
+    if (current?.isRequired && !current.isQueried && missing.length < MAX_MISSING) missing.push(current.name)
     const { value, done } = await lines.next()
     const [name = '', needed] = done ? [] : value.split('\t')
-    current = done ? undefined : { name, isRequired: needed === 't', isFound: false }
+    current = done ? undefined : { name, isRequired: needed === 't', isQueried: false }
   }
   return {
     async has(object) {
@@ -47,7 +47,7 @@ export function readReferencedObjects(file: string): ReferencedObjects {
       // In byte order, everything that a name covers directly follows it.
       while (current && current.name < object && !covers(current.name, object)) await next()
       if (!current || !covers(current.name, object)) return false
-      current.isFound = true
+      current.isQueried = true
       return true
     },
     async end() {

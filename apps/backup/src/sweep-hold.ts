@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { connectOnce } from '@vitascope/postgres'
-import { BackupRefused } from './refusal.ts'
+import { BackupError } from './backup-error.ts'
 
 /**
  * Prevents encoding from deleting objects, through a row that encoding checks before each deletion.
@@ -34,7 +34,7 @@ export async function holdSweep(url: string): Promise<SweepHold> {
   return {
     check() {
       if (lost !== undefined) {
-        throw new BackupRefused(`the hold on the deletion of objects was lost (${(lost as Error).message}): run the backup again`)
+        throw new BackupError(`the hold on the deletion of objects was lost (${(lost as Error).message}): run the backup again`)
       }
     },
     async release() {

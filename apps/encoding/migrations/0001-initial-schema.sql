@@ -188,7 +188,7 @@ create table tus_upload (
   video_id           text,
   job_id             text,
   -- The final error, if no video can be created.
-  refusal            jsonb,
+  error              jsonb,
   create_time        timestamptz(3) not null default now(),
   -- Last attempt to create the video. The oldest attempt comes first, so that rejected uploads do not delay others.
   try_time           timestamptz(3) not null default now(),
@@ -197,7 +197,7 @@ create table tus_upload (
   check (received <= length)
 );
 create index tus_upload_expire on tus_upload (expire_time);
-create index tus_upload_complete on tus_upload (create_time) where received = length and video_id is null and refusal is null;
+create index tus_upload_complete on tus_upload (create_time) where received = length and video_id is null and error is null;
 
 -- A stored part of a resumable upload. The upload listener writes it.
 create table tus_part (

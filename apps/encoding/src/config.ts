@@ -23,7 +23,7 @@ export interface EncodingConfig extends GrpcServiceConfig {
   /** `HOST:PORT` of the HTTP server that receives uploads from the gateway. */
   uploadListen: string
   /** Seconds without activity after which a resumable upload is removed. */
-  uploadKeptSeconds: number
+  uploadRetentionSeconds: number
   /** Settings of the object store. */
   objects: ObjectStoreSettings
   /** Folder for sources during their download. */
@@ -74,7 +74,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
       description:
         'Address that receives the bytes of uploads from the gateway over HTTP. The maximum size of an upload is that of a source.',
     }),
-    uploadKeptSeconds: read.int('VITASCOPE_UPLOAD_KEPT_SECONDS', {
+    uploadRetentionSeconds: read.int('VITASCOPE_UPLOAD_RETENTION_SECONDS', {
       fallback: 86_400,
       min: 1,
       max: 30 * 86_400,
@@ -122,7 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv): EncodingConfig {
         description:
           'Maximum number of active jobs, including those whose source waits for a worker. Further downloads wait. Jobs of low priority delay only downloads of low priority.',
       }),
-      keepsSources: read.flag('VITASCOPE_SOURCES_KEPT', {
+      keepsSources: read.flag('VITASCOPE_KEEP_SOURCES', {
         fallback: true,
         description:
           '1: the source is stored with its video. Renditions that are added later are encoded from it, without a second loss of quality. The source counts in no quota and is deleted with the video. 0: the source is removed when the video is published, and later renditions are made from the largest rendition.',

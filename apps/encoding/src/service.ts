@@ -27,7 +27,7 @@ import { createTaskResults } from './engine/task-results.ts'
 import { createTaskSteps } from './engine/task-steps.ts'
 import { observeJobEnds, observeJobs } from './job/job-metrics.ts'
 import { createExecutor, type Executor, type ExecutorTools } from './kubernetes/executor.ts'
-import { endRunOf, sweepRuns } from './kubernetes/run-store.ts'
+import { endRunOfJob, sweepRuns } from './kubernetes/run-store.ts'
 import { previewHandlers } from './preview-playlist/preview-playlist-rpc.ts'
 import { queueJobHandlers } from './queue-job/queue-job-rpc.ts'
 import { createQueueJobStore } from './queue-job/queue-job-store.ts'
@@ -79,7 +79,7 @@ async function assemble(
 ): Promise<ServiceParts & { uploadListener: Awaited<ReturnType<typeof listenForUploads>> }> {
   const { timing, source } = config
   const { log, metrics, identity, principals, server, stopping } = base
-  const reach = crashAt(config.crashAt)
+  const atCrashPoint = crashAt(config.crashAt)
   const count = createCrashCounter(config.crashAt, 'commit')
   const open = (poolSize?: number) => crashAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), count)
   const db = open(POOL_SIZE)
@@ -91,7 +91,11 @@ async function assemble(
   const jobs = catalogue.client(CatalogueJobService)
 
   const queue = createQueue(db)
-  const outbox = createOutbox({ db: outboxDb, log, handlers: { ...endReports({ db, jobs, reach }), ...playableReports({ db, jobs }) } })
+  const outbox = createOutbox({
+    db: outboxDb,
+    log,
+    handlers: { ...endReports({ db, jobs, atCrashPoint }), ...playableReports({ db, jobs }) },
+  })
   const onJobEnd = observeJobEnds(metrics)
   const jobCommands = createJobCommands({ db, queue, outbox, onJobEnd })
   const reporter = createProgressReporter({ db, jobs, log, onUnneeded: (jobId) => jobCommands.cancel(jobId) })
@@ -105,7 +109,7 @@ async function assemble(
     onProgress: reporter.changed,
     onCopyFallback: countCopyFallbacks(metrics),
   })
-  const results = createTaskResults({ db, queue, steps, storage, reach, log })
+  const results = createTaskResults({ db, queue, steps, storage, atCrashPoint: atCrashPoint, log })
   const uploads = createUploadStore(db)
   const tusUploads = createTusStore(db)
   const videos = catalogue.client(VideoServiceService)
@@ -131,7 +135,7 @@ async function assemble(
     scratchDir: config.scratchDir,
     holder: `fetcher:${randomUUID()}`,
     leaseMs: timing.fetchLeaseMs,
-    reach,
+    atCrashPoint: atCrashPoint,
     log,
   })
   const reconciler = createReconciler({
@@ -154,8 +158,8 @@ async function assemble(
       leaseMs: timing.leaseMs,
       maxSourceSeconds: source.maxSeconds,
       chunksByNumber: config.kubernetes !== undefined,
-      renewRun: (jobId) => endRunOf(db.query, jobId),
-      reach,
+      renewRun: (jobId) => endRunOfJob(db.query, jobId),
+      atCrashPoint: atCrashPoint,
       log,
       stopping,
     }),
@@ -174,7 +178,15 @@ async function assemble(
     principals,
     handlers: [
       objectHandler({ uploads, storage, service: uploadService, quota, log }),
-      tusHandler({ uploads: tusUploads, storage, videos, quota, maxBytes: source.maxBytes, keptSeconds: config.uploadKeptSeconds, log }),
+      tusHandler({
+        uploads: tusUploads,
+        storage,
+        videos,
+        quota,
+        maxBytes: source.maxBytes,
+        retentionSeconds: config.uploadRetentionSeconds,
+        log,
+      }),
     ],
     log,
   })

@@ -5,7 +5,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { ChunkState, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../src/kubernetes/executor-config.ts'
-import { KNOWN_KINDS } from '../src/worker/run-task.ts'
+import { DEFAULT_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
@@ -75,7 +75,7 @@ test('the video chunks are encoded by one Kubernetes Job, and all other tasks by
   expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 3 })
   expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
   expect(env(job)).toMatchObject({ VITASCOPE_WORKER_RUN: nameOf(job), VITASCOPE_WORKER_JOB: jobId, VITASCOPE_WORKER_CHUNKS: '0,1,2' })
-  expect((await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: KNOWN_KINDS }), service.call)).task).toBeUndefined()
+  expect((await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: DEFAULT_KINDS }), service.call)).task).toBeUndefined()
   for (const chunk of [2, 0, 1]) await make(chunk)
   const last = await worker.lease()
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)

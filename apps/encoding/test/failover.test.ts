@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
-import { findMissingSets } from '../src/objects/unknown-objects.ts'
+import { findMissingSets } from '../src/objects/unrecorded-objects.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { inputOf, standInWorker } from './stand-in-worker.ts'
 

@@ -64,7 +64,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
       catalogueAddress: catalogue.address,
       metricsListen: '127.0.0.1:0',
       uploadListen: '127.0.0.1:0',
-      uploadKeptSeconds: 3_600,
+      uploadRetentionSeconds: 3_600,
       objects: { folder: join(folder, 'storage') },
       scratchDir: join(folder, 'scratch/fetch'),
       source: {

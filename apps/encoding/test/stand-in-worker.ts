@@ -13,12 +13,12 @@ import type {
   TaskResult,
 } from '../src/task/task.ts'
 import { readInputMessage, toResultMessage } from '../src/task/task-message.ts'
-import { KNOWN_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
+import { DEFAULT_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
 
 /** Returns a lease request for any kind of task. */
 export function leaseRequest(more: Partial<LeaseTaskRequest>): LeaseTaskRequest {
-  return { workerId: 'w:1', requestId: '', waitSeconds: 0, kinds: [...KNOWN_KINDS, ...LIGHT_KINDS], planVersion, ...more }
+  return { workerId: 'w:1', requestId: '', waitSeconds: 0, kinds: [...DEFAULT_KINDS, ...LIGHT_KINDS], planVersion, ...more }
 }
 
 /** Simulates a worker without encoding, so that a test controls every step. */

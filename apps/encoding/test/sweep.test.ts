@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { isSweepHeld } from '../src/objects/sweep-hold.ts'
+import { isSweepPaused } from '../src/objects/sweep-hold.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
 const COMMAND = join(import.meta.dirname, '../src/objects/sweep.ts')
@@ -101,7 +101,7 @@ test('files without a row are removed, and files with a row or a foreign name st
 test('no object is removed while a backup holds the sweep', async () => {
   const holder = randomUUID()
   await environment.db.query(`insert into sweep_hold values ($1, now() + interval '1 hour')`, [holder])
-  expect(await isSweepHeld(environment.db.query)).toBe(true)
+  expect(await isSweepPaused(environment.db.query)).toBe(true)
   const refused = await sweep()
   expect([refused, refused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup is copying objects')])
   await environment.db.query('update object_prefix set drop_time = now(), next_sweep = now()')

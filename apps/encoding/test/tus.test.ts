@@ -61,7 +61,7 @@ const patch = (path: string, offset: number, body: Buffer, more: Record<string, 
 
 async function stored(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for (const { object } of await createTusStore(environment.db).partsOf(path.slice(5))) {
+  for (const { object } of await createTusStore(environment.db).listParts(path.slice(5))) {
     for await (const chunk of (await environment.storage.open(object)).stream) chunks.push(chunk as Buffer)
   }
   return Buffer.concat(chunks)

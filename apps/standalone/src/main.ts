@@ -47,7 +47,7 @@ async function readyTable(config: PlatformConfig, platform: Platform, ms: number
     ['Player', `${platform.url}/player/{video_id}`],
     ['Upload', `${platform.url}/upload`],
     ['Metrics', platform.metricsUrl],
-    ['Data', shownFolder(platform.dataDir)],
+    ['Data', formatFolder(platform.dataDir)],
   ]
   const key = await readSystemKey(platform.systemKeyFile)
   if (key !== undefined && process.stdout.isTTY) {
@@ -61,7 +61,7 @@ async function readyTable(config: PlatformConfig, platform: Platform, ms: number
 }
 
 /** Returns a relative path for a folder below the working directory. */
-function shownFolder(folder: string): string {
+function formatFolder(folder: string): string {
   const path = relative(process.cwd(), folder) || '.'
   return path.startsWith('..') ? folder : path
 }

@@ -42,7 +42,7 @@ export async function planServices(config: PlatformConfig, folder: DataFolder, d
     VITASCOPE_SCRATCH_DIR: join(folder.path, 'scratch'),
     VITASCOPE_PUBLIC_URL: config.publicUrl,
   }
-  const child = async (name: string, own: Record<string, string>, main = `${name}/src/main.ts`): Promise<ChildSpec> => {
+  const child = async (name: string, settings: Record<string, string>, main = `${name}/src/main.ts`): Promise<ChildSpec> => {
     const listen = `127.0.0.1:${await freePort()}`
     metrics.push(`${name} http://${listen}/metrics`)
     const metricsName = `VITASCOPE_${name.toUpperCase()}_METRICS_LISTEN`
@@ -50,7 +50,7 @@ export async function planServices(config: PlatformConfig, folder: DataFolder, d
       VITASCOPE_SIGNING_KEY_FILE: folder.principalKeys.signingKeyFile(name),
       VITASCOPE_PUBLIC_KEYS_DIR: folder.principalKeys.publicKeysDir,
     }
-    return { name, main: join(APPS, main), env: { ...shared, ...keys, ...own, [metricsName]: listen, ...config.forwardedEnvironment } }
+    return { name, main: join(APPS, main), env: { ...shared, ...keys, ...settings, [metricsName]: listen, ...config.forwardedEnvironment } }
   }
   const stateful = (name: string) => ({
     [`VITASCOPE_${name.toUpperCase()}_LISTEN`]: `${address[name]}`,

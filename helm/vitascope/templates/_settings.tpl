@@ -166,7 +166,7 @@ VITASCOPE_SOURCE_MAX_SECONDS: {{ .encoding.sources.maxSeconds | int64 }}
 VITASCOPE_SOURCES_PARALLEL: {{ .encoding.sources.parallel }}
 VITASCOPE_SOURCES_AHEAD: {{ .encoding.sources.ahead }}
 VITASCOPE_LOW_PRIORITY_MAX_WAIT_SECONDS: {{ .encoding.sources.lowPriorityMaxWaitSeconds | int64 }}
-VITASCOPE_SOURCES_KEPT: {{ .encoding.sources.kept | ternary 1 0 }}
+VITASCOPE_KEEP_SOURCES: {{ .encoding.sources.keep | ternary 1 0 }}
 {{- if eq .encoding.executor.kind "kubernetes" }}
 {{- with .encoding.executor.kubernetes }}
 VITASCOPE_EXECUTOR: kubernetes

@@ -5,7 +5,7 @@ import type { Db, OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService, ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import { RenditionSet } from '@vitascope/proto/catalogue/v1/rendition'
 import { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
-import type { ReachPoint } from '../common/crash-point.ts'
+import type { CrashPointHook } from '../common/crash-point.ts'
 import { JOB_ENDED, type JobEnded } from '../engine/end-job.ts'
 import type { Job } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
@@ -15,11 +15,19 @@ import { dropJob } from '../objects/object-prefix.ts'
  * Returns the outbox handler that reports the end of a job to the catalogue. Repeating a report has
  * no effect.
  */
-export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof JobServiceService>; reach: ReachPoint }): OutboxHandlers {
+export function endReports({
+  db,
+  jobs,
+  atCrashPoint,
+}: {
+  db: Db
+  jobs: Client<typeof JobServiceService>
+  atCrashPoint: CrashPointHook
+}): OutboxHandlers {
   return {
     [JOB_ENDED]: async ({ jobId, revision }: JobEnded, signal: AbortSignal) => {
       const job = await readJob(db.query, jobId)
-      const update = job && updateOf(job)
+      const update = job && toUpdate(job)
       if (!update) return
       const call = serviceCall('encoding', randomUUID(), signal)
       const isNeeded = await jobs.reportJob({ jobId, revision: Number(revision), update }, call).then(
@@ -30,13 +38,13 @@ export function endReports({ db, jobs, reach }: { db: Db; jobs: Client<typeof Jo
           throw error
         },
       )
-      reach('report-sent')
+      atCrashPoint('report-sent')
       if (!isNeeded) await dropJob(db, jobId)
     },
   }
 }
 
-function updateOf(job: Job): ReportJobRequest['update'] {
+function toUpdate(job: Job): ReportJobRequest['update'] {
   const { state, result } = job
   if (state === 'ok' && result) {
     return 'slides' in result

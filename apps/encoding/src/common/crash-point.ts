@@ -15,11 +15,11 @@ export type CrashPoint =
   | 'report-sent'
 
 /** Called at each such point. */
-export type ReachPoint = (point: CrashPoint) => void
+export type CrashPointHook = (point: CrashPoint) => void
 
-export function crashAt(chosen: string | undefined): ReachPoint {
+export function crashAt(configured: string | undefined): CrashPointHook {
   return (point) => {
-    if (point === chosen) killProcess()
+    if (point === configured) killProcess()
   }
 }
 
@@ -68,9 +68,9 @@ export function crashAtPut(storage: ObjectStorage, count: CrashCounter | undefin
 /** Kills the process at the n-th call. Undefined if another kind is configured. */
 export type CrashCounter = () => void
 
-export function createCrashCounter(chosen: string | undefined, kind: 'commit' | 'put'): CrashCounter | undefined {
-  const [named, number] = (chosen ?? '').split(':')
-  if (named !== kind) return undefined
+export function createCrashCounter(configured: string | undefined, kind: 'commit' | 'put'): CrashCounter | undefined {
+  const [configuredKind, number] = (configured ?? '').split(':')
+  if (configuredKind !== kind) return undefined
   let left = Number(number)
   return () => {
     left -= 1

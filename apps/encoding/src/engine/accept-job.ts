@@ -29,8 +29,8 @@ export function createJobCommands(tools: EndTools & { db: Db }): JobCommands {
     accept: (job, signal) =>
       db.transaction(async (tx) => {
         if (await insertJob(tx, job)) return sendFirstTask(tx, queue, job)
-        const known = await readJob(tx.query, job.jobId)
-        if (known && known.mediaId !== '' && known.mediaId !== job.mediaId) {
+        const existing = await readJob(tx.query, job.jobId)
+        if (existing && existing.mediaId !== '' && existing.mediaId !== job.mediaId) {
           throw new DomainError('invalid', 'JOB_ID_TAKEN', `the id ${job.jobId} belongs to a job of another media`)
         }
       }, signal),

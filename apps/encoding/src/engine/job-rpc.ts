@@ -15,7 +15,7 @@ import type { NewJob } from '../job/job.ts'
 import { toMessage } from '../job/job-message.ts'
 import { readJob } from '../job/job-store.ts'
 import { readProfile } from '../rendition/rendition-profile.ts'
-import { sourceOfSet } from '../rendition/set-source.ts'
+import { findSetSource } from '../rendition/set-source.ts'
 import { readUploadSource, sourceOfJob } from '../upload/upload-source.ts'
 import type { JobCommands } from './accept-job.ts'
 
@@ -34,10 +34,10 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handle
     async createRenditionJob(request, { principal, signal }) {
       requireService(principal)
       const job = toNewRenditionJob(request)
-      const known = await readJob(db.query, job.jobId)
+      const existing = await readJob(db.query, job.jobId)
       // A repeated request: the set may have been dropped since.
-      if (known?.mediaId === job.mediaId) return {}
-      await jobs.accept({ ...job, source: await sourceOfSet(db.query, job) }, signal)
+      if (existing?.mediaId === job.mediaId) return {}
+      await jobs.accept({ ...job, source: await findSetSource(db.query, job) }, signal)
       return {}
     },
     async getJob({ jobId }, { principal }) {

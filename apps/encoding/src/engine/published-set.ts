@@ -16,7 +16,7 @@ export function publishedSet(job: Job, prefix: string, files: readonly SetFile[]
     width: plan.video ? (video?.width ?? 0) : 0,
     height: plan.video ? (video?.height ?? 0) : 0,
     renditions: plan.renditions
-      .map(({ key, label }) => ({ label, file: mp4Of(files, key) }))
+      .map(({ key, label }) => ({ label, file: findMp4(files, key) }))
       .sort((a, b) => a.label - b.label)
       .map(({ file }) => file),
     hlsPath: setLayout.master,
@@ -28,14 +28,14 @@ export function publishedSet(job: Job, prefix: string, files: readonly SetFile[]
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     hasVideo: plan.video !== undefined,
     hasAudio: plan.audio !== undefined,
-    storyboardPath: pathOf(files, 'storyboard'),
-    previewPath: pathOf(files, 'preview'),
-    soundPath: pathOf(files, 'sound'),
+    storyboardPath: findPath(files, 'storyboard'),
+    previewPath: findPath(files, 'preview'),
+    soundPath: findPath(files, 'sound'),
     planNumber: job.planNumber,
   })
 }
 
-function mp4Of(files: readonly SetFile[], key: string) {
+function findMp4(files: readonly SetFile[], key: string) {
   const file = files.find((candidate) => candidate.kind === 'mp4' && candidate.key === key)
   if (!file) throw new Error(`the set has no file for ${key}`)
   const { path, width = 0, height = 0, bytes, bitrate = 0 } = file
@@ -46,6 +46,6 @@ function mp4Of(files: readonly SetFile[], key: string) {
  * Returns the path of the file of a kind. It is empty if there is none, because workers of an
  * earlier release create fewer kinds.
  */
-function pathOf(files: readonly SetFile[], kind: SetFileKind): string {
+function findPath(files: readonly SetFile[], kind: SetFileKind): string {
   return files.find((file) => file.kind === kind)?.path ?? ''
 }

@@ -11,7 +11,7 @@ export type TaskOwner = Pick<NewJob, 'jobId' | 'organisationId' | 'lowPriority'>
 
 /** Queues the next task of a job, in the transaction that causes it. */
 export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, kind: TaskKind): Promise<void> {
-  const item = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
+  const item = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: computePriority(job, kind) }
   await queue.send(tx, { ...item, payload: {}, cost: TASK_COST_MS })
 }
 
@@ -22,8 +22,8 @@ export async function sendTask(tx: Transaction, queue: Queue, job: TaskOwner, ki
 export async function sendChunk(tx: Transaction, queue: Queue, job: TaskOwner, plan: EncodePlan, chunk: number): Promise<void> {
   const kind = kindOfChunk(plan, chunk)
   const weight = kind === 'encode' ? chunkMemoryMib(plan) : 0
-  const place = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: priorityOf(job, kind) }
-  await queue.send(tx, { ...place, payload: { chunk }, weight, cost: chunkCostMs(plan, chunk) })
+  const attributes = { key: keyOfJob(job.jobId), kind, group: job.organisationId, priority: computePriority(job, kind) }
+  await queue.send(tx, { ...attributes, payload: { chunk }, weight, cost: chunkCostMs(plan, chunk) })
 }
 
 /**
@@ -32,7 +32,7 @@ export async function sendChunk(tx: Transaction, queue: Queue, job: TaskOwner, p
  */
 export const LOW_PRIORITY_OFFSET = 100
 
-function priorityOf({ lowPriority = false }: TaskOwner, kind: TaskKind): number {
+function computePriority({ lowPriority = false }: TaskOwner, kind: TaskKind): number {
   return PRIORITIES[kind] - (lowPriority ? LOW_PRIORITY_OFFSET : 0)
 }
 

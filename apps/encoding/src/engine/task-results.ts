@@ -5,7 +5,7 @@ import type { CompleteTaskRequest } from '@vitascope/proto/encoding/v1/work'
 import type { Lease, Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { ReachPoint } from '../common/crash-point.ts'
+import type { CrashPointHook } from '../common/crash-point.ts'
 import { jobOfKey } from '../job/job.ts'
 import { readJob } from '../job/job-store.ts'
 import { findPrefixes } from '../objects/object-prefix.ts'
@@ -29,7 +29,7 @@ interface ResultTools {
   queue: Queue
   steps: TaskSteps
   storage: ObjectStorage
-  reach: ReachPoint
+  atCrashPoint: CrashPointHook
   log: Logger
 }
 
@@ -63,14 +63,14 @@ export function createTaskResults(tools: ResultTools): TaskResults {
   }
 }
 
-async function recordProbe({ steps, reach }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
+async function recordProbe({ steps, atCrashPoint }: ResultTools, lease: Lease, result: ProbeResult): Promise<boolean> {
   const isAccepted = await steps.probed(lease, result)
-  reach('probe-recorded')
+  atCrashPoint('probe-recorded')
   return isAccepted
 }
 
 async function recordChunkResult(
-  { db, steps, storage, reach }: ResultTools,
+  { db, steps, storage, atCrashPoint }: ResultTools,
   lease: Lease,
   jobId: string,
   result: FilesResult,
@@ -82,7 +82,7 @@ async function recordChunkResult(
   const list = `${work}/${FILE_LIST}`
   const files = await readFileList(storage, list, result.list, signal)
   const isAccepted = await steps.encoded(lease, { prefix: work, list, files })
-  reach('chunk-recorded')
+  atCrashPoint('chunk-recorded')
   return isAccepted
 }
 
@@ -91,17 +91,17 @@ async function recordChunkResult(
  * verified in storage.
  */
 async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result: FilesResult, signal: AbortSignal): Promise<boolean> {
-  const { db, steps, storage, reach } = tools
+  const { db, steps, storage, atCrashPoint } = tools
   const job = await readJob(db.query, jobId)
   const { work, set: prefix } = await findPrefixes(db.query, jobId, lease.fence)
   if (!job || work === '' || prefix === '') return steps.isRecorded(lease)
   const files = await readFileList(storage, `${work}/${FILE_LIST}`, result.list, signal)
   await checkFiles(storage, prefix, files, signal)
-  reach('publish-undecided')
+  atCrashPoint('publish-undecided')
   // The list of a set has more fields per file than its name and size.
   const set = job.kind === 'slides' ? slideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
   const isAccepted = await steps.packaged(lease, prefix, set)
-  reach('publish-recorded')
+  atCrashPoint('publish-recorded')
   return isAccepted
 }
 

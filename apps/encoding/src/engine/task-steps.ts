@@ -13,7 +13,7 @@ import {
   removeSegments,
   sumChunkBytes,
 } from '../job/chunk-store.ts'
-import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, jobOfKey, percentOf } from '../job/job.ts'
+import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, jobOfKey, toJobPercent } from '../job/job.ts'
 import { countStorageFault, lockJob, raiseProgress, readStorageFaults, resetStorageFaults, updateJob } from '../job/job-store.ts'
 import { claimPrefixes, dropPrefixes, findPrefixes, type PrefixType, type TaskPrefixes } from '../objects/object-prefix.ts'
 import { reportPlayable } from '../preview-playlist/report-playable.ts'
@@ -45,7 +45,7 @@ export interface TaskSteps {
    */
   begin(item: LeasedItem): Promise<{ job: Job; prefixes: TaskPrefixes } | undefined>
   fetched(lease: Lease, source: StoredSource): Promise<boolean>
-  probed(lease: Lease, found: ProbeResult): Promise<boolean>
+  probed(lease: Lease, result: ProbeResult): Promise<boolean>
   /** Records files that the lease holder stored below its work prefix, while the task continues. */
   addSegments(lease: Lease, files: readonly StoredFile[]): Promise<boolean>
   /** Records a complete chunk. `files` lie below `prefix`, and `list` names the list of them. */
@@ -123,15 +123,15 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     },
     fetched: (lease, source) =>
       finish(lease, async (tx, job) => {
-        await updateJob(tx, job.jobId, { state: 'probing', source, progress: percentOf('probe', 0) })
+        await updateJob(tx, job.jobId, { state: 'probing', source, progress: toJobPercent('probe', 0) })
         await sendTask(tx, queue, job, 'probe')
       }),
-    probed: (lease, found) =>
+    probed: (lease, result) =>
       finish(lease, async (tx, job) => {
         try {
-          const { plan, weights } = planFor(found, job)
+          const { plan, weights } = planFor(result, job)
           requireMinutes(job, plan.durationSeconds)
-          await updateJob(tx, job.jobId, { state: 'encoding', probe: found.probe, plan, progress: percentOf('encode', 0) })
+          await updateJob(tx, job.jobId, { state: 'encoding', probe: result.probe, plan, progress: toJobPercent('encode', 0) })
           await insertChunks(tx, job.jobId, weights)
           for (const chunk of chunkNumbers(plan)) await sendChunk(tx, queue, job, plan, chunk)
         } catch (error) {
@@ -159,7 +159,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
         }
         await reportPlayable(tx, outbox, job)
         if (!(await areAllChunksDone(tx, jobId))) return
-        await updateJob(tx, jobId, { state: 'publishing', progress: percentOf('package', 0) })
+        await updateJob(tx, jobId, { state: 'publishing', progress: toJobPercent('package', 0) })
         await sendTask(tx, queue, job, 'package')
       }),
     packaged: (lease, prefix, set) => finish(lease, (tx, job) => endJob(tx, tools, job, { state: 'ok', result: set, prefix, keepsSource })),
@@ -239,10 +239,10 @@ const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
  */
 function requireMinutes({ maxSeconds }: Job, seconds: number): void {
   if (maxSeconds === undefined || seconds <= maxSeconds) return
-  const [takes, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
+  const [duration, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
   throw new InvalidSource(
     4003,
-    `the video takes ${takes} s, but only ${left} s of the monthly encoding minutes of the organisation were left`,
+    `the video takes ${duration} s, but only ${left} s of the monthly encoding minutes of the organisation were left`,
   )
 }
 
@@ -257,8 +257,8 @@ function quotaExceededMessage(left: number): string {
 async function recordProgress(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
   const task = readTask(item)
   return task.chunk === undefined
-    ? percentOf(task.kind, done)
-    : percentOf('encode', await raiseChunkProgress(query, jobId, task.chunk, done))
+    ? toJobPercent(task.kind, done)
+    : toJobPercent('encode', await raiseChunkProgress(query, jobId, task.chunk, done))
 }
 
 /**

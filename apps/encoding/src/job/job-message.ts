@@ -23,7 +23,7 @@ export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobProgr
     progress: job.progress,
     attempt: job.attempt,
     ...(job.plan && { plan: toPlanMessage(job.plan) }),
-    renditions: renditionsOf(job),
+    renditions: toRenditions(job),
     code: job.code,
     message: job.message,
     createTime: job.createTime,
@@ -38,7 +38,7 @@ export function toMessage(job: Job, { chunkProgress, expectedSeconds }: JobProgr
  * Returns the state of each rendition. One run makes all renditions of a chunk, so they are in the
  * same state.
  */
-function renditionsOf(job: Job): JobRendition[] {
+function toRenditions(job: Job): JobRendition[] {
   const finished = job.result && 'renditions' in job.result ? job.result.renditions : []
   return (job.plan?.renditions ?? []).map(({ key, video }) => {
     const done = finished.find((rendition) => rendition.key === key)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { afterFault, percentOf } from './job.ts'
+import { afterFault, toJobPercent } from './job.ts'
 
 const platformFault = (code: number, attempt: number, storageFaults = 0) =>
   afterFault({ attempt, storageFaults }, { code, message: '' }, 2_000)
@@ -57,5 +57,5 @@ test.each([
   ['package', 7, 99],
   ['encode', -1, 12],
 ] as const)('%s, %d done, is %d percent of a job', (part, done, percent) => {
-  expect(percentOf(part, done)).toBe(percent)
+  expect(toJobPercent(part, done)).toBe(percent)
 })

@@ -119,11 +119,11 @@ export function afterFault(
 /** Progress of a job at the start and at the end of each part, in percent. */
 const PROGRESS_RANGES = { fetch: [5, 10], probe: [10, 12], encode: [12, 95], package: [95, 99], slides: [5, 98] } as const
 
-export type JobPart = keyof typeof PROGRESS_RANGES
+export type JobPhase = keyof typeof PROGRESS_RANGES
 
 /** Returns the progress of a job. `done` is the progress of the part, 0 to 1. */
-export function percentOf(part: JobPart, done: number): number {
-  const [from, to] = PROGRESS_RANGES[part]
+export function toJobPercent(phase: JobPhase, done: number): number {
+  const [from, to] = PROGRESS_RANGES[phase]
   return Math.floor(from + (to - from) * Math.min(1, Math.max(0, done)))
 }
 

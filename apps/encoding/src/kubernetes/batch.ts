@@ -26,9 +26,9 @@ export function kubernetesJobName(instance: string, { jobId, runId }: Pick<Batch
 export function readIndexes(text: string | undefined): number[] {
   return (text ?? '')
     .split(',')
-    .filter((part) => part !== '')
-    .flatMap((part) => {
-      const [from = Number.NaN, to = from] = part.split('-').map(Number)
+    .filter((range) => range !== '')
+    .flatMap((range) => {
+      const [from = Number.NaN, to = from] = range.split('-').map(Number)
       return Array.from({ length: to - from + 1 }, (_, index) => from + index)
     })
 }

@@ -7,7 +7,7 @@ import type { TaskSteps } from '../engine/task-steps.ts'
 import { readJob } from '../job/job-store.ts'
 import { type Batch, kubernetesJobName, readIndexes } from './batch.ts'
 import type { KubernetesSettings } from './executor-config.ts'
-import { belongsTo, chunksOfIndexes, isSuspendedAndOutdated, jobManifest, podNeedsOf, settingsHash } from './job-manifest.ts'
+import { belongsTo, chunksOfIndexes, estimatePodNeeds, isSuspendedAndOutdated, jobManifest, settingsHash } from './job-manifest.ts'
 import { watchJobs } from './job-watch.ts'
 import type { JobsClient } from './jobs-client.ts'
 import { endRun, type OpenRun, openItems, openRuns } from './run-store.ts'
@@ -64,9 +64,9 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
   const pass = async () => {
     // The cluster is read before the database. In the other order, a Job whose run another replica
     // has just opened would be removed as one without a run.
-    const known = watch.jobs()
-    if (!known) return
-    const jobs = new Map(known)
+    const watched = watch.jobs()
+    if (!watched) return
+    const jobs = new Map(watched)
     const runs = await openRuns(db.query)
     const runsByName = new Map(runs.map((run) => [kubernetesJobName(settings.instance, run), run]))
     const hasNormalRun = runs.some(({ lowPriority }) => !lowPriority)
@@ -126,7 +126,7 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     try {
       const job = await readJob(db.query, run.jobId)
       if (!job?.source || !job.plan) return
-      const needs = podNeedsOf(job.plan, job.source.bytes)
+      const needs = estimatePodNeeds(job.plan, job.source.bytes)
       owner ??= api.owner()
       const manifest = jobManifest(settings, run, needs, await owner)
       const name = kubernetesJobName(settings.instance, run)
@@ -134,8 +134,8 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
         log.info({ kubernetes_job: name, job_id: run.jobId, chunks: run.chunks.length, ...needs }, 'Kubernetes Job created for chunks')
       } else {
         // Usually it is the same Job: the response was lost, or another replica created it first.
-        const found = await api.read(name)
-        if (found && !belongsTo(found, run)) await api.remove(found)
+        const existing = await api.read(name)
+        if (existing && !belongsTo(existing, run)) await api.remove(existing)
       }
       backoff.delete(run.runId)
     } catch (error) {
@@ -165,13 +165,13 @@ export function createExecutor({ db, queue, steps, api, settings, log, metrics }
     }
   }
 
-  const attempt = async (what: () => Promise<void>, about: Record<string, string>) => {
+  const attempt = async (run: () => Promise<void>, context: Record<string, string>) => {
     try {
-      await what()
+      await run()
     } catch (error) {
       if (signal.aborted) return
       failed.inc()
-      log.warn({ err: error, ...about }, 'reconciling a Kubernetes Job failed; retrying')
+      log.warn({ err: error, ...context }, 'reconciling a Kubernetes Job failed; retrying')
     }
   }
 

@@ -3,7 +3,15 @@ import { planEncode } from '@vitascope/media'
 import { kubernetesSettings } from '../../test/kubernetes-settings.ts'
 import { aLongProbe } from '../../test/stand-in-worker.ts'
 import type { KubernetesSettings } from './executor-config.ts'
-import { belongsTo, chunksOfIndexes, isSuspendedAndOutdated, jobManifest, podNeedsOf, selectorOf, settingsHash } from './job-manifest.ts'
+import {
+  belongsTo,
+  chunksOfIndexes,
+  estimatePodNeeds,
+  formatLabelSelector,
+  isSuspendedAndOutdated,
+  jobManifest,
+  settingsHash,
+} from './job-manifest.ts'
 
 const run = { runId: '3', jobId: '12', chunks: [0, 2, 5] }
 const needs = { memoryMib: 600, diskMib: 900 }
@@ -96,7 +104,7 @@ test('a Kubernetes Job is identified by job and chunks, and selected by its inst
     false,
     false,
   ])
-  for (const part of selectorOf(settings).split(',')) {
+  for (const part of formatLabelSelector(settings).split(',')) {
     const [key = '', value] = part.split('=')
     expect(job.metadata?.labels?.[key]).toBe(value)
   }
@@ -105,7 +113,7 @@ test('a Kubernetes Job is identified by job and chunks, and selected by its inst
 test('a pod requests disk space for its chunk and its source, with a reserve', () => {
   const { probe, build } = aLongProbe()
   const plan = planEncode({ probe, tools: build })
-  const small = podNeedsOf(plan, 10 * 2 ** 20)
+  const small = estimatePodNeeds(plan, 10 * 2 ** 20)
   expect(small.memoryMib).toBeGreaterThan(300)
-  expect(podNeedsOf(plan, 1_010 * 2 ** 20).diskMib - small.diskMib).toBe(1_300)
+  expect(estimatePodNeeds(plan, 1_010 * 2 ** 20).diskMib - small.diskMib).toBe(1_300)
 })

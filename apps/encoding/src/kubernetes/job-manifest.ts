@@ -29,7 +29,7 @@ const JOB_LABEL = 'vitascope/job'
 const SETTINGS_ANNOTATION = 'vitascope/settings'
 
 /** Returns the label selector for the Jobs of an installation. */
-export function selectorOf({ instance }: Pick<KubernetesSettings, 'instance'>): string {
+export function formatLabelSelector({ instance }: Pick<KubernetesSettings, 'instance'>): string {
   return `app.kubernetes.io/managed-by=${MANAGED_BY},app.kubernetes.io/instance=${instance}`
 }
 
@@ -94,8 +94,8 @@ export function belongsTo({ metadata }: V1Job, run: Batch): boolean {
  * Returns a hash of the settings of a Job, including its pods. Other settings require another Job.
  */
 export function settingsHash({ template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds }: KubernetesSettings): string {
-  const what = JSON.stringify([template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds])
-  return createHash('sha256').update(what).digest('hex').slice(0, 16)
+  const content = JSON.stringify([template, queue, parallelism, cpu, deadlineSeconds, ttlSeconds])
+  return createHash('sha256').update(content).digest('hex').slice(0, 16)
 }
 
 /** Returns true for a suspended Job that was created with other settings. */
@@ -104,7 +104,7 @@ export function isSuspendedAndOutdated({ metadata, spec }: V1Job, currentHash: s
 }
 
 /** Returns the resources that suffice for each chunk of a plan. */
-export function podNeedsOf(plan: EncodePlan, sourceBytes: number): PodNeeds {
+export function estimatePodNeeds(plan: EncodePlan, sourceBytes: number): PodNeeds {
   const resultBytes = Math.max(...plan.chunks.map(({ index }) => chunkScratchBytes(plan, index)))
   return {
     memoryMib: Math.ceil(chunkMemoryMib(plan) * MARGIN) + NODE_MIB,

@@ -23,29 +23,29 @@ const MAX_PAUSE_MS = 15_000
  * no change is missed.
  */
 export function watchJobs(api: JobsClient, onChange: () => void, log: Logger): JobWatch {
-  let known: Map<string, V1Job> | undefined
-  const once = async (signal: AbortSignal, onListed: () => void) => {
+  let current: Map<string, V1Job> | undefined
+  const listAndWatch = async (signal: AbortSignal, onListed: () => void) => {
     const { jobs, resourceVersion } = await api.list()
-    const listed = new Map(jobs.map((job) => [nameOf(job), job]))
-    known = listed
+    const byName = new Map(jobs.map((job) => [readName(job), job]))
+    current = byName
     onListed()
     onChange()
     await api.watch(
       resourceVersion,
       ({ isGone, job }) => {
-        if (isGone) listed.delete(nameOf(job))
-        else listed.set(nameOf(job), job)
+        if (isGone) byName.delete(readName(job))
+        else byName.set(readName(job), job)
         onChange()
       },
       signal,
     )
   }
   return {
-    jobs: () => known,
+    jobs: () => current,
     async run(signal) {
       for (let failures = 0; !signal.aborted; ) {
         try {
-          await once(signal, () => {
+          await listAndWatch(signal, () => {
             if (failures >= 3) log.info('watch of Kubernetes Jobs restored')
             failures = 0
           })
@@ -62,6 +62,6 @@ export function watchJobs(api: JobsClient, onChange: () => void, log: Logger): J
   }
 }
 
-function nameOf({ metadata }: V1Job): string {
+function readName({ metadata }: V1Job): string {
   return metadata?.name ?? ''
 }

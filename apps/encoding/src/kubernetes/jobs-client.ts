@@ -10,7 +10,7 @@ import {
   Watch,
 } from '@kubernetes/client-node'
 import type { KubernetesSettings } from './executor-config.ts'
-import { selectorOf } from './job-manifest.ts'
+import { formatLabelSelector } from './job-manifest.ts'
 
 /**
  * The part of the Kubernetes API in use: Jobs of one namespace that belong to this installation,
@@ -54,7 +54,7 @@ export function openJobsClient(settings: KubernetesSettings, stopping: AbortSign
   const batch = config.makeApiClient(BatchV1Api)
   const core = config.makeApiClient(CoreV1Api)
   const watch = new Watch(config)
-  const labelSelector = selectorOf(settings)
+  const labelSelector = formatLabelSelector(settings)
   const callOptions = () => optionsWithTimeout(CALL_TIMEOUT_MS, stopping)
 
   return {
@@ -120,7 +120,7 @@ function optionsWithTimeout(ms: number, stopping: AbortSignal): ConfigurationOpt
       context.setSignal(AbortSignal.any([stopping, AbortSignal.timeout(ms)]))
       return new Observable(Promise.resolve(context))
     },
-    post: (answer) => new Observable(Promise.resolve(answer)),
+    post: (response) => new Observable(Promise.resolve(response)),
   }
   return { middleware: [limit], middlewareMergeStrategy: 'append' }
 }

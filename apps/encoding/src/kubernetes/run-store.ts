@@ -42,7 +42,7 @@ export async function endRun(query: Query, { runId }: Pick<Batch, 'runId'>): Pro
 }
 
 /** Ends the run of a job. */
-export async function endRunOf(query: Query, jobId: string): Promise<void> {
+export async function endRunOfJob(query: Query, jobId: string): Promise<void> {
   await query('update chunk_run set end_time = now() where job_id = $1 and end_time is null', [jobId])
 }
 

@@ -39,7 +39,7 @@ export async function* findOrphans(
     for await (const { name, bytes, modified } of storage.list(area, signal)) {
       scanned.objects++
       scanned.bytes += bytes
-      const owner = ownerOf(name)
+      const owner = readOwner(name)
       if (owner === undefined) {
         scanned.foreign++
         continue
@@ -62,13 +62,13 @@ export async function* findOrphans(
 }
 
 /** Returns the key of an object's row, or undefined for a name that this service does not use. */
-function ownerOf(name: string): string | undefined {
-  const parts = name.split('/')
+function readOwner(name: string): string | undefined {
+  const folders = name.split('/')
   const area = areaOf(name)
   if (area === 'uploads') return name
-  if (area === 'tus') return UUID.test(parts[1] ?? '') && parts.length > 2 ? `tus/${parts[1]}/` : undefined
-  const prefix = parts.slice(0, 3).join('/')
-  return parts.length > 3 && readPrefix(prefix) ? `${prefix}/` : undefined
+  if (area === 'tus') return UUID.test(folders[1] ?? '') && folders.length > 2 ? `tus/${folders[1]}/` : undefined
+  const prefix = folders.slice(0, 3).join('/')
+  return folders.length > 3 && readPrefix(prefix) ? `${prefix}/` : undefined
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -87,9 +87,9 @@ async function* filterOrphans(db: Db, batch: readonly Orphan[], graceMs: number,
       names.flatMap((name) => /^tus\/(.*)\/$/.exec(name)?.[1] ?? []),
     ],
   )
-  const known = new Set(rows.map(({ name }) => name))
+  const recorded = new Set(rows.map(({ name }) => name))
   for (const orphan of batch) {
-    if (known.has(orphan.name)) continue
+    if (recorded.has(orphan.name)) continue
     if (Date.now() - orphan.newest.getTime() < graceMs) scanned.tooRecent++
     else yield orphan
   }

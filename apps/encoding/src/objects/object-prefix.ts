@@ -47,13 +47,13 @@ export async function findPrefixes(query: Query, jobId: string, fence: number): 
     jobId,
     fence,
   ])
-  for (const { prefix } of rows) prefixes[prefixTypeOf(prefix)] = prefix
+  for (const { prefix } of rows) prefixes[requirePrefixType(prefix)] = prefix
   return prefixes
 }
 
 /** Returns true for a prefix of published files. */
 export function isOfSet(prefix: string): boolean {
-  return prefixTypeOf(prefix) === 'set'
+  return requirePrefixType(prefix) === 'set'
 }
 
 type PrefixOwner = Pick<Job, 'kind' | 'mediaId' | 'jobId'>
@@ -69,7 +69,7 @@ function newPrefix(type: PrefixType, { kind, mediaId, jobId }: PrefixOwner, fenc
   return `${type}/${jobId}/${lease}`
 }
 
-function prefixTypeOf(prefix: string): PrefixType {
+function requirePrefixType(prefix: string): PrefixType {
   const area = areaOf(prefix)
   return area === 'source' || area === 'work' ? area : 'set'
 }
@@ -110,17 +110,17 @@ export function dropJob(db: Db, jobId: string): Promise<void> {
 }
 
 /** Drops those prefixes that have no row, after `graceMs`. Returns them. */
-export async function dropUnknownPrefixes(query: Query, prefixes: readonly string[], graceMs: number): Promise<string[]> {
-  const found = prefixes.flatMap((prefix) => {
-    const of = readPrefix(prefix)
-    return of ? [{ prefix, job_id: of.jobId, fence: of.fence }] : []
+export async function dropUnrecordedPrefixes(query: Query, prefixes: readonly string[], graceMs: number): Promise<string[]> {
+  const parsed = prefixes.flatMap((prefix) => {
+    const key = readPrefix(prefix)
+    return key ? [{ prefix, job_id: key.jobId, fence: key.fence }] : []
   })
   const rows = await query<{ prefix: string }>(
     `insert into object_prefix (prefix, job_id, fence, drop_time, next_sweep)
      select prefix, job_id, fence, now(), now() + $2::int * interval '1 millisecond'
      from json_to_recordset($1::json) as t (prefix text, job_id bigint, fence bigint)
      on conflict (prefix) do nothing returning prefix`,
-    [JSON.stringify(found), graceMs],
+    [JSON.stringify(parsed), graceMs],
   )
   return rows.map(({ prefix }) => prefix)
 }

@@ -8,7 +8,7 @@ import type { Query } from '@vitascope/postgres'
 export const NO_SWEEP_HOLD = 'not exists (select from sweep_hold where end_time > now())'
 
 /** Returns true while objects must be kept. Objects dropped in the meantime are deleted later. */
-export async function isSweepHeld(query: Query): Promise<boolean> {
+export async function isSweepPaused(query: Query): Promise<boolean> {
   const [row] = await query<{ is_held: boolean }>(`select not (${NO_SWEEP_HOLD}) as is_held`)
   return row?.is_held ?? false
 }

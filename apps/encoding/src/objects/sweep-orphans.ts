@@ -2,12 +2,12 @@ import type { Db } from '@vitascope/postgres'
 import { areaOf, type ObjectStorage } from '@vitascope/storage'
 import { findOrphans, type Orphan, type ScanSummary } from './find-orphans.ts'
 import { findMissingUploads } from './missing-uploads.ts'
-import { dropUnknownPrefixes } from './object-prefix.ts'
-import { isSweepHeld } from './sweep-hold.ts'
-import { findMissingSets } from './unknown-objects.ts'
+import { dropUnrecordedPrefixes } from './object-prefix.ts'
+import { isSweepPaused } from './sweep-hold.ts'
+import { findMissingSets } from './unrecorded-objects.ts'
 
 /** One finding of a sweep. */
-export type Finding = { found: 'orphan'; orphan: Orphan; done: OrphanOutcome } | { found: 'missing'; name: string }
+export type Finding = { kind: 'orphan'; orphan: Orphan; done: OrphanOutcome } | { kind: 'missing'; name: string }
 
 /**
  * `would be removed`: dry run. `dropped`: the running service deletes it in its next passes, a set only if
@@ -40,7 +40,7 @@ export async function sweepOrphans(
   report: (finding: Finding) => void,
   signal: AbortSignal,
 ): Promise<SweepSummary> {
-  if (!isDry && (await isSweepHeld(db.query))) throw new SweepPausedError()
+  if (!isDry && (await isSweepPaused(db.query))) throw new SweepPausedError()
   const scanned: ScanSummary = { objects: 0, bytes: 0, foreign: 0, tooRecent: 0 }
   const totals = { orphans: 0, orphanObjects: 0, orphanBytes: 0, missing: 0 }
   for await (const orphan of findOrphans({ db, storage, graceMs }, scanned, signal)) {
@@ -49,11 +49,11 @@ export async function sweepOrphans(
     totals.orphans++
     totals.orphanObjects += orphan.objects
     totals.orphanBytes += orphan.bytes
-    report({ found: 'orphan', orphan, done })
+    report({ kind: 'orphan', orphan, done })
   }
   const missing = (name: string) => {
     totals.missing++
-    report({ found: 'missing', name })
+    report({ kind: 'missing', name })
   }
   for (const prefix of await findMissingSets({ db, storage }, signal)) missing(`${prefix}/`)
   for await (const name of findMissingUploads({ db, storage }, signal)) missing(name)
@@ -69,5 +69,5 @@ async function dropOrphan({ db, storage }: { db: Db; storage: ObjectStorage }, n
   const area = areaOf(name)
   if (area === 'uploads') return (await storage.delete(name, signal)) ? 'removed' : 'no longer orphaned'
   if (area === 'tus') return (await storage.deletePrefix(prefix, signal)) > 0 ? 'removed' : 'no longer orphaned'
-  return (await dropUnknownPrefixes(db.query, [prefix], 0)).length > 0 ? 'dropped' : 'no longer orphaned'
+  return (await dropUnrecordedPrefixes(db.query, [prefix], 0)).length > 0 ? 'dropped' : 'no longer orphaned'
 }

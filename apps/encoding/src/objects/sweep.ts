@@ -55,7 +55,7 @@ function readOptions(): { isDry: boolean; isJson: boolean; graceMs: number } | u
 }
 
 function formatFinding(finding: Finding): string {
-  if (finding.found === 'missing') return `${'missing'.padEnd(16)} ${finding.name}: a row names it, but it is not in storage`
+  if (finding.kind === 'missing') return `${'missing'.padEnd(16)} ${finding.name}: a row names it, but it is not in storage`
   const { orphan, done } = finding
   return `${done.padEnd(16)} ${orphan.name}: ${orphan.objects} objects, ${orphan.bytes} bytes, the newest from ${orphan.newest.toISOString()}`
 }

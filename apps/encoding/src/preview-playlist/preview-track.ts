@@ -30,11 +30,11 @@ const INIT = /\/init\.mp4$/
  */
 export function previewTrack(files: readonly TrackFile[]): PreviewTrack | undefined {
   const [first] = files.filter(({ path }) => INIT.test(path)).sort((a, b) => a.chunk - b.chunk)
-  const found = files.flatMap(({ prefix, path, seconds }): PreviewSegment[] => {
+  const stored = files.flatMap(({ prefix, path, seconds }): PreviewSegment[] => {
     const [, folder, name, number] = SEGMENT.exec(path) ?? []
     return folder && name ? [{ number: Number(number), name, seconds, folder: `${prefix}/${folder}` }] : []
   })
-  const segments = found.sort((a, b) => a.number - b.number).filter(({ number }, index) => number === index + 1)
+  const segments = stored.sort((a, b) => a.number - b.number).filter(({ number }, index) => number === index + 1)
   return first && segments.length > 0 ? { initObject: `${first.prefix}/${first.path}`, segments } : undefined
 }
 

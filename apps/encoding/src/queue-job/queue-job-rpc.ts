@@ -13,7 +13,7 @@ export function queueJobHandlers(jobs: QueueJobStore): Handlers<typeof QueueJobS
   return {
     async addQueueJob({ jobName, priority, data }, call) {
       requireSystemUser(call.principal)
-      const fields = problemsOf({ jobName, priority, data })
+      const fields = findProblems({ jobName, priority, data })
       requireValid(fields)
       return { jobId: await jobs.add({ jobName, priority, data }, call) }
     },
@@ -32,7 +32,7 @@ export function queueJobHandlers(jobs: QueueJobStore): Handlers<typeof QueueJobS
   }
 }
 
-function problemsOf({ jobName, priority, data }: { jobName: string; priority: number; data: string }): FieldError[] {
+function findProblems({ jobName, priority, data }: { jobName: string; priority: number; data: string }): FieldError[] {
   return [
     ...checkText('job_name', jobName, { min: 1, max: MAX_NAME_LENGTH }),
     ...(priority !== 1 && priority !== 10 ? [{ field: 'priority', message: 'must be 1 (low) or 10 (high)' }] : []),

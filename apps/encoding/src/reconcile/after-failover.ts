@@ -5,7 +5,7 @@ import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
 import type { JobCommands } from '../engine/accept-job.ts'
-import { dropUnknownObjects, findMissingSets } from '../objects/unknown-objects.ts'
+import { dropUnrecordedObjects, findMissingSets } from '../objects/unrecorded-objects.ts'
 import { restartJobsWithMissingObjects } from './jobs-with-missing-objects.ts'
 import { removeUnneededJobs } from './unneeded-jobs.ts'
 
@@ -37,18 +37,18 @@ export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Prom
     const isLast = open.seconds * 1_000 >= graceMs
     if (!isLast && checkedFailoverId === open.failoverId) return
     const restarted = await restartJobsWithMissingObjects(tools, signal)
-    const unknown = await dropUnknownObjects(tools, signal)
+    const unrecorded = await dropUnrecordedObjects(tools, signal)
     const missing = await findMissingSets(tools, signal)
     const unneeded = await checkAllJobs(tools, signal)
     log.warn(
       {
         jobs_restarted: restarted.length,
-        prefixes_without_row: unknown.length,
+        prefixes_without_row: unrecorded.length,
         sets_without_objects: missing.length,
         unneeded_jobs: unneeded.length,
         settled: isLast,
         ...(restarted.length > 0 && { jobs: restarted.slice(0, MAX_LOGGED_NAMES) }),
-        ...(unknown.length > 0 && { unknown: unknown.slice(0, MAX_LOGGED_NAMES) }),
+        ...(unrecorded.length > 0 && { unrecorded: unrecorded.slice(0, MAX_LOGGED_NAMES) }),
         ...(missing.length > 0 && { missing: missing.slice(0, MAX_LOGGED_NAMES) }),
       },
       'database failover: jobs and objects checked',

@@ -44,48 +44,51 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
    * When the last pass reached the database. After an outage, workers get one pass to renew their
    * leases, because they could not reach the database either.
    */
-  let lastReached = Number.NEGATIVE_INFINITY
+  let lastContact = Number.NEGATIVE_INFINITY
 
-  const part = async (what: string, run: () => Promise<void>) => {
+  const runStep = async (step: string, run: () => Promise<void>) => {
     try {
       await run()
     } catch (error) {
-      if (!stopping.signal.aborted) log.warn({ err: error }, `reconciling failed: ${what}`)
+      if (!stopping.signal.aborted) log.warn({ err: error }, `reconciling failed: ${step}`)
     }
   }
   const pass = async () => {
-    const wasReachable = performance.now() - lastReached < 3 * intervalMs
-    await part('leases', async () => {
+    const hadContact = performance.now() - lastContact < 3 * intervalMs
+    await runStep('leases', async () => {
       const expired = await tools.queue.expired(LEASES_PER_PASS)
-      lastReached = performance.now()
-      if (!wasReachable) return
+      lastContact = performance.now()
+      if (!hadContact) return
       // The holder may have completed or released the item in a lost transaction, so the expiry is
       // not counted for the job.
       const hasOpenFailover = expired.length > 0 && (await openFailover(tools.db.query)) !== undefined
-      for (const held of expired) {
+      for (const lease of expired) {
         if (hasOpenFailover) {
-          await tools.steps.release(held)
+          await tools.steps.release(lease)
           continue
         }
-        const rescued = await tools.steps.fault(held, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
+        const rescued = await tools.steps.fault(lease, { code: 5001, message: 'the worker stopped responding' }, { onlyExpired: true })
         if (rescued)
-          log.warn({ task_id: held.itemId, kind: held.kind, job_id: held.key, worker_id: held.holder }, 'lease expired; retrying its task')
+          log.warn(
+            { task_id: lease.itemId, kind: lease.kind, job_id: lease.key, worker_id: lease.holder },
+            'lease expired; retrying its task',
+          )
       }
     })
-    await part('jobs without work', async () => {
+    await runStep('jobs without work', async () => {
       for (const jobId of await restartStuckJobs(tools)) log.error({ job_id: jobId }, 'job had no tasks; restarted')
     })
-    await part('jobs of low priority', async () => {
+    await runStep('jobs of low priority', async () => {
       for (const jobId of await ageLowPriorityJobs(tools, tools.lowPriorityMaxWaitSeconds))
         log.info({ job_id: jobId }, 'low-priority job waited too long; raised to normal priority')
     })
-    await part('unneeded jobs', async () => {
+    await runStep('unneeded jobs', async () => {
       const dropped = await removeUnneededJobs({ ...tools, graceMs: UNNEEDED_GRACE_PASSES * intervalMs }, stopping.signal)
       for (const jobId of dropped) log.info({ job_id: jobId }, 'job no longer needed; removed')
     })
-    await part('objects', () => sweepObjects({ ...tools, timeLimitMs: intervalMs }, stopping.signal))
+    await runStep('objects', () => sweepObjects({ ...tools, timeLimitMs: intervalMs }, stopping.signal))
     // A pass may take long because of the number of deletions.
-    if (await tools.db.ping()) lastReached = performance.now()
+    if (await tools.db.ping()) lastContact = performance.now()
   }
 
   return {

@@ -62,14 +62,14 @@ export async function sweepUnclaimed(
 ): Promise<void> {
   if (await uploads.isSweepPaused()) return
   let expired: string[] = []
-  const deleteUnknown = async () => {
-    const known = await uploads.known(expired)
-    for (const name of expired) if (!known.has(name)) await storage.delete(name, signal)
+  const deleteUnrecorded = async () => {
+    const recorded = await uploads.filterRecorded(expired)
+    for (const name of expired) if (!recorded.has(name)) await storage.delete(name, signal)
     expired = []
   }
   for await (const { name, modified } of storage.list('uploads', signal)) {
     if (Date.now() - modified.getTime() > RETENTION_SECONDS * 1000) expired.push(name)
-    if (expired.length === NAME_BATCH_SIZE) await deleteUnknown()
+    if (expired.length === NAME_BATCH_SIZE) await deleteUnrecorded()
   }
-  await deleteUnknown()
+  await deleteUnrecorded()
 }

@@ -8,7 +8,7 @@ import type { StoredSource } from '../task/task.ts'
  * was kept, otherwise the largest file of the set (ADR 0014). This job never deletes the
  * source. The source is stored as long as the set, and a replacement of the set cancels this job.
  */
-export async function sourceOfSet(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
+export async function findSetSource(query: Query, { setJobId, mediaId }: { setJobId: string; mediaId: string }): Promise<StoredSource> {
   const [row] = await query<{ result: Pick<RenditionSet, 'prefix' | 'renditions'>; kept: StoredSource | null }>(
     `select result, case when exists (select from object_prefix p where p.job_id = j.job_id and p.drop_time is null
        and j.source ->> 'object' like p.prefix || '/%') then source end as kept

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 
 /** The binary itself. The wrapper scripts need a home folder and a readable path. */
-const PLACES = [
+const DEFAULT_PATHS = [
   '/usr/lib/libreoffice/program/soffice.bin',
   '/usr/lib64/libreoffice/program/soffice.bin',
   '/opt/libreoffice/program/soffice.bin',
@@ -11,13 +11,13 @@ const PLACES = [
  * Returns the path of LibreOffice: `path` (`VITASCOPE_LIBREOFFICE`), the system's, or undefined if
  * there is none or `path` is `off`. Throws if `path` cannot be executed.
  */
-export async function findOffice(path: string | undefined, places: readonly string[] = PLACES): Promise<string | undefined> {
+export async function findOffice(path: string | undefined, candidates: readonly string[] = DEFAULT_PATHS): Promise<string | undefined> {
   if (path === 'off') return undefined
   if (path !== undefined) {
     if (await canRun(path)) return path
     throw new Error(`${path} does not exist or cannot be executed: set VITASCOPE_LIBREOFFICE to the path of soffice.bin, or to off`)
   }
-  for (const place of places) if (await canRun(place)) return place
+  for (const candidate of candidates) if (await canRun(candidate)) return candidate
   return undefined
 }
 

@@ -32,13 +32,13 @@ async function render(): Promise<void> {
   const pdfium = await PDFiumLibrary.init({ wasmBinary })
   const document = await pdfium.loadDocument(readFileSync('source'))
   const pages = document.getPageCount()
-  if (pages < 1) return report({ refused: 'it has no pages' })
-  if (pages > maxPages) return report({ refused: `it has ${pages} pages; the maximum is ${maxPages}` })
+  if (pages < 1) return report({ error: 'it has no pages' })
+  if (pages > maxPages) return report({ error: `it has ${pages} pages; the maximum is ${maxPages}` })
   report({ pages })
   for (let number = from; number <= Math.min(to, pages); number++) {
     const page = document.getPage(number - 1)
     const { originalWidth, originalHeight } = page.getOriginalSize()
-    if (!(originalWidth > 0 && originalHeight > 0)) return report({ refused: `page ${number} cannot be read` })
+    if (!(originalWidth > 0 && originalHeight > 0)) return report({ error: `page ${number} cannot be read` })
     const { width, height, data } = await page.render(fit(originalWidth, originalHeight))
     writeFileSync(`raw/page-${number}.raw`, data, { flag: 'wx' })
     report({ page: number, width, height })
@@ -50,5 +50,5 @@ try {
   await render()
 } catch (error) {
   const message = error instanceof Error ? error.message : ''
-  report({ refused: /password/i.test(message) ? 'it is protected by a password' : 'it cannot be read', detail: message.slice(0, 500) })
+  report({ error: /password/i.test(message) ? 'it is protected by a password' : 'it cannot be read', detail: message.slice(0, 500) })
 }

@@ -52,7 +52,7 @@ export async function installRenderer(folder: string): Promise<void> {
  * number of pages and the rendered ones. Throws `InvalidSource` for a file that cannot be rendered
  * within the limits, and `EncodeError` if the process ended for another reason.
  */
-export async function renderPages(run: PageRun): Promise<{ pages: number; drawn: RenderedPage[] }> {
+export async function renderPages(run: PageRun): Promise<{ pages: number; rendered: RenderedPage[] }> {
   const { folder, from, to, signal } = run
   const lines: Line[] = []
   const count = to - from + 1
@@ -85,7 +85,7 @@ export async function renderPages(run: PageRun): Promise<{ pages: number; drawn:
     },
     signal,
   }).catch((error: unknown) => {
-    throw toRefusal(error, from + lines.filter(({ page }) => page !== undefined).length)
+    throw toSourceError(error, from + lines.filter(({ page }) => page !== undefined).length)
   })
   return checkOutput(lines, from, to)
 }
@@ -96,7 +96,7 @@ interface Line {
   page?: number
   width?: number
   height?: number
-  refused?: string
+  error?: string
   done?: boolean
 }
 
@@ -110,16 +110,18 @@ function readLine(text: string): Line {
   throw new EncodeError('incomplete', 'the renderer wrote a malformed line', text.slice(0, 500))
 }
 
-function checkOutput(lines: readonly Line[], from: number, to: number): { pages: number; drawn: RenderedPage[] } {
-  const refused = lines.find((line) => line.refused !== undefined)?.refused
-  if (refused !== undefined) throw new InvalidSource(4002, `this file cannot be converted to slides: ${String(refused).slice(0, 100)}`)
+function checkOutput(lines: readonly Line[], from: number, to: number): { pages: number; rendered: RenderedPage[] } {
+  const error = lines.find((line) => line.error !== undefined)?.error
+  if (error !== undefined) throw new InvalidSource(4002, `this file cannot be converted to slides: ${String(error).slice(0, 100)}`)
   const pages = lines[0]?.pages ?? 0
-  const drawn = lines.flatMap(({ page, width, height }) => (isPixels(width) && isPixels(height) && page ? [{ page, width, height }] : []))
+  const rendered = lines.flatMap(({ page, width, height }) =>
+    isPixels(width) && isPixels(height) && page ? [{ page, width, height }] : [],
+  )
   const last = Math.min(to, pages)
-  const isComplete = drawn.length === last - from + 1 && drawn.every(({ page }, index) => page === from + index)
+  const isComplete = rendered.length === last - from + 1 && rendered.every(({ page }, index) => page === from + index)
   const isCount = Number.isInteger(pages) && pages >= 1 && pages <= slideLimits.pages
   if (!isCount || !isComplete || lines.at(-1)?.done !== true) throw new EncodeError('incomplete', 'the renderer did not render all pages')
-  return { pages, drawn }
+  return { pages, rendered }
 }
 
 function isPixels(value: number | undefined): value is number {
@@ -130,7 +132,7 @@ function isPixels(value: number | undefined): value is number {
  * Converts an error. A renderer that exceeded its limits means that the file cannot be rendered. A
  * killed one can be retried.
  */
-function toRefusal(error: unknown, page: number): unknown {
+function toSourceError(error: unknown, page: number): unknown {
   if (!isEncodeError(error)) return error
   const reasons: Partial<Record<EncodeError['kind'], string>> = {
     stalled: 'takes too long to render',

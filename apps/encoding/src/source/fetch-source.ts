@@ -6,7 +6,7 @@ import { isInvalidSource } from '@vitascope/media'
 import type { LeasedItem } from '@vitascope/queue'
 import type { ObjectStorage, StoredBytes } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { ReachPoint } from '../common/crash-point.ts'
+import type { CrashPointHook } from '../common/crash-point.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import type { Job } from '../job/job.ts'
 import type { TaskPrefixes } from '../objects/object-prefix.ts'
@@ -41,7 +41,7 @@ export interface FetchTools {
   /** Folder for downloads. */
   scratchDir: string
   leaseMs: number
-  reach: ReachPoint
+  atCrashPoint: CrashPointHook
   log: Logger
 }
 
@@ -66,7 +66,7 @@ export async function fetchSource(tools: FetchTools, item: LeasedItem, stopping:
       await steps.release(item)
       return
     }
-    const fault = faultOf(error)
+    const fault = toFault(error)
     log.info({ err: error, job_id: started.job.jobId, code: fault.code }, 'fetching a source failed')
     await untilReachable(() => steps.fault(item, fault), signal)
   } finally {
@@ -83,25 +83,25 @@ async function importUploadedFile(
   lease: ExtendedLease,
   signal: AbortSignal,
 ): Promise<void> {
-  const { steps, storage, uploads, policy, limits, reach } = tools
+  const { steps, storage, uploads, policy, limits, atCrashPoint } = tools
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'source')
-  reach('fetch-began')
+  atCrashPoint('fetch-began')
   const object = `${prefixes.source}/source`
-  const { bytes, sha256 } = await stored()
-  reach('fetch-stored')
+  const { bytes, sha256 } = await storeSource()
+  atCrashPoint('fetch-stored')
   await untilReachable(() => steps.fetched(item, { object, bytes, sha256 }), signal)
-  reach('fetch-recorded')
+  atCrashPoint('fetch-recorded')
 
-  async function stored(): Promise<StoredBytes> {
+  async function storeSource(): Promise<StoredBytes> {
     const upload = readUploadSource(job.sourceUrl)
-    if (!upload) return fetched()
+    if (!upload) return fetchFromUrl()
     const { maxBytes } = limits
     return uploads.importUpload(upload, { organisationId: job.organisationId, object, file, maxBytes, onBytes: lease.setProgress }, signal)
   }
 
-  async function fetched(): Promise<StoredBytes> {
-    const found = await download(job.sourceUrl, file, {
+  async function fetchFromUrl(): Promise<StoredBytes> {
+    const downloaded = await download(job.sourceUrl, file, {
       policy,
       limits: {
         maxBytes: limits.maxBytes,
@@ -112,7 +112,7 @@ async function importUploadedFile(
       onProgress: (progress) => lease.setProgress(progress.total ? progress.bytes / progress.total : 0),
     })
     await storage.put(object, { file, move: true }, { signal })
-    return found
+    return downloaded
   }
 }
 
@@ -129,8 +129,8 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
   let progress = 0
   const timer = setInterval(() => {
     steps.extendLease(item, progress).then(
-      (held) => {
-        if (!held) lost.abort(new Error('the lease is over'))
+      (isRenewed) => {
+        if (!isRenewed) lost.abort(new Error('the lease is over'))
       },
       (error: unknown) => log.warn({ err: error, task_id: item.itemId }, 'renewing a lease failed'),
     )
@@ -143,7 +143,7 @@ function keepLease({ steps, leaseMs, log }: FetchTools, item: LeasedItem, lost: 
   }
 }
 
-function faultOf(error: unknown): Fault {
+function toFault(error: unknown): Fault {
   if (isSourceError(error) || isInvalidSource(error)) return { code: error.code, message: error.message }
   const isStorage = isDomainError(error) || (error instanceof Error && 'code' in error)
   return isStorage ? { code: 5004, message: 'the source could not be stored' } : { code: 5000, message: 'the source could not be fetched' }

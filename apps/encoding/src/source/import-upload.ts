@@ -9,7 +9,7 @@ import type { UploadStore } from '../upload/upload-store.ts'
 export interface UploadImporter {
   importUpload(
     source: UploadSource,
-    to: { organisationId: string; object: string; file: string; maxBytes: number; onBytes: (share: number) => void },
+    options: { organisationId: string; object: string; file: string; maxBytes: number; onBytes: (share: number) => void },
     signal: AbortSignal,
   ): Promise<StoredBytes>
 }
@@ -43,14 +43,14 @@ export function createUploadImporter({
     signal: AbortSignal,
   ): Promise<StoredBytes> {
     const upload = await tusUploads.find(uploadId, signal)
-    const parts = await tusUploads.partsOf(uploadId)
+    const parts = await tusUploads.listParts(uploadId)
     if (!upload || upload.received !== upload.length || upload.organisationId !== organisationId) {
       throw new InvalidSource(4001, 'the uploaded file no longer exists')
     }
-    return storage.put(object, Readable.from(bytesOf(parts, upload.received, onBytes, signal), { objectMode: false }), { signal })
+    return storage.put(object, Readable.from(readParts(parts, upload.received, onBytes, signal), { objectMode: false }), { signal })
   }
 
-  async function* bytesOf(
+  async function* readParts(
     parts: readonly TusPart[],
     total: number,
     onBytes: (share: number) => void,

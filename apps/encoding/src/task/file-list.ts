@@ -4,8 +4,8 @@ import type { StoredFile } from './task.ts'
 
 /** A list of files, or a file in one, that differs in storage from what was reported. */
 export class StoredFilesMismatch extends Error {
-  constructor(what: string) {
-    super(what)
+  constructor(message: string) {
+    super(message)
     this.name = 'StoredFilesMismatch'
   }
 }
@@ -23,9 +23,9 @@ export async function readFileList(
   const info = await storage.stat(name, signal)
   if (!info) throw new StoredFilesMismatch('the list of files is missing')
   const { stream } = await storage.open(name, { signal })
-  const parts: Buffer[] = []
-  for await (const part of stream) parts.push(part as Buffer)
-  const bytes = Buffer.concat(parts)
+  const buffers: Buffer[] = []
+  for await (const buffer of stream) buffers.push(buffer as Buffer)
+  const bytes = Buffer.concat(buffers)
   if (expected && createHash('sha256').update(bytes).digest('hex') !== expected.sha256)
     throw new StoredFilesMismatch('the checksum of the list of files differs')
   const files: unknown = JSON.parse(bytes.toString('utf8'))

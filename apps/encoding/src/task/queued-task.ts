@@ -10,7 +10,7 @@ type ChunkKind = 'encode' | 'audio'
 
 /** Returns the task of an item. Throws if the item is not a task of a job. */
 export function readTask({ itemId, kind: name, payload }: Pick<FoundItem, 'itemId' | 'kind' | 'payload'>): QueuedTask {
-  const kind = TASK_KINDS.find((known) => known === name)
+  const kind = TASK_KINDS.find((taskKind) => taskKind === name)
   if (kind === undefined) throw new Error(`item ${itemId} of the queue has the unknown kind ${name}`)
   if (kind !== 'encode' && kind !== 'audio') return { kind }
   const chunk: unknown = typeof payload === 'object' && payload !== null && 'chunk' in payload ? payload.chunk : undefined

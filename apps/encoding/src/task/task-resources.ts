@@ -53,5 +53,5 @@ export function packageScratchBytes({ renditions, audio }: EncodePlan, segments:
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0)
+  return numbers.reduce((all, number) => all + number, 0)
 }

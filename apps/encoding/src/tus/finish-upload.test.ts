@@ -13,7 +13,7 @@ let uploads: TusStore
 let close: () => Promise<void>
 /** Organisations of the requests. */
 let requested: string[]
-let refusals: Record<string, DomainError>
+let errors: Record<string, DomainError>
 
 beforeAll(async () => {
   const database = await freshDatabase({ migrations: join(import.meta.dirname, '../../migrations'), schema: 'encoding' })
@@ -27,18 +27,18 @@ beforeAll(async () => {
 beforeEach(async () => {
   await db.query('truncate tus_upload cascade')
   requested = []
-  refusals = {}
+  errors = {}
   reserved.clear()
 })
 afterAll(() => close())
 
 const tooMany = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
-const noRoom = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
+const quotaExhausted = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
 const videos = {
   async uploadVideo({ organisationId }: UploadVideoRequest) {
     requested.push(organisationId)
-    const refusal = refusals[organisationId]
-    if (refusal) throw refusal
+    const error = errors[organisationId]
+    if (error) throw error
     return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
   },
 }
@@ -61,34 +61,34 @@ async function complete(organisationId: string): Promise<string> {
 const endedAgo = (days: number) => db.query(`update tus_upload set expire_time = now() - $1::int * interval '1 day'`, [days])
 
 test('an organisation with too many jobs does not block the uploads of another', async () => {
-  refusals = { '1': tooMany }
+  errors = { '1': tooMany }
   for (let n = 0; n < 55; n++) await complete('1')
   const other = await complete('2')
   await round()
   await round()
   expect(requested.filter((organisationId) => organisationId === '2')).toHaveLength(1)
   expect(await uploads.find(other)).toMatchObject({ videoId: '11', jobId: '13' })
-  refusals = {}
+  errors = {}
   await round()
   await round()
   expect(await uploads.claimComplete(100)).toEqual([])
 })
 
 test('an upload above the quota is rejected without a retry, can be deleted, and expires', async () => {
-  refusals = { '1': noRoom }
+  errors = { '1': quotaExhausted }
   const [first, second] = [await complete('1'), await complete('1')]
   await round()
-  refusals = {}
+  errors = {}
   await round()
   expect(requested).toEqual(['1', '1'])
-  expect(await uploads.find(first)).toMatchObject({ videoId: '', refusal: { reason: 'QUOTA_BYTES', message: 'all bytes are used' } })
+  expect(await uploads.find(first)).toMatchObject({ videoId: '', error: { reason: 'QUOTA_BYTES', message: 'all bytes are used' } })
   expect(await uploads.drop(first)).toBe(true)
   await endedAgo(1)
   expect((await uploads.dropExpired(10)).sort()).toEqual([first, second].sort())
 })
 
 test('a complete upload without a video is retried until a week after its expiry, then removed', async () => {
-  refusals = { '1': tooMany }
+  errors = { '1': tooMany }
   const upload = await complete('1')
   await round()
   await endedAgo(6)
@@ -101,11 +101,11 @@ test('a complete upload without a video is retried until a week after its expiry
 test('an upload whose video was created by a call without a response keeps no extra reservation', async () => {
   // The catalogue accepted the first call, but its response was lost. The second call returns the
   // same response and changes nothing.
-  refusals = { '1': new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'the catalogue does not answer') }
+  errors = { '1': new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'the catalogue does not respond') }
   const upload = await complete('1')
   await round()
   expect([...reserved]).toEqual([upload])
-  refusals = {}
+  errors = {}
   await round()
   expect(await uploads.find(upload)).toMatchObject({ videoId: '11' })
   expect([...reserved]).toEqual([])

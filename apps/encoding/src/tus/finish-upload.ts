@@ -4,7 +4,7 @@ import type { Client } from '@vitascope/grpc'
 import { UploadVideoRequest, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import type { Logger } from '@vitascope/telemetry'
 import type { UploadQuota } from '../upload/upload-quota.ts'
-import type { TusRefusal, TusStore, TusUpload } from './tus-store.ts'
+import type { TusError, TusStore, TusUpload } from './tus-store.ts'
 
 const UPLOADS_PER_PASS = 50
 const WAITING_SECONDS = 86_400
@@ -22,7 +22,7 @@ export async function finishUpload(
 ): Promise<{ videoId: string; jobId: string }> {
   const { uploadId, organisationId, owner, title, filename } = upload
   if (upload.videoId !== '') return { videoId: upload.videoId, jobId: upload.jobId }
-  if (upload.refusal) throw toError(upload.refusal)
+  if (upload.error) throw toError(upload.error)
   const key = createHash('sha256').update(`tus upload ${uploadId}`).digest('hex')
   const request = UploadVideoRequest.create({
     organisationId,
@@ -42,7 +42,7 @@ export async function finishUpload(
     return { videoId, jobId }
   } catch (error) {
     if (isDomainError(error) && isFinal(error)) {
-      await uploads.setRefusal(uploadId, { kind: error.kind, reason: error.reason, message: error.message })
+      await uploads.setError(uploadId, { kind: error.kind, reason: error.reason, message: error.message })
     }
     throw error
   }
@@ -57,7 +57,7 @@ export function isFinal({ kind, reason }: DomainError): boolean {
 }
 
 /** Returns the error for a client that requests the upload. */
-export function toError({ kind, reason, message }: TusRefusal): DomainError {
+export function toError({ kind, reason, message }: TusError): DomainError {
   return new DomainError(kind, reason, message)
 }
 

@@ -14,7 +14,7 @@ const PART_BYTES = 16 * 1024 * 1024
 export interface ReceiveTools {
   uploads: TusStore
   storage: ObjectStorage
-  keptSeconds: number
+  retentionSeconds: number
   log: Logger
 }
 
@@ -25,7 +25,7 @@ export interface ReceiveTools {
  * offset.
  */
 export async function receiveParts(
-  { uploads, storage, keptSeconds, log }: ReceiveTools,
+  { uploads, storage, retentionSeconds, log }: ReceiveTools,
   upload: TusUpload,
   request: IncomingMessage,
   {
@@ -43,8 +43,8 @@ export async function receiveParts(
 ): Promise<number> {
   const { uploadId, fence } = upload
   const lease = renewLease({ uploads, log }, upload)
-  const ended = AbortSignal.any([lease.over, stopping])
-  const body = bytesOf(request, ended)
+  const ended = AbortSignal.any([lease.lost, stopping])
+  const body = splitBody(request, ended)
   const hash = checksum && createHash(checksum.algorithm)
   const unrecorded: TusPart[] = []
   let received = upload.received
@@ -52,7 +52,7 @@ export async function receiveParts(
   try {
     for (let number = 0; ; number++) {
       let bytes = 0
-      const part = body.upTo(PART_BYTES, (chunk) => {
+      const part = body.readUpTo(PART_BYTES, (chunk) => {
         bytes += chunk.length
         hash?.update(chunk)
         if (received + bytes > maxBytes) isTooLong = true
@@ -67,7 +67,7 @@ export async function receiveParts(
       if (!checksum) await recordParts()
     }
     if (checksum) {
-      if (!body.isComplete() && lease.over.aborted) throw uploadLocked()
+      if (!body.isComplete() && lease.lost.aborted) throw uploadLocked()
       if (!body.isComplete()) throw new DOMException('the caller cancelled the call', 'AbortError')
       if (hash?.digest('base64') !== checksum.value)
         throw new DomainError('invalid', 'CHECKSUM_MISMATCH', 'the bytes do not match the checksum')
@@ -85,7 +85,7 @@ export async function receiveParts(
 
   async function recordParts(): Promise<void> {
     if (unrecorded.length === 0) return
-    if (!(await uploads.addParts(uploadId, fence, unrecorded, keptSeconds))) throw uploadLocked()
+    if (!(await uploads.addParts(uploadId, fence, unrecorded, retentionSeconds))) throw uploadLocked()
     unrecorded.length = 0
   }
 }
@@ -112,7 +112,7 @@ export function readChecksum(header: string | string[] | undefined): Checksum | 
 /**
  * Splits a body into portions. They end when the body ends or is aborted, or when `ended` aborts.
  */
-function bytesOf(request: IncomingMessage, ended: AbortSignal) {
+function splitBody(request: IncomingMessage, ended: AbortSignal) {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   let rest: Buffer | undefined
   let isDone = false
@@ -120,23 +120,23 @@ function bytesOf(request: IncomingMessage, ended: AbortSignal) {
     if (rest) return rest
     if (isDone) return undefined
     // An aborted body is treated as ended.
-    const found = await untilAborted(chunks.next(), ended).catch(() => ({ done: true as const, value: undefined }))
-    isDone = found.done === true
-    rest = found.done ? undefined : found.value
+    const result = await untilAborted(chunks.next(), ended).catch(() => ({ done: true as const, value: undefined }))
+    isDone = result.done === true
+    rest = result.done ? undefined : result.value
     return rest
   }
   return {
     isComplete: () => request.complete && rest === undefined && !ended.aborted,
-    upTo(max: number, seen: (chunk: Buffer) => void) {
+    readUpTo(max: number, onChunk: (chunk: Buffer) => void) {
       async function* portion(): AsyncGenerator<Buffer> {
         for (let left = max; left > 0; ) {
           const chunk = await next()
           if (!chunk) return
-          const taken = chunk.subarray(0, left)
-          rest = taken.length < chunk.length ? chunk.subarray(taken.length) : undefined
-          left -= taken.length
-          seen(taken)
-          yield taken
+          const head = chunk.subarray(0, left)
+          rest = head.length < chunk.length ? chunk.subarray(head.length) : undefined
+          left -= head.length
+          onChunk(head)
+          yield head
         }
       }
       return { hasBytes: async () => (await next()) !== undefined, stream: () => Readable.from(portion(), { objectMode: false }) }

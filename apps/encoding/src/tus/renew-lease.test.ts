@@ -24,14 +24,14 @@ test('a renewal that fails is logged and repeated', async () => {
   const { lease, warnings, calls } = renewed([true, error, true])
   await waitFor(() => calls.length > 3)
   await lease.stop()
-  expect(lease.over.aborted).toBe(false)
+  expect(lease.lost.aborted).toBe(false)
   expect(warnings).toEqual([{ err: error, upload_id: 'u-1' }])
   expect(calls[0]).toEqual(upload)
 })
 
 test('the lease is over when a renewal finds another request', async () => {
   const { lease, warnings } = renewed([true, false])
-  await waitFor(() => lease.over.aborted)
+  await waitFor(() => lease.lost.aborted)
   await lease.stop()
   expect(warnings).toEqual([])
 })

@@ -5,7 +5,7 @@ const RENEW_MS = 1_000
 
 export interface RenewedLease {
   /** Aborts when the lease is over or another request wants it. */
-  over: AbortSignal
+  lost: AbortSignal
   /** Ends the renewals. No renewal is pending afterwards. */
   stop(): Promise<void>
 }
@@ -19,11 +19,11 @@ export function renewLease(
   { uploadId, fence }: Pick<TusUpload, 'uploadId' | 'fence'>,
   everyMs: number = RENEW_MS,
 ): RenewedLease {
-  const over = new AbortController()
+  const lost = new AbortController()
   let pending: Promise<void> | undefined
   const renew = async () => {
     try {
-      if (!(await uploads.extendLease(uploadId, fence))) over.abort()
+      if (!(await uploads.extendLease(uploadId, fence))) lost.abort()
     } catch (error) {
       log.warn({ err: error, upload_id: uploadId }, 'renewing the lease of an upload failed; retrying')
     }
@@ -34,7 +34,7 @@ export function renewLease(
     })
   }, everyMs)
   return {
-    over: over.signal,
+    lost: lost.signal,
     async stop() {
       clearInterval(timer)
       await pending

@@ -22,7 +22,7 @@ export interface TusTools {
   videos: Pick<Client<typeof VideoServiceService>, 'uploadVideo'>
   quota: UploadQuota
   maxBytes: number
-  keptSeconds: number
+  retentionSeconds: number
   log: Logger
 }
 
@@ -74,7 +74,7 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
   const metadata = String(request.headers['upload-metadata'] ?? '')
   const { title, filename, organisationId } = readMetadata(metadata)
   const isDeferred = request.headers['upload-defer-length'] === '1'
-  const length = lengthOf(request, tools.maxBytes)
+  const length = readLength(request, tools.maxBytes)
   if (isDeferred === (length !== undefined)) {
     throw invalid([
       { field: 'Upload-Length', message: 'is required unless Upload-Defer-Length is 1, and must not be sent together with it' },
@@ -90,8 +90,8 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
     length,
   }
   // A short lifetime, because the request with the first bytes renews it.
-  await tools.quota.reserve({ ...reservationOf(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
-  const upload = await tools.uploads.create(newUpload, tools.keptSeconds)
+  await tools.quota.reserve({ ...toReservation(tools, newUpload, length ?? 0), lifetimeSeconds: REQUEST_LIFETIME_SECONDS }, call.signal)
+  const upload = await tools.uploads.create(newUpload, tools.retentionSeconds)
   const headers = { Location: `${publicUrl}/v2/upload/tus/${upload.uploadId}` }
   if (request.headers['content-type'] !== PARTS_TYPE) return sendHeaders(response, 201, { ...headers, ...statusHeaders(upload) })
   const now = await receive(tools, call, upload.uploadId, 0)
@@ -101,23 +101,23 @@ async function create(tools: TusTools, call: UploadCall, owner: Owner): Promise<
 async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { uploadId }: TusUpload): Promise<void> {
   // The client is about to continue, so the bytes that an earlier request still holds must be
   // counted first.
-  const held = await waitForLease(tools, uploadId, signal)
-  await tools.uploads.release(uploadId, held.fence)
+  const upload = await waitForLease(tools, uploadId, signal)
+  await tools.uploads.release(uploadId, upload.fence)
   // A success response would look like a complete upload, because all bytes are received.
-  if (held.refusal) throw toError(held.refusal)
+  if (upload.error) throw toError(upload.error)
   sendHeaders(response, 200, {
-    ...statusHeaders(held),
-    ...(held.length === undefined ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(held.length) }),
-    ...(held.metadata !== '' && { 'Upload-Metadata': held.metadata }),
-    ...idHeaders(held),
+    ...statusHeaders(upload),
+    ...(upload.length === undefined ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(upload.length) }),
+    ...(upload.metadata !== '' && { 'Upload-Metadata': upload.metadata }),
+    ...idHeaders(upload),
     'Cache-Control': 'no-store',
   })
 }
 
-async function append(tools: TusTools, call: UploadCall, { uploadId, refusal }: TusUpload): Promise<void> {
+async function append(tools: TusTools, call: UploadCall, { uploadId, error }: TusUpload): Promise<void> {
   const { request, response, signal } = call
   // Also rejected here, because a response to HEAD has no body for the message.
-  if (refusal) throw toError(refusal)
+  if (error) throw toError(error)
   if (request.headers['content-type'] !== PARTS_TYPE) {
     throw new DomainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', `the body must be sent as ${PARTS_TYPE}`)
   }
@@ -140,40 +140,40 @@ async function terminate(tools: TusTools, { response }: UploadCall, { uploadId }
 /** Appends the body under the lease. Returns the updated upload. */
 async function receive(tools: TusTools, { request, signal }: UploadCall, uploadId: string, offset: number): Promise<TusUpload> {
   const checksum = readChecksum(request.headers['upload-checksum'])
-  const held = await waitForLease(tools, uploadId, signal)
+  const upload = await waitForLease(tools, uploadId, signal)
   try {
-    if (offset !== held.received) {
-      throw new DomainError('conflict', 'OFFSET_MISMATCH', `the offset of the upload is ${held.received}; read it with HEAD`, {
+    if (offset !== upload.received) {
+      throw new DomainError('conflict', 'OFFSET_MISMATCH', `the offset of the upload is ${upload.received}; read it with HEAD`, {
         retryAfter: 1,
       })
     }
-    const declared = lengthOf(request, tools.maxBytes)
-    if (declared !== undefined && declared !== (held.length ?? declared)) {
-      throw invalid([{ field: 'Upload-Length', message: `was already set to ${held.length}` }])
+    const declared = readLength(request, tools.maxBytes)
+    if (declared !== undefined && declared !== (upload.length ?? declared)) {
+      throw invalid([{ field: 'Upload-Length', message: `was already set to ${upload.length}` }])
     }
-    const length = held.length ?? declared
-    if (length !== undefined && length < held.received)
+    const length = upload.length ?? declared
+    if (length !== undefined && length < upload.received)
       throw invalid([{ field: 'Upload-Length', message: 'is less than the number of bytes already received' }])
-    const isComplete = length !== undefined && held.received === length
-    if (!isComplete) await renewReservation(tools, held, length, signal)
-    if (declared !== undefined && held.length === undefined) await tools.uploads.setLength(uploadId, held.fence, declared)
+    const isComplete = length !== undefined && upload.received === length
+    if (!isComplete) await renewReservation(tools, upload, length, signal)
+    if (declared !== undefined && upload.length === undefined) await tools.uploads.setLength(uploadId, upload.fence, declared)
     const stopping = new AbortController()
     const stop = () => stopping.abort()
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
-    let reserved = length ?? held.received
+    let reserved = length ?? upload.received
     const onPart = async (bytes: number) => {
       if (length !== undefined) return
-      await tools.quota.reserve(reservationOf(tools, held, bytes), signal)
+      await tools.quota.reserve(toReservation(tools, upload, bytes), signal)
       reserved = bytes
     }
     const receiveAll = () =>
-      receiveParts(tools, held, request, { checksum, maxBytes: length ?? tools.maxBytes, onPart, stopping: stopping.signal })
-    const received = isComplete ? await receiveAll() : await whileReserved(tools, () => reservationOf(tools, held, reserved), receiveAll)
+      receiveParts(tools, upload, request, { checksum, maxBytes: length ?? tools.maxBytes, onPart, stopping: stopping.signal })
+    const received = isComplete ? await receiveAll() : await whileReserved(tools, () => toReservation(tools, upload, reserved), receiveAll)
     if (!request.complete) throw uploadLocked()
-    return { ...held, length, received }
+    return { ...upload, length, received }
   } finally {
-    await tools.uploads.release(uploadId, held.fence)
+    await tools.uploads.release(uploadId, upload.fence)
   }
 }
 
@@ -183,7 +183,7 @@ async function receive(tools: TusTools, { request, signal }: UploadCall, uploadI
  */
 async function renewReservation(tools: TusTools, upload: TusUpload, length: number | undefined, signal: AbortSignal): Promise<void> {
   try {
-    await tools.quota.reserve(reservationOf(tools, upload, length ?? upload.received), signal)
+    await tools.quota.reserve(toReservation(tools, upload, length ?? upload.received), signal)
   } catch (error) {
     if (upload.length === undefined || !isDomainError(error) || error.kind !== 'unavailable') throw error
     tools.log.warn({ err: error, upload_id: upload.uploadId }, 'renewing the reserved bytes of an upload failed; retrying')
@@ -191,18 +191,18 @@ async function renewReservation(tools: TusTools, upload: TusUpload, length: numb
 }
 
 /** Returns the reservation. It outlives the row of the upload, whose sweep releases it. */
-function reservationOf(
-  { keptSeconds }: Pick<TusTools, 'keptSeconds'>,
+function toReservation(
+  { retentionSeconds }: Pick<TusTools, 'retentionSeconds'>,
   { uploadId, organisationId }: Pick<TusUpload, 'uploadId' | 'organisationId'>,
   bytes: number,
 ): Reservation {
-  return { id: uploadId, organisationId, bytes, isOpen: true, lifetimeSeconds: keptSeconds + SWEEP_SECONDS }
+  return { id: uploadId, organisationId, bytes, isOpen: true, lifetimeSeconds: retentionSeconds + SWEEP_SECONDS }
 }
 
 async function waitForLease({ uploads }: TusTools, uploadId: string, signal: AbortSignal): Promise<TusUpload> {
   for (const until = performance.now() + LEASE_WAIT_MS; ; ) {
-    const held = await uploads.lease(uploadId)
-    if (held) return held
+    const leased = await uploads.lease(uploadId)
+    if (leased) return leased
     if (!(await uploads.find(uploadId, signal))) throw notFound('upload', uploadId)
     if (performance.now() > until) {
       throw uploadLocked()
@@ -248,16 +248,16 @@ async function findOwnUpload(
   return upload
 }
 
-function resolveOrganisation(owner: Owner, named: string | undefined): string {
+function resolveOrganisation(owner: Owner, requested: string | undefined): string {
   if (owner.userType !== 'system') {
-    if (named === undefined || named === owner.organisationId) return owner.organisationId
+    if (requested === undefined || requested === owner.organisationId) return owner.organisationId
     throw foreignOrganisation()
   }
-  if (named !== undefined && isId(named)) return named
+  if (requested !== undefined && isId(requested)) return requested
   throw invalid([{ field: 'Upload-Metadata', message: 'must have organisation_id with a system key' }])
 }
 
-function lengthOf(request: IncomingMessage, maxBytes: number): number | undefined {
+function readLength(request: IncomingMessage, maxBytes: number): number | undefined {
   const length = readInteger(request, 'Upload-Length')
   if (length === 0) throw invalid([{ field: 'Upload-Length', message: 'must be greater than 0' }])
   if (length !== undefined && length > maxBytes) {

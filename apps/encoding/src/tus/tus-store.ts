@@ -1,7 +1,7 @@
 import type { ErrorKind } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
-import { isSweepHeld, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
+import { isSweepPaused, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
 
 export type Owner = Extract<Principal, { kind: 'user' }>
 
@@ -22,12 +22,12 @@ export interface TusUpload {
   /** Empty until the video exists. */
   videoId: string
   jobId: string
-  refusal: TusRefusal | undefined
+  error: TusError | undefined
   expires: Date
 }
 
 /** Why a complete upload did not become a video. */
-export interface TusRefusal {
+export interface TusError {
   kind: ErrorKind
   reason: string
   message: string
@@ -41,7 +41,7 @@ export interface TusPart {
 export type NewTusUpload = Pick<TusUpload, 'uploadId' | 'organisationId' | 'owner' | 'metadata' | 'title' | 'filename' | 'length'>
 
 export interface TusStore {
-  create(upload: NewTusUpload, keptSeconds: number): Promise<TusUpload>
+  create(upload: NewTusUpload, retentionSeconds: number): Promise<TusUpload>
   find(uploadId: string, signal?: AbortSignal): Promise<TusUpload | undefined>
   /**
    * Makes the caller the only writer for some seconds. If there is another writer, it requests the
@@ -54,17 +54,17 @@ export interface TusStore {
   /**
    * Records stored parts and extends the expiry of the upload. Returns false if the lease is over.
    */
-  addParts(uploadId: string, fence: number, parts: readonly TusPart[], keptSeconds: number): Promise<boolean>
+  addParts(uploadId: string, fence: number, parts: readonly TusPart[], retentionSeconds: number): Promise<boolean>
   setLength(uploadId: string, fence: number, length: number): Promise<void>
   /** Returns the parts in order. */
-  partsOf(uploadId: string): Promise<TusPart[]>
+  listParts(uploadId: string): Promise<TusPart[]>
   /**
    * Returns complete uploads without a video or a final error, those with the oldest attempt first.
    * It counts as a new attempt.
    */
   claimComplete(limit: number): Promise<TusUpload[]>
-  setVideo(uploadId: string, what: { videoId: string; jobId: string }): Promise<void>
-  setRefusal(uploadId: string, refusal: TusRefusal): Promise<void>
+  setVideo(uploadId: string, created: { videoId: string; jobId: string }): Promise<void>
+  setError(uploadId: string, error: TusError): Promise<void>
   /** Marks the upload as dropped. Returns false if it is a video, may become one, or no longer exists. */
   drop(uploadId: string): Promise<boolean>
   /**
@@ -84,34 +84,34 @@ const LEASE_SECONDS = 3
 const LATEST_JOB_SECONDS = 7 * 86_400
 
 export function createTusStore(db: Db): TusStore {
-  const one = async (text: string, values: unknown[]) => {
+  const queryUpload = async (text: string, values: unknown[]) => {
     const [row] = await db.query<Row>(text, values)
     return row && toUpload(row)
   }
   const changed = async (text: string, values: unknown[]) => (await db.query(text, values)).length === 1
 
   return {
-    async create({ uploadId, organisationId, owner, metadata, title, filename, length }, keptSeconds) {
-      const created = await one(
+    async create({ uploadId, organisationId, owner, metadata, title, filename, length }, retentionSeconds) {
+      const created = await queryUpload(
         `insert into tus_upload (upload_id, organisation_id, owner, metadata, title, filename, length, expire_time)
          values ($1, $2, $3, $4, $5, $6, $7, now() + $8::int * interval '1 second') returning ${COLUMNS}`,
-        [uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, keptSeconds],
+        [uploadId, organisationId, JSON.stringify(owner), metadata, title, filename, length ?? null, retentionSeconds],
       )
       if (!created) throw new Error('the insert of an upload returned no row')
       return created
     },
     async find(uploadId, signal) {
       signal?.throwIfAborted()
-      return one(`select ${COLUMNS} from tus_upload where upload_id = $1 and drop_time is null`, [uploadId])
+      return queryUpload(`select ${COLUMNS} from tus_upload where upload_id = $1 and drop_time is null`, [uploadId])
     },
     async lease(uploadId) {
-      const held = await one(
+      const leased = await queryUpload(
         `update tus_upload set fence = fence + 1, is_lease_requested = false, lease_end = now() + ${LEASE_SECONDS} * interval '1 second'
          where upload_id = $1 and drop_time is null and (lease_end is null or lease_end < now()) returning ${COLUMNS}`,
         [uploadId],
       )
-      if (!held) await db.query('update tus_upload set is_lease_requested = true where upload_id = $1', [uploadId])
-      return held
+      if (!leased) await db.query('update tus_upload set is_lease_requested = true where upload_id = $1', [uploadId])
+      return leased
     },
     extendLease: (uploadId, fence) =>
       changed(
@@ -122,13 +122,13 @@ export function createTusStore(db: Db): TusStore {
     async release(uploadId, fence) {
       await db.query('update tus_upload set lease_end = null where upload_id = $1 and fence = $2', [uploadId, fence])
     },
-    addParts: (uploadId, fence, parts, keptSeconds) =>
+    addParts: (uploadId, fence, parts, retentionSeconds) =>
       db.transaction(async (tx) => {
         const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
         const [row] = await tx.query<{ parts: number }>(
           `update tus_upload set received = received + $3, parts = parts + $4, expire_time = now() + $5::int * interval '1 second'
            where upload_id = $1 and fence = $2 and drop_time is null returning parts`,
-          [uploadId, fence, bytes, parts.length, keptSeconds],
+          [uploadId, fence, bytes, parts.length, retentionSeconds],
         )
         if (!row) return false
         const first = row.parts - parts.length
@@ -141,7 +141,7 @@ export function createTusStore(db: Db): TusStore {
     async setLength(uploadId, fence, length) {
       await db.query('update tus_upload set length = $3 where upload_id = $1 and fence = $2 and length is null', [uploadId, fence, length])
     },
-    async partsOf(uploadId) {
+    async listParts(uploadId) {
       const rows = await db.query<{ object: string; bytes: string }>(
         'select object, bytes from tus_part where upload_id = $1 order by part',
         [uploadId],
@@ -151,7 +151,7 @@ export function createTusStore(db: Db): TusStore {
     async claimComplete(limit) {
       const rows = await db.query<Row>(
         `update tus_upload set try_time = now() where upload_id in (
-           select upload_id from tus_upload where received = length and video_id is null and refusal is null and drop_time is null
+           select upload_id from tus_upload where received = length and video_id is null and error is null and drop_time is null
            order by try_time limit $1 for update skip locked)
          returning ${COLUMNS}`,
         [limit],
@@ -159,22 +159,22 @@ export function createTusStore(db: Db): TusStore {
       return rows.map(toUpload)
     },
     async setVideo(uploadId, { videoId, jobId }) {
-      await db.query('update tus_upload set video_id = $2, job_id = $3, refusal = null where upload_id = $1', [uploadId, videoId, jobId])
+      await db.query('update tus_upload set video_id = $2, job_id = $3, error = null where upload_id = $1', [uploadId, videoId, jobId])
     },
-    async setRefusal(uploadId, refusal) {
-      await db.query('update tus_upload set refusal = $2 where upload_id = $1 and video_id is null', [uploadId, JSON.stringify(refusal)])
+    async setError(uploadId, error) {
+      await db.query('update tus_upload set error = $2 where upload_id = $1 and video_id is null', [uploadId, JSON.stringify(error)])
     },
     drop: (uploadId) =>
       changed(
         `update tus_upload set drop_time = now() where upload_id = $1 and drop_time is null and video_id is null
-           and (refusal is not null or length is null or received < length) returning 1`,
+           and (error is not null or length is null or received < length) returning 1`,
         [uploadId],
       ),
     async dropExpired(limit) {
       await db.query(
         `update tus_upload set drop_time = now() where upload_id in (
            select upload_id from tus_upload u where expire_time < now() and drop_time is null
-             and (video_id is null and (refusal is not null or length is null or received < length)
+             and (video_id is null and (error is not null or length is null or received < length)
                or expire_time < now() - ${LATEST_JOB_SECONDS} * interval '1 second'
                or video_id is not null and exists (select from job where source_url = 'tus:' || u.upload_id))
              and not exists (select from job where source_url = 'tus:' || u.upload_id
@@ -188,7 +188,7 @@ export function createTusStore(db: Db): TusStore {
       )
       return rows.map(({ upload_id }) => upload_id)
     },
-    isSweepPaused: () => isSweepHeld(db.query),
+    isSweepPaused: () => isSweepPaused(db.query),
     async deleteRow(uploadId) {
       await db.query('delete from tus_upload where upload_id = $1 and drop_time is not null', [uploadId])
     },
@@ -196,7 +196,7 @@ export function createTusStore(db: Db): TusStore {
 }
 
 const COLUMNS =
-  'upload_id, organisation_id, owner, metadata, title, filename, length, received, parts, fence, video_id, job_id, refusal, expire_time'
+  'upload_id, organisation_id, owner, metadata, title, filename, length, received, parts, fence, video_id, job_id, error, expire_time'
 
 interface Row {
   upload_id: string
@@ -211,7 +211,7 @@ interface Row {
   fence: number
   video_id: string | null
   job_id: string | null
-  refusal: TusRefusal | null
+  error: TusError | null
   expire_time: Date
 }
 
@@ -229,7 +229,7 @@ function toUpload(row: Row): TusUpload {
     fence: row.fence,
     videoId: row.video_id ?? '',
     jobId: row.job_id ?? '',
-    refusal: row.refusal ?? undefined,
+    error: row.error ?? undefined,
     expires: row.expire_time,
   }
 }

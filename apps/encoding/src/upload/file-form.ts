@@ -64,8 +64,8 @@ export async function receiveFileForm<Taken>(
         clearTimeout(timer)
         fields.clear()
       }
-      parser.on('field', (given: string | undefined, value: string, _nameCut: boolean, cut: boolean) => {
-        const name = (given ?? '').toLowerCase()
+      parser.on('field', (fieldName: string | undefined, value: string, _nameCut: boolean, cut: boolean) => {
+        const name = (fieldName ?? '').toLowerCase()
         if (file || broken) return
         if (cut) fail(malformed(`the field ${name.slice(0, 100)} is too long`))
         else if (fields.has(name)) fail(malformed(`the field ${name.slice(0, 100)} is repeated`))

@@ -24,18 +24,18 @@ export function createFormGate(maxForms = MAX_PENDING_FORMS): FormGate {
   const clients = new Map<string, Set<PendingForm>>()
   let count = 0
   const end = (form: PendingForm) => {
-    const own = clients.get(form.client)
-    if (!own?.delete(form)) return
+    const forms = clients.get(form.client)
+    if (!forms?.delete(form)) return
     count -= 1
-    if (own.size === 0) clients.delete(form.client)
+    if (forms.size === 0) clients.delete(form.client)
   }
   return {
     begin(form) {
-      const own = clients.get(form.client) ?? new Set()
-      clients.set(form.client, own.add(form))
+      const forms = clients.get(form.client) ?? new Set()
+      clients.set(form.client, forms.add(form))
       count += 1
       if (count > maxForms) {
-        const oldest = oldestOf(clients.values())
+        const oldest = findOldest(clients.values())
         if (oldest) {
           end(oldest)
           oldest.reject(new DomainError('unavailable', 'OVERLOADED', 'too many forms are being received; try again', { retryAfter: 1 }))
@@ -46,7 +46,7 @@ export function createFormGate(maxForms = MAX_PENDING_FORMS): FormGate {
   }
 }
 
-function oldestOf(clients: Iterable<Set<PendingForm>>): PendingForm | undefined {
+function findOldest(clients: Iterable<Set<PendingForm>>): PendingForm | undefined {
   let largest: Set<PendingForm> | undefined
   for (const forms of clients) if (largest === undefined || forms.size > largest.size) largest = forms
   return largest?.values().next().value

@@ -16,7 +16,7 @@ import type { UploadStore } from './upload-store.ts'
  * slow clients.
  */
 const MAX_FILE_READS = 16
-const MAX_HELD_BYTES = 16 * 1024 * 1024
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024
 
 /**
  * Returns the handler of `POST /object`, as in an S3-compatible store, and of `GET /file/ID` for
@@ -32,7 +32,11 @@ export function objectHandler(tools: {
   const { uploads, storage, service, quota, log } = tools
   const gate = createFormGate()
   // Clients may read slowly, and reads of jobs must not wait for them.
-  const reads = createPiecewiseReads(storage, { ...DEFAULT_PIECEWISE_BOUNDS, maxRequests: MAX_FILE_READS, maxHeldBytes: MAX_HELD_BYTES })
+  const reads = createPiecewiseReads(storage, {
+    ...DEFAULT_PIECEWISE_BOUNDS,
+    maxRequests: MAX_FILE_READS,
+    maxHeldBytes: MAX_BUFFERED_BYTES,
+  })
   return async ({ request, response, path, query, client, publicUrl, signal }) => {
     if (path === '/object' && request.method === 'POST') {
       const posted = await postObject({ uploads, storage, location: service.location, gate, quota, log }, { request, client, signal })

@@ -45,8 +45,8 @@ export function signPolicy(policy: string, { secretAccessKey, region }: SigningK
   return hmac(hmac(serviceKey, 'aws4_request'), policy).toString('hex')
 }
 
-export function isSignature(given: string, policy: string, keys: SigningKeys, date: string): boolean {
-  return isSameText(given, signPolicy(policy, keys, date))
+export function isSignature(signature: string, policy: string, keys: SigningKeys, date: string): boolean {
+  return isSameText(signature, signPolicy(policy, keys, date))
 }
 
 export function isSameText(a: string, b: string): boolean {
@@ -55,7 +55,7 @@ export function isSameText(a: string, b: string): boolean {
 }
 
 /** Returns the credential. `date` is `YYYYMMDD`. */
-export function credentialOf({ accessKeyId, region }: SigningKeys, date: string): string {
+export function formatCredential({ accessKeyId, region }: SigningKeys, date: string): string {
   return `${accessKeyId}/${date}/${region}/s3/aws4_request`
 }
 

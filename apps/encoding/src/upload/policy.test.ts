@@ -20,7 +20,7 @@ const instead = (...more: RequestedCondition[]) => [
   ...more,
 ]
 
-function refusalOf(conditions: RequestedCondition[], expiration = inHours(1)): string[] {
+function findInvalidFields(conditions: RequestedCondition[], expiration = inHours(1)): string[] {
   try {
     checkPolicy({ expiration, conditions }, rules, now)
     return []
@@ -83,14 +83,14 @@ const EVIL: [string, RequestedCondition[], string?][] = [
 // Each row has all parameters. For a missing last one, Jest would pass a `done` callback.
 const rows = EVIL.map(([what, conditions, expiration = inHours(1)]) => [what, conditions, expiration] as const)
 test.each(rows)('rejects a policy with %s and names the field', (_, conditions, expiration) => {
-  const fields = refusalOf(conditions, expiration)
+  const fields = findInvalidFields(conditions, expiration)
   expect(fields.length).toBeGreaterThan(0)
   for (const field of fields) expect(field).toMatch(/^(expiration|conditions(\[\d+\])?)$/)
 })
 
 test('reports all invalid conditions by index', () => {
   const conditions = [eq('bucket', 'other'), eq('key', 'uploads/2/a.mp4'), eq('acl', 'public-read')]
-  expect(refusalOf(conditions, inHours(25))).toEqual(['expiration', 'conditions[0]', 'conditions[2]', 'conditions'])
+  expect(findInvalidFields(conditions, inHours(25))).toEqual(['expiration', 'conditions[0]', 'conditions[2]', 'conditions'])
 })
 
 test('a valid policy gets the fields of its signature', () => {
@@ -111,8 +111,8 @@ test('a valid policy gets the fields of its signature', () => {
       { 'x-amz-date': '20300501T120000Z' },
     ],
   })
-  expect(refusalOf(instead(eq('key', `${uuid}.mp4`)))).toEqual([])
-  expect(refusalOf(instead(begins('key', 'uploads/2/')))).toEqual([])
+  expect(findInvalidFields(instead(eq('key', `${uuid}.mp4`)))).toEqual([])
+  expect(findInvalidFields(instead(begins('key', 'uploads/2/')))).toEqual([])
   expect([organisationOfKey('uploads/22/a'), organisationOfKey(`${uuid}.mp4`)]).toEqual(['22', undefined])
 })
 

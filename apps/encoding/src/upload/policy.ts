@@ -1,6 +1,6 @@
 import { type FieldError, invalid } from '@vitascope/errors'
 import { isObjectName } from '@vitascope/storage'
-import { ALGORITHM, type Condition, credentialOf, type Policy, readCredential, type SigningKeys } from './policy-signature.ts'
+import { ALGORITHM, type Condition, formatCredential, type Policy, readCredential, type SigningKeys } from './policy-signature.ts'
 
 /** An unvalidated condition. */
 export interface RequestedCondition {
@@ -35,23 +35,23 @@ const EXACT = new Map([
  * condition at once.
  */
 export function checkPolicy(
-  { expiration, conditions: given }: { expiration: string; conditions: readonly RequestedCondition[] },
+  { expiration, conditions: requested }: { expiration: string; conditions: readonly RequestedCondition[] },
   rules: PolicyRules,
   now: Date,
 ): Policy {
   const problems: FieldError[] = []
   const expires = checkExpiration(expiration, now, problems)
-  if (given.length > MAX_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MAX_CONDITIONS}` }])
-  const seen = new Set<string>()
-  const conditions = given.flatMap((one, index) => {
+  if (requested.length > MAX_CONDITIONS) throw invalid([{ field: 'conditions', message: `must be at most ${MAX_CONDITIONS}` }])
+  const subjects = new Set<string>()
+  const conditions = requested.flatMap((condition, index) => {
     const bad = (message: string) => {
       problems.push({ field: `conditions[${index}]`, message })
       return []
     }
-    const subject = one.operator === 'content-length-range' ? one.operator : one.name.toLowerCase()
-    if (seen.has(subject)) return bad(`repeats the condition for ${truncated(subject)}`)
-    seen.add(subject)
-    const checked = checkCondition({ ...one, name: subject }, rules, now)
+    const subject = condition.operator === 'content-length-range' ? condition.operator : condition.name.toLowerCase()
+    if (subjects.has(subject)) return bad(`repeats the condition for ${truncate(subject)}`)
+    subjects.add(subject)
+    const checked = checkCondition({ ...condition, name: subject }, rules, now)
     return typeof checked === 'string' ? bad(checked) : [checked]
   })
   for (const [needed, sentence] of [
@@ -59,11 +59,11 @@ export function checkPolicy(
     ['key', `must include a key that starts with ${rules.keyPrefix}, or is a UUID with an extension`],
     ['content-length-range', 'must include a content-length-range'],
   ] as const) {
-    if (!seen.has(needed)) problems.push({ field: 'conditions', message: sentence })
+    if (!subjects.has(needed)) problems.push({ field: 'conditions', message: sentence })
   }
   if (problems.length > 0 || !expires) throw invalid(problems)
-  const policy = { expires, conditions: [...conditions, ...missingConditions(seen, rules.keys, conditions, now)] }
-  const problem = dateProblem(policy.conditions)
+  const policy = { expires, conditions: [...conditions, ...missingConditions(subjects, rules.keys, conditions, now)] }
+  const problem = findDateProblem(policy.conditions)
   if (problem !== undefined) throw invalid([{ field: 'conditions', message: problem }])
   return policy
 }
@@ -72,7 +72,7 @@ export function checkPolicy(
  * Returns the only key that the policy allows, or undefined if it allows any key below a prefix.
  */
 export function exactKey({ conditions }: Policy): string | undefined {
-  const key = conditions.find((one) => one.operator === 'eq' && one.name === 'key')
+  const key = conditions.find((condition) => condition.operator === 'eq' && condition.name === 'key')
   return key?.operator === 'eq' ? key.value : undefined
 }
 
@@ -81,7 +81,7 @@ export function organisationOfKey(key: string): string | undefined {
   return /^uploads\/([1-9]\d{0,18})\/./.exec(key)?.[1]
 }
 
-export function keyPrefixOf(organisationId: string): string {
+export function formatKeyPrefix(organisationId: string): string {
   return `uploads/${organisationId}/`
 }
 
@@ -99,16 +99,16 @@ function checkExpiration(expiration: string, now: Date, problems: FieldError[]):
 }
 
 /** Returns the condition, or an error message. */
-function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date): Condition | string {
-  const { operator, name, value } = given
-  if (operator === 'content-length-range') return checkRange(given, rules.maxBytes)
+function checkCondition(condition: RequestedCondition, rules: PolicyRules, now: Date): Condition | string {
+  const { operator, name, value } = condition
+  if (operator === 'content-length-range') return checkRange(condition, rules.maxBytes)
   if (operator !== 'eq' && operator !== 'starts-with')
     return 'must be an object with one field, or a list that starts with eq, starts-with or content-length-range'
   if (value.length > MAX_VALUE_LENGTH || /\p{Cc}/u.test(value) || !value.isWellFormed()) return 'has a value that a form field cannot have'
   if (value.includes('$'.concat('{'))) return 'must not contain a variable in braces, because the store would replace it'
   if (name === 'key') return checkKey(operator, value, rules.keyPrefix) ?? { operator, name, value }
   if (operator === 'starts-with') {
-    if (name !== 'content-type' && !META.test(name)) return `${truncated(name)} must be matched exactly, not with starts-with`
+    if (name !== 'content-type' && !META.test(name)) return `${truncate(name)} must be matched exactly, not with starts-with`
     return value === '' ? 'must have a value that is not empty' : { operator, name, value }
   }
   if (name === 'bucket') return value === rules.bucket ? { operator, name, value } : `must name the bucket ${rules.bucket}`
@@ -116,9 +116,10 @@ function checkCondition(given: RequestedCondition, rules: PolicyRules, now: Date
   if (allowed) return allowed.includes(value) ? { operator, name, value } : `must be ${allowed.join(' or ')}`
   if (name === 'x-amz-credential')
     return isOwnCredential(value, rules.keys, now) ? { operator, name, value } : 'is not the credential of this store'
-  if (name === 'x-amz-date') return isNear(value, now) ? { operator, name, value } : 'must be the current time, such as 20301231T235959Z'
+  if (name === 'x-amz-date')
+    return isCurrentTime(value, now) ? { operator, name, value } : 'must be the current time, such as 20301231T235959Z'
   if (name === 'content-type' || META.test(name)) return value === '' ? 'must not be empty' : { operator, name, value }
-  return `${truncated(name)} is not an allowed form field`
+  return `${truncate(name)} is not an allowed form field`
 }
 
 function checkKey(operator: string, value: string, prefix: string): string | undefined {
@@ -131,7 +132,7 @@ function checkKey(operator: string, value: string, prefix: string): string | und
 }
 
 function checkRange({ value, max: text }: RequestedCondition, maxBytes: number): Condition | string {
-  const [min, max] = [value, text].map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : Number.NaN))
+  const [min, max] = [value, text].map((limit) => (/^\d{1,15}$/.test(limit) ? Number(limit) : Number.NaN))
   const isRange = min !== undefined && max !== undefined && min <= max && max >= 1 && max <= maxBytes
   if (!isRange) return `must be a range of bytes between 0 and ${maxBytes}`
   return { operator: 'content-length-range', min, max }
@@ -139,11 +140,11 @@ function checkRange({ value, max: text }: RequestedCondition, maxBytes: number):
 
 function isOwnCredential(value: string, keys: SigningKeys, now: Date): boolean {
   const read = readCredential(value)
-  return read !== undefined && isNear(`${read.date}T000000Z`, now) && value === credentialOf(keys, read.date)
+  return read !== undefined && isCurrentTime(`${read.date}T000000Z`, now) && value === formatCredential(keys, read.date)
 }
 
 /** Returns true for a time within two days of now, which tolerates wrong clocks and any time zone. */
-function isNear(text: string, now: Date): boolean {
+function isCurrentTime(text: string, now: Date): boolean {
   const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   if (year === undefined) return false
   const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
@@ -151,28 +152,28 @@ function isNear(text: string, now: Date): boolean {
 }
 
 /** Returns the conditions that a store needs to check the signature and that are missing. */
-function missingConditions(seen: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
-  const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const given = valueIn(conditions, 'x-amz-date') ?? stamp
-  const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
+function missingConditions(subjects: ReadonlySet<string>, keys: SigningKeys, conditions: readonly Condition[], now: Date): Condition[] {
+  const now8601 = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  const timestamp = findValue(conditions, 'x-amz-date') ?? now8601
+  const date = readCredential(findValue(conditions, 'x-amz-credential') ?? '')?.date
   const required = [
     ['x-amz-algorithm', ALGORITHM],
-    ['x-amz-credential', credentialOf(keys, given.slice(0, 8))],
-    ['x-amz-date', date === undefined || date === given.slice(0, 8) ? given : `${date}T000000Z`],
+    ['x-amz-credential', formatCredential(keys, timestamp.slice(0, 8))],
+    ['x-amz-date', date === undefined || date === timestamp.slice(0, 8) ? timestamp : `${date}T000000Z`],
   ] as const
-  return required.flatMap(([name, value]) => (seen.has(name) ? [] : [{ operator: 'eq' as const, name, value }]))
+  return required.flatMap(([name, value]) => (subjects.has(name) ? [] : [{ operator: 'eq' as const, name, value }]))
 }
 
-function dateProblem(conditions: readonly Condition[]): string | undefined {
-  const date = readCredential(valueIn(conditions, 'x-amz-credential') ?? '')?.date
-  return valueIn(conditions, 'x-amz-date')?.slice(0, 8) === date ? undefined : 'x-amz-date must be on the day of x-amz-credential'
+function findDateProblem(conditions: readonly Condition[]): string | undefined {
+  const date = readCredential(findValue(conditions, 'x-amz-credential') ?? '')?.date
+  return findValue(conditions, 'x-amz-date')?.slice(0, 8) === date ? undefined : 'x-amz-date must be on the day of x-amz-credential'
 }
 
-function valueIn(conditions: readonly Condition[], name: string): string | undefined {
+function findValue(conditions: readonly Condition[], name: string): string | undefined {
   const found = conditions.find((one) => one.operator === 'eq' && one.name === name)
   return found?.operator === 'eq' ? found.value : undefined
 }
 
-function truncated(name: string): string {
+function truncate(name: string): string {
   return name.slice(0, 100)
 }

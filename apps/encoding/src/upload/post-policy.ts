@@ -1,6 +1,6 @@
 import { DomainError, invalid } from '@vitascope/errors'
 import { isObjectName } from '@vitascope/storage'
-import { ALGORITHM, credentialOf, isSignature, readCredential, type SigningKeys } from './policy-signature.ts'
+import { ALGORITHM, formatCredential, isSignature, readCredential, type SigningKeys } from './policy-signature.ts'
 
 /** What a form may store. */
 export interface AdmittedPost {
@@ -31,19 +31,19 @@ export function admitPost(
   const range = { min: 0, max: 0 }
   const covered = new Set<string>()
   for (const condition of conditions) {
-    const [operator, name, value] = partsOf(condition)
+    const [operator, name, pattern] = describeCondition(condition)
     if (operator === 'content-length-range') {
       range.min = Number(name)
-      range.max = Number(value)
+      range.max = Number(pattern)
       continue
     }
     covered.add(name)
-    const given = name === 'bucket' ? (fields.get(name) ?? bucket) : fields.get(name)
-    const isMet = given !== undefined && (operator === 'eq' ? given === value : operator === 'starts-with' && given.startsWith(value))
-    if (!isMet) throw policyRefused(`the value of the field ${name} does not match the policy`)
+    const value = name === 'bucket' ? (fields.get(name) ?? bucket) : fields.get(name)
+    const isMet = value !== undefined && (operator === 'eq' ? value === pattern : operator === 'starts-with' && value.startsWith(pattern))
+    if (!isMet) throw policyDenied(`the value of the field ${name} does not match the policy`)
   }
   const extra = [...fields.keys()].find((name) => !covered.has(name) && !UNCONDITIONAL_FIELDS.test(name))
-  if (extra !== undefined) throw policyRefused(`the policy has no condition for the field ${extra.slice(0, 100)}`)
+  if (extra !== undefined) throw policyDenied(`the policy has no condition for the field ${extra.slice(0, 100)}`)
   if (!isObjectName(key ?? '')) {
     throw invalid([{ field: 'key', message: 'must contain only letters, digits, dots, hyphens and underscores' }])
   }
@@ -72,10 +72,10 @@ const SIGNATURE_FIELDS = ['policy', 'x-amz-signature', 'x-amz-credential', 'x-am
 function readSignedPolicy(fields: ReadonlyMap<string, string>, keys: SigningKeys, now: Date): SignedPolicy {
   const [policy = '', signature = '', credential = '', algorithm = ''] = SIGNATURE_FIELDS.map((name) => fields.get(name))
   const date = readCredential(credential)?.date
-  const isOurs = date !== undefined && credential === credentialOf(keys, date) && algorithm === ALGORITHM
-  if (!isOurs || !isSignature(signature, policy, keys, date)) throw policyRefused('the signature does not match the policy')
+  const isOurs = date !== undefined && credential === formatCredential(keys, date) && algorithm === ALGORITHM
+  if (!isOurs || !isSignature(signature, policy, keys, date)) throw policyDenied('the signature does not match the policy')
   const signed = JSON.parse(Buffer.from(policy, 'base64').toString()) as SignedPolicy
-  if (!(Date.parse(signed.expiration) > now.getTime())) throw policyRefused('the policy has expired')
+  if (!(Date.parse(signed.expiration) > now.getTime())) throw policyDenied('the policy has expired')
   return signed
 }
 
@@ -87,7 +87,7 @@ interface SignedPolicy {
 /**
  * Returns operator, lower-case name and value. For a range they are operator, minimum and maximum.
  */
-function partsOf(condition: SignedPolicy['conditions'][number]): [string, string, string] {
+function describeCondition(condition: SignedPolicy['conditions'][number]): [string, string, string] {
   if (Array.isArray(condition)) {
     const [operator, name, value] = condition.map(String)
     return [operator ?? '', (name ?? '').replace(/^\$/, '').toLowerCase(), value ?? '']
@@ -96,6 +96,6 @@ function partsOf(condition: SignedPolicy['conditions'][number]): [string, string
   return ['eq', name.toLowerCase(), String(value)]
 }
 
-function policyRefused(sentence: string): DomainError {
+function policyDenied(sentence: string): DomainError {
   return new DomainError('forbidden', 'POLICY_REFUSED', sentence)
 }

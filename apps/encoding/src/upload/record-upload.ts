@@ -15,8 +15,8 @@ export async function recordUpload(
   const { organisationId, object, bytes } = stored
   const uploadId = await uploads.bind(organisationId, object, signal)
   if (uploadId === undefined) throw beingRemoved()
-  const kept = { id: uploadId, organisationId, bytes, isOpen: false, lifetimeSeconds: RETENTION_SECONDS + SWEEP_SECONDS }
-  await quota.reserve({ ...kept, replacesId: unrecordedReservationId(object) }, signal)
+  const reservation = { id: uploadId, organisationId, bytes, isOpen: false, lifetimeSeconds: RETENTION_SECONDS + SWEEP_SECONDS }
+  await quota.reserve({ ...reservation, replacesId: unrecordedReservationId(object) }, signal)
   const upload = await uploads.recordArrival(stored, signal)
   if (!upload) throw beingRemoved()
   return upload

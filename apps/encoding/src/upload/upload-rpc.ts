@@ -24,7 +24,7 @@ export function uploadHandlers({
     async getUploadConfig({ organisationId }, { principal }) {
       requireOrganisation(principal, organisationId)
       const { bucket, maxBytes, endpoint, keys } = service.location
-      return { bucket, maxBytes, endpoint, region: keys.region, keyPrefix: service.rulesOf(organisationId).keyPrefix }
+      return { bucket, maxBytes, endpoint, region: keys.region, keyPrefix: service.getPolicyRules(organisationId).keyPrefix }
     },
     async signPolicy({ organisationId, expiration, conditions }, { principal, signal, idempotency }) {
       requireOrganisation(principal, organisationId)

@@ -3,8 +3,8 @@ import { DomainError, invalid, notFound } from '@vitascope/errors'
 import { type Client, serviceCall } from '@vitascope/grpc'
 import type { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { isObjectName, type ObjectStorage } from '@vitascope/storage'
-import { checkPolicy, exactKey, keyPrefixOf, organisationOfKey, type PolicyRules, type RequestedCondition } from './policy.ts'
-import { credentialOf, derivedKey, encodePolicy, readCredential, type SigningKeys, signPolicy } from './policy-signature.ts'
+import { checkPolicy, exactKey, formatKeyPrefix, organisationOfKey, type PolicyRules, type RequestedCondition } from './policy.ts'
+import { derivedKey, encodePolicy, formatCredential, readCredential, type SigningKeys, signPolicy } from './policy-signature.ts'
 import { recordUpload } from './record-upload.ts'
 import { isOwnLink, signLink, type UploadLink } from './upload-link.ts'
 import type { UploadQuota } from './upload-quota.ts'
@@ -21,7 +21,7 @@ export interface UploadLocation {
 
 export interface UploadService {
   location: UploadLocation
-  rulesOf(organisationId: string): PolicyRules
+  getPolicyRules(organisationId: string): PolicyRules
   /** Signs a policy. If it allows a single key, that object is bound to the organisation. */
   sign(
     organisationId: string,
@@ -68,8 +68,8 @@ export function uploadLocation({
   secret: string
 }): UploadLocation {
   if (!('s3' in objects)) {
-    const { bucket, ...own } = EMBEDDED
-    return { bucket, maxBytes, endpoint: '', keys: { ...own, secretAccessKey: derivedKey(secret, 'upload policy') } }
+    const { bucket, ...keys } = EMBEDDED
+    return { bucket, maxBytes, endpoint: '', keys: { ...keys, secretAccessKey: derivedKey(secret, 'upload policy') } }
   }
   const { bucket, endpoint, region, accessKeyId, secretAccessKey, virtualHost } = objects.s3
   const url = new URL(endpoint)
@@ -89,18 +89,18 @@ export function createUploadService(tools: {
 }): UploadService {
   const { uploads, storage, quota, presentations, location } = tools
   const linkKey = derivedKey(tools.secret, 'upload link')
-  const rulesOf = (organisationId: string): PolicyRules => ({
+  const getPolicyRules = (organisationId: string): PolicyRules => ({
     bucket: location.bucket,
-    keyPrefix: keyPrefixOf(organisationId),
+    keyPrefix: formatKeyPrefix(organisationId),
     maxBytes: location.maxBytes,
     keys: location.keys,
   })
 
   return {
     location,
-    rulesOf,
+    getPolicyRules,
     async sign(organisationId, request, signal) {
-      const policy = checkPolicy(request, rulesOf(organisationId), new Date())
+      const policy = checkPolicy(request, getPolicyRules(organisationId), new Date())
       const text = encodePolicy(policy)
       if (text.length > MAX_POLICY_BYTES) {
         throw invalid([{ field: 'conditions', message: `must be shorter: the encoded policy may have at most ${MAX_POLICY_BYTES} bytes` }])
@@ -110,15 +110,15 @@ export function createUploadService(tools: {
         const index = request.conditions.findIndex(({ name }) => name.toLowerCase() === 'key')
         throw invalid([{ field: `conditions[${index}]`, message: 'is the key of another upload: choose a new one' }])
       }
-      const credential = policy.conditions.find((one) => one.operator === 'eq' && one.name === 'x-amz-credential')
+      const credential = policy.conditions.find((condition) => condition.operator === 'eq' && condition.name === 'x-amz-credential')
       const date = credential?.operator === 'eq' ? readCredential(credential.value)?.date : undefined
-      if (date === undefined) throw new Error(`the policy has no credential such as ${credentialOf(location.keys, '20301231')}`)
+      if (date === undefined) throw new Error(`the policy has no credential such as ${formatCredential(location.keys, '20301231')}`)
       return { policy: text, signature: signPolicy(text, location.keys, date) }
     },
     async complete(completion, signal) {
       const upload = await requireStoredUpload(completion, signal)
-      const given = completion.etag.replaceAll('"', '').toLowerCase()
-      if (given !== '' && upload.etag !== '' && given !== upload.etag.toLowerCase()) {
+      const etag = completion.etag.replaceAll('"', '').toLowerCase()
+      if (etag !== '' && upload.etag !== '' && etag !== upload.etag.toLowerCase()) {
         throw new DomainError('failed_precondition', 'ETAG_MISMATCH', 'the stored object has another etag; upload it again')
       }
       const filename = completion.filename || upload.filename || upload.object.split('/').at(-1) || 'file'
@@ -141,22 +141,22 @@ export function createUploadService(tools: {
   }
 
   /**
-   * Returns the upload when its object exists. An object whose key no policy named belongs to the
-   * organisation of its prefix.
+   * Returns the upload. Throws if its object does not exist. An object whose exact key was in no policy
+   * belongs to the organisation of its prefix.
    */
   async function requireStoredUpload({ key, bucket, organisationId }: Completion, signal: AbortSignal): Promise<StoredUpload> {
     const isValid = isObjectName(key) && (bucket === '' || bucket === location.bucket)
-    const known = isValid ? await uploads.find(key, signal) : undefined
-    const owner = known?.organisationId ?? (isValid ? organisationOfKey(key) : undefined)
+    const existing = isValid ? await uploads.find(key, signal) : undefined
+    const owner = existing?.organisationId ?? (isValid ? organisationOfKey(key) : undefined)
     if (owner === undefined || (organisationId !== undefined && organisationId !== owner)) throw notFound('upload', key)
     const object = await storage.stat(key, signal)
     if (!object) throw notFound('upload', key)
     // The row of the embedded store has the etag of the received bytes. An external store reports
     // the current etag.
-    const etag = object.etag ?? known?.etag ?? ''
+    const etag = object.etag ?? existing?.etag ?? ''
     const stored = { organisationId: owner, object: key, bytes: object.bytes, etag }
-    // Its form was aborted between storing and recording the object.
-    const isUnrecorded = location.endpoint === '' && known?.bytes === undefined
+    // The form was aborted between storing and recording the object.
+    const isUnrecorded = location.endpoint === '' && existing?.bytes === undefined
     const upload = isUnrecorded ? await recordUpload({ uploads, quota }, stored, signal) : await uploads.recordArrival(stored, signal)
     if (!upload) throw notFound('upload', key)
     return upload

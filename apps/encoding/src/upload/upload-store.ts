@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { isSweepHeld, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
+import { isSweepPaused, NO_SWEEP_HOLD } from '../objects/sweep-hold.ts'
 
 /** An object that a browser has stored, or may store. */
 export interface StoredUpload {
@@ -42,7 +42,7 @@ export interface UploadStore {
   /** Returns true while objects must be kept. */
   isSweepPaused(): Promise<boolean>
   /** Returns those of the objects that have a row. */
-  known(objects: readonly string[]): Promise<Set<string>>
+  filterRecorded(objects: readonly string[]): Promise<Set<string>>
 }
 
 /** Seconds after which an unclaimed upload expires. */
@@ -119,8 +119,8 @@ export function createUploadStore(db: Db): UploadStore {
     async deleteRow(uploadId) {
       await db.query('delete from upload where upload_id = $1 and drop_time is not null', [uploadId])
     },
-    isSweepPaused: () => isSweepHeld(db.query),
-    async known(objects) {
+    isSweepPaused: () => isSweepPaused(db.query),
+    async filterRecorded(objects) {
       const rows = await db.query<{ object: string }>('select object from upload where object = any($1)', [objects])
       return new Set(rows.map(({ object }) => object))
     },

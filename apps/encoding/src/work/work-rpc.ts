@@ -8,7 +8,7 @@ import type { Lease, LeasedItem, LeaseRequest, Queue } from '@vitascope/queue'
 import { isId } from '@vitascope/request'
 import { isObjectName } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
-import type { ReachPoint } from '../common/crash-point.ts'
+import type { CrashPointHook } from '../common/crash-point.ts'
 import type { TaskResults } from '../engine/task-results.ts'
 import type { TaskSteps } from '../engine/task-steps.ts'
 import { keyOfJob } from '../job/job.ts'
@@ -32,7 +32,7 @@ export interface WorkTools {
   chunksByNumber: boolean
   /** Replaces the Kubernetes Jobs that an older release started for a job. */
   renewRun: (jobId: string) => Promise<void>
-  reach: ReachPoint
+  atCrashPoint: CrashPointHook
   log: Logger
   /** Aborts when this service stops. It ends all waits for work. */
   stopping: AbortSignal
@@ -60,7 +60,10 @@ const DEFAULT_KINDS: readonly WorkerTaskKind[] = ['probe', 'encode', 'package']
 export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceService> {
   const { db, steps, results, log } = tools
   return {
-    async leaseTask({ workerId, waitSeconds, requestId, kinds, planVersion: known, memoryMib }, { principal, signal, deadline }) {
+    async leaseTask(
+      { workerId, waitSeconds, requestId, kinds, planVersion: supportedVersion, memoryMib },
+      { principal, signal, deadline },
+    ) {
       requireService(principal)
       checkRequestId(workerId, requestId)
       await failFormerLeases(tools, workerId)
@@ -68,28 +71,31 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
         tools,
         {
           holder: workerId,
-          kinds: supportedKinds(kinds, known).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
+          kinds: supportedKinds(kinds, supportedVersion).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
           ...(requestId !== '' && { requestId }),
           ...(memoryMib !== undefined && { capacity: memoryMib }),
           way: PRECEDING_WORK,
         },
-        waitMsOf(waitSeconds, deadline),
+        limitWait(waitSeconds, deadline),
         signal,
       )
       return { task }
     },
-    async leaseChunk({ workerId, waitSeconds, requestId, jobId, chunk, planVersion: known, anyChunk }, { principal, signal, deadline }) {
+    async leaseChunk(
+      { workerId, waitSeconds, requestId, jobId, chunk, planVersion: supportedVersion, anyChunk },
+      { principal, signal, deadline },
+    ) {
       requireService(principal)
       checkRequestId(workerId, requestId)
       if (!isId(jobId)) throw invalid([{ field: 'job_id', message: 'must be the id of a job' }])
-      if (known < planVersion) {
+      if (supportedVersion < planVersion) {
         log.info({ job_id: jobId, worker_id: workerId }, 'worker pod has an older release than this service; it will be replaced')
         await tools.renewRun(jobId)
         return { state: ChunkState.CHUNK_STATE_OBSOLETE, task: undefined }
       }
       await failFormerLeases(tools, workerId)
       const request = { holder: workerId, kinds: ['encode'] as const, ...(requestId !== '' && { requestId }) }
-      const until = performance.now() + waitMsOf(waitSeconds, deadline)
+      const until = performance.now() + limitWait(waitSeconds, deadline)
       const leftMs = () => Math.max(0, until - performance.now())
       if (!anyChunk) {
         const itemId = await findOpenChunkItem(db.query, jobId, chunk)
@@ -109,32 +115,32 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
     },
     async extendTaskLease({ taskId, fence, done }, { principal }) {
       requireService(principal)
-      if (!(await steps.extendLease(leaseOf(taskId, fence), Number.isFinite(done) ? done : 0))) throw await leaseLost(db, fence)
+      if (!(await steps.extendLease(toLease(taskId, fence), Number.isFinite(done) ? done : 0))) throw await leaseLost(db, fence)
       return {}
     },
     async addSegments({ taskId, fence, files }, { principal }) {
       requireService(principal)
       if (files.length < 1 || files.length > MAX_FILES) throw invalid([{ field: 'files', message: `must be 1 to ${MAX_FILES}` }])
-      if (!(await steps.addSegments(leaseOf(taskId, fence), files.map(toFile)))) throw await leaseLost(db, fence)
+      if (!(await steps.addSegments(toLease(taskId, fence), files.map(toFile)))) throw await leaseLost(db, fence)
       return {}
     },
     async completeTask({ taskId, fence, result }, { principal, signal }) {
       requireService(principal)
-      if (!(await results.accept(leaseOf(taskId, fence), result, signal))) throw await leaseLost(db, fence)
+      if (!(await results.accept(toLease(taskId, fence), result, signal))) throw await leaseLost(db, fence)
       return {}
     },
     async failTask({ taskId, fence, code, message }, { principal }) {
       requireService(principal)
       if (!isOfSource(code) && !(code >= 5000 && code <= 5999)) throw invalid([{ field: 'code', message: 'must be 4001 to 4005, or 5xxx' }])
       log.warn({ task_id: taskId, fence, code, reason: message }, 'task failed')
-      tools.reach('fault-undecided')
-      if (!(await steps.fault(leaseOf(taskId, fence), { code, message: message.slice(0, 500) }))) throw await leaseLost(db, fence)
-      tools.reach('fault-recorded')
+      tools.atCrashPoint('fault-undecided')
+      if (!(await steps.fault(toLease(taskId, fence), { code, message: message.slice(0, 500) }))) throw await leaseLost(db, fence)
+      tools.atCrashPoint('fault-recorded')
       return {}
     },
     async releaseTask({ taskId, fence }, { principal }) {
       requireService(principal)
-      if (!(await steps.release(leaseOf(taskId, fence)))) throw await leaseLost(db, fence)
+      if (!(await steps.release(toLease(taskId, fence)))) throw await leaseLost(db, fence)
       return {}
     },
     async releaseRequest({ workerId, requestId }, { principal }) {
@@ -158,7 +164,7 @@ function checkRequestId(workerId: string, requestId: string): void {
  * Returns the time to wait for work. The response must arrive before the caller's deadline, or the
  * task would be leased without a worker.
  */
-function waitMsOf(waitSeconds: number, deadline: Date | undefined): number {
+function limitWait(waitSeconds: number, deadline: Date | undefined): number {
   const waitMs = Math.min(Math.max(0, waitSeconds), MAX_WAIT_SECONDS) * 1000
   const leftMs = deadline ? deadline.getTime() - Date.now() - 1_000 : waitMs
   return Math.max(0, Math.min(waitMs, leftMs))
@@ -170,9 +176,9 @@ function waitMsOf(waitSeconds: number, deadline: Date | undefined): number {
 async function failFormerLeases({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
   const former = await registerWorker(db.query, workerId)
   if (former.length === 0) return
-  for (const held of await queue.heldBy(former)) {
-    log.warn({ task_id: held.itemId, kind: held.kind, job_id: held.key }, 'worker restarted; retrying its task')
-    await steps.fault(held, { code: 5001, message: 'the worker stopped responding' })
+  for (const lease of await queue.heldBy(former)) {
+    log.warn({ task_id: lease.itemId, kind: lease.kind, job_id: lease.key }, 'worker restarted; retrying its task')
+    await steps.fault(lease, { code: 5001, message: 'the worker stopped responding' })
   }
 }
 
@@ -231,9 +237,9 @@ async function startTask({ db, steps, maxSourceSeconds }: WorkTools, item: Lease
  * Returns the kinds that a worker can do. A worker of an older release would deviate from the plan,
  * so it only gets work without a plan.
  */
-function supportedKinds(codes: readonly KindCode[], known: number): readonly WorkerTaskKind[] {
+function supportedKinds(codes: readonly KindCode[], supportedVersion: number): readonly WorkerTaskKind[] {
   const kinds = codes.length === 0 ? DEFAULT_KINDS : WORKER_KINDS.filter((kind) => codes.includes(CODES[kind]))
-  return known >= planVersion ? kinds : kinds.filter((kind) => kind === 'probe' || kind === 'slides')
+  return supportedVersion >= planVersion ? kinds : kinds.filter((kind) => kind === 'probe' || kind === 'slides')
 }
 
 function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): StoredFile {
@@ -242,7 +248,7 @@ function toFile({ path, bytes, sha256, seconds }: SegmentFile, index: number): S
   return { path, bytes, sha256, seconds }
 }
 
-function leaseOf(taskId: string, fence: number): Lease {
+function toLease(taskId: string, fence: number): Lease {
   const fields: FieldError[] = []
   if (!isId(taskId)) fields.push({ field: 'task_id', message: 'must be the id of a task' })
   if (fence < 1) fields.push({ field: 'fence', message: 'must be the fence of a lease' })

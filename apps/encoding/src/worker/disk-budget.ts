@@ -46,13 +46,13 @@ export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
   }
   /** Tries to reserve, for the first task in the queue. */
   const tryReserve = async (needs: ScratchNeeds) => {
-    const needed = bytesOf([needs])
+    const needed = sumBytes([needs])
     if (reservations.size === 0) size = await measure()
     // The disk may have more free space by now. Bytes that are already written are counted twice,
     // which is harmless.
     else if (needed > size) size = Math.max(size, await measure())
     if (needed > size) throw new ScratchTooSmall(needed, size)
-    return bytesOf([...reservations, needs]) > size ? undefined : add({ ...needs })
+    return sumBytes([...reservations, needs]) > size ? undefined : add({ ...needs })
   }
 
   return {
@@ -85,7 +85,7 @@ export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
 }
 
 /** Returns the total bytes. A source that several tasks read counts once. */
-function bytesOf(reservations: readonly ScratchNeeds[]): number {
+function sumBytes(reservations: readonly ScratchNeeds[]): number {
   const sources = new Map(reservations.flatMap(({ source }) => (source ? [[source.object, source.bytes] as const] : [])))
   return [...reservations.map(({ bytes }) => bytes), ...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
 }

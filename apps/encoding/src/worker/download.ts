@@ -8,16 +8,16 @@ import type { TaskWork } from './task-work.ts'
 
 const MAX_CONCURRENT_DOWNLOADS = 4
 
-export interface ListedChunk extends ChunkFiles {
+export interface ChunkWithFiles extends ChunkFiles {
   files: StoredFile[]
 }
 
-export async function listChunkFiles({ storage, signal }: TaskWork, chunk: ChunkFiles): Promise<ListedChunk> {
+export async function listChunkFiles({ storage, signal }: TaskWork, chunk: ChunkFiles): Promise<ChunkWithFiles> {
   return { ...chunk, files: await readFileList(storage, chunk.list, undefined, signal) }
 }
 
 /** Downloads all files of a chunk to their paths in its folder, and verifies their checksums. */
-export async function downloadChunk(work: TaskWork, { chunk, prefix, files }: ListedChunk): Promise<void> {
+export async function downloadChunk(work: TaskWork, { chunk, prefix, files }: ChunkWithFiles): Promise<void> {
   const folder = join(work.scratch, chunkFolder(chunk))
   for (const path of new Set(files.map((file) => dirname(file.path)))) await mkdir(join(folder, path), { recursive: true })
   for (let from = 0; from < files.length; from += MAX_CONCURRENT_DOWNLOADS) {

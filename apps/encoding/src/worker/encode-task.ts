@@ -1,7 +1,7 @@
 import { canCarryOut, chunkKeys, encodeChunk, listChunk, segmentNames } from '@vitascope/media'
 import type { EncodeInput, FilesResult, StoredFile } from '../task/task.ts'
 import { chunkScratchBytes, isLong } from '../task/task-resources.ts'
-import { putSegments, streamSegmentsWhile } from './stream-segments.ts'
+import { streamSegmentsWhile, uploadSegments } from './stream-segments.ts'
 import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
 import { uploadFileList } from './upload.ts'
 
@@ -29,13 +29,13 @@ export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<Fi
       onProgress: ({ frame, seconds }) =>
         setProgress(ENCODE_SHARE * (planned ? frame / planned.frames : seconds / Math.max(0.001, plan.durationSeconds))),
     })
-  const fed = await measureSpeed(work, input, () =>
+  const streamed = await measureSpeed(work, input, () =>
     isLong(plan, chunk) ? streamSegmentsWhile(work, { plan, chunk, keys, workPrefix }, run) : run(signal).then(none),
   )
-  const isFed = new Set(fed.map(({ path }) => path))
-  const listed = await listChunk(plan, chunk, scratch)
-  const paths = [...listed, ...keys.map((key) => `${key}/${segmentNames.list}`)].filter((path) => !isFed.has(path))
-  const files = [...fed, ...(await putSegments(work, { plan, chunk, prefix: workPrefix }, paths))]
+  const streamedPaths = new Set(streamed.map(({ path }) => path))
+  const segmentPaths = await listChunk(plan, chunk, scratch)
+  const paths = [...segmentPaths, ...keys.map((key) => `${key}/${segmentNames.list}`)].filter((path) => !streamedPaths.has(path))
+  const files = [...streamed, ...(await uploadSegments(work, { plan, chunk, prefix: workPrefix }, paths))]
   return { kind: 'files', list: await uploadFileList(storage, workPrefix, files, signal) }
 }
 

@@ -10,18 +10,18 @@ export interface MemoryBudget {
 }
 
 export function createMemoryBudget(totalMib: number): MemoryBudget {
-  const held = new Set<{ mib: number }>()
+  const reservations = new Set<{ mib: number }>()
   const free = () => {
-    if (held.size === 0) return undefined
-    return Math.max(0, totalMib - [...held].reduce((sum, { mib }) => sum + mib, 0))
+    if (reservations.size === 0) return undefined
+    return Math.max(0, totalMib - [...reservations].reduce((sum, { mib }) => sum + mib, 0))
   }
   return {
     free,
     reserve(mib) {
       if (mib > (free() ?? mib)) return undefined
-      const place = { mib }
-      if (mib > 0) held.add(place)
-      return () => void held.delete(place)
+      const reservation = { mib }
+      if (mib > 0) reservations.add(reservation)
+      return () => void reservations.delete(reservation)
     },
   }
 }

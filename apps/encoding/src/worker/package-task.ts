@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { canCarryOut, EncodeError, packageRenditions, setFolder, verifySet } from '@vitascope/media'
 import type { FilesResult, PackageInput } from '../task/task.ts'
 import { packageScratchBytes } from '../task/task-resources.ts'
-import { downloadChunk, type ListedChunk, listChunkFiles } from './download.ts'
+import { type ChunkWithFiles, downloadChunk, listChunkFiles } from './download.ts'
 import { FfmpegVersionMismatch, type TaskWork } from './task-work.ts'
 import { uploadFileList, uploadFiles } from './upload.ts'
 
@@ -10,17 +10,17 @@ import { uploadFileList, uploadFiles } from './upload.ts'
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, setProgress } = work
   if (!canCarryOut(plan, tools)) throw new FfmpegVersionMismatch()
-  const listed: ListedChunk[] = []
-  for (const chunk of chunks) listed.push(await listChunkFiles(work, chunk))
+  const chunksWithFiles: ChunkWithFiles[] = []
+  for (const chunk of chunks) chunksWithFiles.push(await listChunkFiles(work, chunk))
   await work.reserveDisk(
     packageScratchBytes(
       plan,
-      listed.flatMap(({ files }) => files),
+      chunksWithFiles.flatMap(({ files }) => files),
     ),
   )
-  for (const [index, chunk] of listed.entries()) {
+  for (const [index, chunk] of chunksWithFiles.entries()) {
     await downloadChunk(work, chunk)
-    setProgress((0.2 * (index + 1)) / listed.length)
+    setProgress((0.2 * (index + 1)) / chunksWithFiles.length)
   }
   await packageRenditions({ plan, scratch, tools, signal })
   setProgress(0.5)

@@ -59,7 +59,7 @@ async function runTasks(
       const task = await nextTask(tools, kinds, requestId, stopping)
       failures = 0
       requestId = undefined
-      const releaseMemory = task ? tools.memory.reserve(memoryOf(task)) : undefined
+      const releaseMemory = task ? tools.memory.reserve(computeMemory(task)) : undefined
       if (task && !releaseMemory) {
         // Another slot reserved the memory first. A worker with free memory can lease the task.
         await releaseTask(tools.work, task, tools.log)
@@ -86,7 +86,7 @@ async function runTasks(
 }
 
 /** Returns the MiB of a task. Tasks other than video chunks use little and count as 0. */
-function memoryOf({ kind, input }: Task): number {
+function computeMemory({ kind, input }: Task): number {
   const encode = kind === TaskKind.TASK_KIND_ENCODE ? readInputMessage(input) : undefined
   return encode?.kind === 'encode' ? chunkMemoryMib(encode.plan) : 0
 }

@@ -41,8 +41,8 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
   const { log, tasks } = tools
   const kind = kindNames[task.kind] ?? 'unknown'
   const context = { task_id: task.taskId, fence: task.fence, job_id: task.jobId, kind }
-  const held = keepLease(tools.work, task, tools.heartbeatMs, log)
-  const signal = AbortSignal.any([stopping, held.lost])
+  const lease = keepLease(tools.work, task, tools.heartbeatMs, log)
+  const signal = AbortSignal.any([stopping, lease.lost])
   const scratch = join(tools.scratchDir, `${task.jobId}-${task.fence}`)
   const end = (outcome: string) => {
     tasks.inc({ kind, outcome })
@@ -60,7 +60,7 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
   log.info(context, 'task started')
   try {
     await mkdir(scratch, { recursive: true })
-    const result = await doTask(task, {
+    const result = await executeTask(task, {
       ...tools,
       scratch,
       getSource: async (source, bytes) => {
@@ -68,25 +68,25 @@ export async function runTask(tools: TaskTools, task: Task, sources: CacheHandle
         return sources.get(source, signal)
       },
       reserveDisk: (bytes) => reserveDisk({ bytes }),
-      reportFiles: (files) => held.addFiles(files, signal),
-      setProgress: held.setProgress,
+      reportFiles: (files) => lease.addFiles(files, signal),
+      setProgress: lease.setProgress,
       signal,
     })
-    return end((await held.complete(result, stopping)) ? 'ok' : 'lost')
+    return end((await lease.complete(result, stopping)) ? 'ok' : 'lost')
   } catch (error) {
-    if (held.lost.aborted) return end('lost')
+    if (lease.lost.aborted) return end('lost')
     if (stopping.aborted) {
-      await held.release()
+      await lease.release()
       return end('released')
     }
-    const fault = error instanceof ScratchTooSmall || !(await isFull(tools.scratchDir)) ? faultOf(error) : SCRATCH_FULL
+    const fault = error instanceof ScratchTooSmall || !(await isFull(tools.scratchDir)) ? toFault(error) : SCRATCH_FULL
     log.warn(
       { ...context, err: error, code: fault.code, detail: isEncodeError(error) ? error.detail.slice(-2_000) : undefined },
       'task failed',
     )
-    return end((await held.fail(fault, stopping)) ? 'failed' : 'lost')
+    return end((await lease.fail(fault, stopping)) ? 'failed' : 'lost')
   } finally {
-    held.stop()
+    lease.stop()
     await rm(scratch, { recursive: true, force: true })
     releaseSpace()
   }
@@ -104,14 +104,14 @@ const kindNames: Readonly<Partial<Record<TaskKind, string>>> = {
 export const LIGHT_KINDS: TaskKind[] = [TaskKind.TASK_KIND_AUDIO]
 
 /** All other kinds that this worker supports. */
-export const KNOWN_KINDS: TaskKind[] = [
+export const DEFAULT_KINDS: TaskKind[] = [
   TaskKind.TASK_KIND_PROBE,
   TaskKind.TASK_KIND_ENCODE,
   TaskKind.TASK_KIND_PACKAGE,
   TaskKind.TASK_KIND_SLIDES,
 ]
 
-function doTask(task: Task, work: TaskWork): Promise<TaskResult> {
+function executeTask(task: Task, work: TaskWork): Promise<TaskResult> {
   const input = readInputMessage(task.input)
   switch (input.kind) {
     case 'probe':
@@ -139,7 +139,7 @@ async function isFull(folder: string): Promise<boolean> {
 }
 
 /** Returns the fault of a failed task. docs/reference/error-codes.md lists the codes. */
-function faultOf(error: unknown): Fault {
+function toFault(error: unknown): Fault {
   if (isInvalidSource(error)) return { code: error.code, message: error.message }
   if (error instanceof FfmpegVersionMismatch) return { code: 5005, message: error.message }
   if (error instanceof ScratchTooSmall) return { code: 5004, message: error.message }

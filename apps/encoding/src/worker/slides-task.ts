@@ -36,14 +36,14 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
   const pages = await renderAll(work, pdf, { folder, target })
   const uploaded = await uploadFiles(
     storage,
-    { folder: target, prefix: setPrefix, paths: pages.flatMap(({ page }) => [imageOf(page), thumbnailOf(page)]) },
+    { folder: target, prefix: setPrefix, paths: pages.flatMap(({ page }) => [formatImageName(page), formatThumbnailName(page)]) },
     signal,
   )
   const document = await storage.put(`${setPrefix}/${DOCUMENT}`, { file: pdf }, { signal })
   setProgress(1)
-  const stored = new Map(uploaded.map((one) => [one.path, one]))
+  const stored = new Map(uploaded.map((file) => [file.path, file]))
   const list: SlidesFile[] = pages.flatMap(({ page, width, height }): SlidesFile[] => {
-    const [image, thumbnail] = [stored.get(imageOf(page)), stored.get(thumbnailOf(page))]
+    const [image, thumbnail] = [stored.get(formatImageName(page)), stored.get(formatThumbnailName(page))]
     if (!image || !thumbnail) throw new Error(`the images of page ${page} were not uploaded`)
     return [
       { ...image, kind: 'slide', page, width, height },
@@ -56,8 +56,8 @@ export async function slidesTask(work: TaskWork, { source, setPrefix, workPrefix
 
 const DOCUMENT = 'document.pdf'
 const numbered = (page: number) => String(page).padStart(4, '0')
-const imageOf = (page: number) => `slide-${numbered(page)}.jpg`
-const thumbnailOf = (page: number) => `thumb-${numbered(page)}.jpg`
+const formatImageName = (page: number) => `slide-${numbered(page)}.jpg`
+const formatThumbnailName = (page: number) => `thumb-${numbered(page)}.jpg`
 
 /**
  * Renders all pages as JPEGs into the target folder, in batches, so that the raw pixels of a long
@@ -90,15 +90,15 @@ async function renderAll(work: TaskWork, pdf: string, { folder, target }: { fold
       signal,
     })
     pages = run.pages
-    const pictures = run.drawn.map((page) => ({
+    const pictures = run.rendered.map((page) => ({
       ...page,
       raw: rawFile(page.page),
-      image: imageOf(page.page),
-      thumbnail: thumbnailOf(page.page),
+      image: formatImageName(page.page),
+      thumbnail: formatThumbnailName(page.page),
     }))
     const { thumbnailSide } = slideLimits
     await makeSlideImages({ pictures, thumbnailSide, scratch: folder, target, tools, limits: { stallSeconds }, signal })
-    all.push(...run.drawn)
+    all.push(...run.rendered)
     setProgress(CONVERTED_SHARE + (RENDERED_SHARE - CONVERTED_SHARE) * (all.length / pages))
   }
   return all

@@ -45,10 +45,10 @@ export function createSourceCache({ storage, folder, diskBudget }: SourceCacheTo
 
   const acquire = (source: StoredSource): CachedSource => {
     const { object, bytes } = source
-    const known = entries.get(object)
-    if (known) {
-      known.holders++
-      return known
+    const cached = entries.get(object)
+    if (cached) {
+      cached.holders++
+      return cached
     }
     const file = join(folder, `source-${files++}`)
     const abort = new AbortController()
@@ -60,8 +60,8 @@ export function createSourceCache({ storage, folder, diskBudget }: SourceCacheTo
     return entry
   }
   const downloadSource = async (object: string, bytes: number, file: string, signal: AbortSignal) => {
-    const got = await storage.download(object, file, signal)
-    if (got.bytes !== bytes) throw new StoredFilesMismatch('the source differs from the stored one')
+    const download = await storage.download(object, file, signal)
+    if (download.bytes !== bytes) throw new StoredFilesMismatch('the source differs from the stored one')
   }
   const release = async (object: string, entry: CachedSource) => {
     if (--entry.holders > 0) return
@@ -74,18 +74,18 @@ export function createSourceCache({ storage, folder, diskBudget }: SourceCacheTo
 
   return {
     openHandle() {
-      let held: { object: string; entry: CachedSource } | undefined
+      let current: { object: string; entry: CachedSource } | undefined
       const drop = async () => {
-        const former = held
-        held = undefined
+        const former = current
+        current = undefined
         if (former) await release(former.object, former.entry)
       }
       return {
         async get(source, signal) {
           signal.throwIfAborted()
-          if (held && (held.object !== source.object || entries.get(source.object) !== held.entry)) await drop()
-          held ??= { object: source.object, entry: acquire(source) }
-          const { file, fetched } = held.entry
+          if (current && (current.object !== source.object || entries.get(source.object) !== current.entry)) await drop()
+          current ??= { object: source.object, entry: acquire(source) }
+          const { file, fetched } = current.entry
           // Only this wait is aborted, because other tasks may wait for the same file.
           await untilAborted(fetched, signal)
           return file

@@ -14,11 +14,11 @@ import type { StoredFile } from '../task/task.ts'
 import type { TaskWork } from './task-work.ts'
 import { forEachPath } from './upload.ts'
 
-const FEED_MS = 1_000
+const UPLOAD_INTERVAL_MS = 1_000
 /** Maximum number of files of one report, which keeps it far below 4 MiB. */
 const MAX_FILES = 2_000
 
-export interface FeedPlace {
+export interface StreamedChunk {
   plan: EncodePlan
   chunk: number
   keys: readonly string[]
@@ -31,35 +31,39 @@ export interface FeedPlace {
  */
 export async function streamSegmentsWhile(
   work: TaskWork,
-  place: FeedPlace,
+  target: StreamedChunk,
   run: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<StoredFile[]> {
-  const fed: StoredFile[] = []
-  const [ended, broken] = [new AbortController(), new AbortController()]
-  const feed = (async () => {
+  const uploaded: StoredFile[] = []
+  const [ended, failed] = [new AbortController(), new AbortController()]
+  const loop = (async () => {
     while (!ended.signal.aborted) {
-      await delay(FEED_MS, undefined, { signal: ended.signal }).catch(() => {})
-      if (!ended.signal.aborted) fed.push(...(await streamOnce(work, place, fed)))
+      await delay(UPLOAD_INTERVAL_MS, undefined, { signal: ended.signal }).catch(() => {})
+      if (!ended.signal.aborted) uploaded.push(...(await uploadNewSegments(work, target, uploaded)))
     }
   })()
-  feed.catch((error: unknown) => broken.abort(error))
+  loop.catch((error: unknown) => failed.abort(error))
   try {
-    await run(AbortSignal.any([work.signal, broken.signal]))
+    await run(AbortSignal.any([work.signal, failed.signal]))
   } catch (error) {
-    throw broken.signal.aborted && !work.signal.aborted ? broken.signal.reason : error
+    throw failed.signal.aborted && !work.signal.aborted ? failed.signal.reason : error
   } finally {
     ended.abort()
-    await feed.catch(() => {})
+    await loop.catch(() => {})
   }
-  if (broken.signal.aborted) throw broken.signal.reason
-  return fed
+  if (failed.signal.aborted) throw failed.signal.reason
+  return uploaded
 }
 
 /**
  * Uploads and reports the finished segments. A segment is renamed when it is complete, and its
  * track's init segment exists before it.
  */
-async function streamOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: FeedPlace, fed: readonly StoredFile[]): Promise<StoredFile[]> {
+async function uploadNewSegments(
+  work: TaskWork,
+  { plan, chunk, keys, workPrefix }: StreamedChunk,
+  uploaded: readonly StoredFile[],
+): Promise<StoredFile[]> {
   const paths: string[] = []
   for (const key of keys) {
     const names = (await listNames(work.scratch, `${chunkFolder(chunk)}/${key}`))
@@ -67,12 +71,12 @@ async function streamOnce(work: TaskWork, { plan, chunk, keys, workPrefix }: Fee
       .map((name) => `${key}/${name}`)
       .sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
     const head = `${key}/${segmentNames.init}`
-    if (names.length > 0 && !fed.some(({ path }) => path === head)) paths.push(head)
+    if (names.length > 0 && !uploaded.some(({ path }) => path === head)) paths.push(head)
     paths.push(...names)
   }
   const now = paths.slice(0, MAX_FILES)
   if (now.length === 0) return []
-  const files = await putSegments(work, { plan, chunk, prefix: workPrefix }, now)
+  const files = await uploadSegments(work, { plan, chunk, prefix: workPrefix }, now)
   await work.reportFiles(files)
   return files
 }
@@ -82,7 +86,7 @@ async function listNames(scratch: string, path: string): Promise<string[]> {
   return folder.names().finally(folder.close)
 }
 
-export interface ChunkPlace {
+export interface ChunkOutput {
   plan: EncodePlan
   chunk: number
   prefix: string
@@ -93,12 +97,12 @@ export interface ChunkPlace {
  * stored, so that nothing of a broken chunk is stored. The tool may still run, so each file is
  * verified again through the open handle that is uploaded.
  */
-export async function putSegments(work: TaskWork, place: ChunkPlace, paths: readonly string[]): Promise<StoredFile[]> {
+export async function uploadSegments(work: TaskWork, output: ChunkOutput, paths: readonly string[]): Promise<StoredFile[]> {
   const { storage, signal } = work
-  await forEachPath(paths, signal, (path) => withFile(work, place, path, async () => {}))
+  await forEachPath(paths, signal, (path) => withFile(work, output, path, async () => {}))
   return forEachPath(paths, signal, (path) =>
-    withFile(work, place, path, async ({ handle, path: file }, seconds) => {
-      const stored = await storage.put(`${place.prefix}/${path}`, { file, handle, move: true }, { signal })
+    withFile(work, output, path, async ({ handle, path: file }, seconds) => {
+      const stored = await storage.put(`${output.prefix}/${path}`, { file, handle, move: true }, { signal })
       return { path, seconds, ...stored }
     }),
   )
@@ -106,24 +110,24 @@ export async function putSegments(work: TaskWork, place: ChunkPlace, paths: read
 
 async function withFile<T>(
   { scratch }: TaskWork,
-  { plan, chunk }: ChunkPlace,
+  { plan, chunk }: ChunkOutput,
   path: string,
   use: (file: OutputFile, seconds: number) => Promise<T>,
 ): Promise<T> {
   return withOutput(scratch, `${chunkFolder(chunk)}/${path}`, async (file) => {
     const [key = '', name = ''] = path.split('/')
-    return use(file, await secondsOf(plan, { key, name, handle: file.handle }))
+    return use(file, await verifyDuration(plan, { key, name, handle: file.handle }))
   })
 }
 
-interface FileOfChunk {
+interface ChunkFile {
   key: string
   name: string
   handle: FileHandle
 }
 
 /** Returns the duration for the playlist, or 0 for a file that is not a segment. */
-async function secondsOf(plan: EncodePlan, { key, name, handle }: FileOfChunk): Promise<number> {
+async function verifyDuration(plan: EncodePlan, { key, name, handle }: ChunkFile): Promise<number> {
   if (name === segmentNames.init) await checkInit(key, handle)
   if (!name.endsWith('.m4s')) return 0
   const head = await checkSegment(plan, key, Number.parseInt(name.replace(/^\D+/, ''), 10), handle)

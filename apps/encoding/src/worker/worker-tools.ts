@@ -132,8 +132,8 @@ async function sandboxReport(sandbox: Sandbox, office: string | undefined) {
 
 function warnOfMissingIsolation(name: string, { network, diesWithParent, files, users, calls, endsBy }: Sandbox, log: Logger): void {
   if (files === 'all') {
-    const what = users ? 'the files that all users may read' : 'the files, the settings and the other jobs of this worker'
-    log.warn(`${name} is not isolated from ${what}: isolation requires a kernel with Landlock, perl, and setpriv of util-linux`)
+    const forbidden = users ? 'the files that all users may read' : 'the files, the settings and the other jobs of this worker'
+    log.warn(`${name} is not isolated from ${forbidden}: isolation requires a kernel with Landlock, perl, and setpriv of util-linux`)
   }
   if (network === 'open') log.warn(`${name} is not isolated from the network: isolation requires util-linux with user namespaces`)
   if (calls === 'all')

@@ -4,7 +4,7 @@ import type { WorkerConfig } from './config.ts'
 import { createIdleClock } from './idle-clock.ts'
 import { runChunks } from './run-chunks.ts'
 import { runSlot } from './run-slot.ts'
-import { KNOWN_KINDS, LIGHT_KINDS } from './run-task.ts'
+import { DEFAULT_KINDS, LIGHT_KINDS } from './run-task.ts'
 import { openWorkerTools } from './worker-tools.ts'
 
 /**
@@ -24,7 +24,7 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   })
   const tools = { ...shared, idle }
   const slots = [
-    ...Array.from({ length: config.slots }, () => runSlot(tools, KNOWN_KINDS, stopping.signal)),
+    ...Array.from({ length: config.slots }, () => runSlot(tools, DEFAULT_KINDS, stopping.signal)),
     // One more than the slots, so that the audio of one long source does not block all others.
     ...Array.from({ length: config.slots + 1 }, () => runSlot(tools, LIGHT_KINDS, stopping.signal)),
   ]

@@ -1,6 +1,6 @@
 import type { Db } from '@vitascope/postgres'
 import type { ObjectStorage } from '@vitascope/storage'
-import { dropUnknownPrefixes } from './object-prefix.ts'
+import { dropUnrecordedPrefixes } from './object-prefix.ts'
 
 /** Top-level folders. Each has one folder per job, media or presentation, which has one folder per lease. */
 const AREAS = ['source', 'work', 'media', 'slides']
@@ -12,24 +12,24 @@ const PREFIXES_PER_QUERY = 1_000
  * request per media. A prefix without a row was lost from the database, because storage is listed
  * before the rows are read, and a row is inserted before the first object. Returns the prefixes.
  */
-export async function dropUnknownObjects(
+export async function dropUnrecordedObjects(
   tools: { db: Db; storage: ObjectStorage; graceMs: number },
   signal: AbortSignal,
 ): Promise<string[]> {
   const { db, storage, graceMs } = tools
   const dropped: string[] = []
-  let found: string[] = []
-  const dropFound = async () => {
-    dropped.push(...(await dropUnknownPrefixes(db.query, found, graceMs)))
-    found = []
+  let prefixes: string[] = []
+  const dropBatch = async () => {
+    dropped.push(...(await dropUnrecordedPrefixes(db.query, prefixes, graceMs)))
+    prefixes = []
   }
   for (const area of AREAS) {
     for await (const owner of storage.folders(area, signal)) {
-      for await (const prefix of storage.folders(owner, signal)) found.push(prefix)
-      if (found.length >= PREFIXES_PER_QUERY) await dropFound()
+      for await (const prefix of storage.folders(owner, signal)) prefixes.push(prefix)
+      if (prefixes.length >= PREFIXES_PER_QUERY) await dropBatch()
     }
   }
-  await dropFound()
+  await dropBatch()
   return dropped
 }
 

@@ -1,5 +1,5 @@
 /** Thrown when a backup or a restore is not possible. The message is for the user. */
-export class BackupRefused extends Error {
+export class BackupError extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'BackupRefused'
