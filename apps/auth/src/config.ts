@@ -10,7 +10,7 @@ import {
 import { masterKeysProblem } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
 import type { SystemKeySource } from './installation.ts'
-import { isConfiguredForm } from './key/key-value.ts'
+import { hasConfiguredKeyForm } from './key/key-value.ts'
 
 /** The settings of the auth service. */
 export interface AuthConfig extends GrpcServiceConfig {
@@ -18,7 +18,7 @@ export interface AuthConfig extends GrpcServiceConfig {
   masterKeyFile: string
   systemKey: SystemKeySource
   catalogueAddress: string
-  /** Days for which entries of the audit log are kept. */
+  /** Days after which entries of the audit log are deleted. */
   auditDays: number
 }
 
@@ -36,7 +36,7 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     auditDays: read.int('VITASCOPE_AUDIT_DAYS', AUDIT_DAYS),
   }
-  if (config.systemKey.value !== undefined && !isConfiguredForm(config.systemKey.value)) {
+  if (config.systemKey.value !== undefined && !hasConfiguredKeyForm(config.systemKey.value)) {
     read.addProblem('VITASCOPE_SYSTEM_KEY must have 20 to 128 characters of A-Z, a-z, 0-9, _ and -')
   }
   read.check()

@@ -50,7 +50,7 @@ test('concurrent and repeated first starts create one organisation, one system u
   ])
   expect(await db.query('select topic, key from outbox')).toEqual([{ topic: 'organisation.changed', key: 'organisation:1' }])
   expect(await find(A)).toMatchObject({ value: A, userType: 'system' })
-  expect(await readConfiguredLookup(db)).toEqual(cipher.lookup(A))
+  expect(await readConfiguredLookup(db)).toEqual(cipher.hash(A))
   const [next] = await db.query<{ organisation_id: string }>(`insert into organisation (name) values ('x') returning organisation_id`)
   expect(next?.organisation_id).toBe('2')
 })
@@ -91,7 +91,7 @@ test('a new configured value replaces the key, and a missing value keeps it', as
 test('a restart does not restore a revoked or regenerated key, but another configured value creates a new one', async () => {
   await start(A)
   const keys = createApiKeyStore(database.db, cipher)
-  await keys.revoke({ value: A, within: undefined }, () => undefined, never)
+  await keys.revoke({ value: A, scope: undefined }, () => undefined, never)
   await start(A)
   expect(await find(A)).toBeUndefined()
   await start(B)

@@ -3,12 +3,12 @@ import { open, rename } from 'node:fs/promises'
 import { ConfigError } from '@vitascope/config'
 import type { Db, Outbox, Query, Transaction } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
-import { conceal } from './api-key/api-key-store.ts'
-import { announceKeys } from './key/key-change.ts'
+import { encryptKeyValue } from './api-key/api-key-store.ts'
+import { notifyKeyChange } from './key/key-change.ts'
 import { type KeyCipher, sameBytes } from './key/key-encryption.ts'
 import { makeKeyValue } from './key/key-value.ts'
 import { SYSTEM_ORGANISATION } from './organisation/organisation.ts'
-import { announced, type OrganisationRow } from './organisation/organisation-store.ts'
+import { enqueueChange, type OrganisationRow } from './organisation/organisation-store.ts'
 
 /** The source of the system key. */
 export interface SystemKeySource {
@@ -49,7 +49,7 @@ export function ensureInstallation(options: {
         'VITASCOPE_MASTER_KEY_FILE does not contain the master key of this database: add it, and remove it only after `npm run rekey` has ended',
       ])
     }
-    const configured = source.value === undefined ? undefined : cipher.lookup(source.value)
+    const configured = source.value === undefined ? undefined : cipher.hash(source.value)
     if (installed && (source.value === undefined || isLookupOf(cipher, source.value, installed.configured_lookup))) return
 
     const value = source.value ?? makeKeyValue()
@@ -60,56 +60,56 @@ export function ensureInstallation(options: {
        on conflict (only_row) do update set system_key_id = excluded.system_key_id, configured_lookup = excluded.configured_lookup`,
       [cipher.check(), keyId, configured],
     )
-    // Written before the commit, so that a working key is always in the file.
+    // The file is written before the commit, so that the value of a committed key is never lost.
     if (!configured) await writeKeyFile(source.file, value)
     tx.afterCommit(() => log.info({ api_key_id: keyId }, installed ? 'system key replaced' : 'system key created'))
   })
 }
 
-/** Returns whether a lookup hash belongs to a value, with any of the master keys. */
+/** Returns whether a lookup hash is the hash of a value with one of the master keys. */
 export function isLookupOf(cipher: KeyCipher, value: string, lookup: Buffer | null): boolean {
   return lookup !== null && cipher.lookups(value).some((candidate) => sameBytes(candidate, lookup))
 }
 
-/** Returns the lookup hash of the system key that was configured last. That key may have any form. */
+/** Returns the lookup hash of the system key that was configured last. */
 export async function readConfiguredLookup(db: Db): Promise<Buffer | undefined> {
   const [row] = await db.query<Pick<InstallationRow, 'configured_lookup'>>('select configured_lookup from installation')
   return row?.configured_lookup ?? undefined
 }
 
 async function ensureOrganisation(tx: Transaction, outbox: Outbox): Promise<void> {
-  const made = await tx.query<OrganisationRow>(
+  const rows = await tx.query<OrganisationRow>(
     `insert into organisation (organisation_id, name) overriding system value values ($1, 'System') on conflict do nothing returning *`,
     [SYSTEM_ORGANISATION],
   )
-  if (made.length > 0) await announced(tx, outbox, made)
+  if (rows.length > 0) await enqueueChange(tx, outbox, rows)
 }
 
 async function ensureSystemUser(query: Query): Promise<string> {
-  const [known] = await query<{ user_id: string }>(`select user_id from users where user_type = 'system' order by user_id limit 1`)
-  if (known) return known.user_id
-  const [made] = await query<{ user_id: string }>(
+  const [existing] = await query<{ user_id: string }>(`select user_id from users where user_type = 'system' order by user_id limit 1`)
+  if (existing) return existing.user_id
+  const [created] = await query<{ user_id: string }>(
     `insert into users (organisation_id, first_name, last_name, email, user_type, status)
      values ($1, 'System', 'User', 'system@localhost', 'system', 'active') returning user_id`,
     [SYSTEM_ORGANISATION],
   )
-  return made?.user_id ?? ''
+  return created?.user_id ?? ''
 }
 
 async function removeKey(query: Query, apiKeyId: string): Promise<void> {
-  await announceKeys(query, 'api_key_id = $1', [apiKeyId])
+  await notifyKeyChange(query, 'api_key_id = $1', [apiKeyId])
   await query('delete from api_key where api_key_id = $1', [apiKeyId])
 }
 
 async function insertSystemKey(query: Query, cipher: KeyCipher, userId: string, value: string): Promise<string> {
-  const { lookup, sealed } = conceal(cipher, value)
+  const { lookup, sealed } = encryptKeyValue(cipher, value)
   const [row] = await query<{ api_key_id: string }>(
     `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources) values ($1, 'system key', $2, $3, true)
      on conflict (lookup) do nothing returning api_key_id`,
     [userId, lookup, sealed],
   )
   if (!row) throw new ConfigError(['VITASCOPE_SYSTEM_KEY is already the key of another user: choose another value'])
-  await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
+  await notifyKeyChange(query, 'api_key_id = $1', [row.api_key_id])
   return row.api_key_id
 }
 

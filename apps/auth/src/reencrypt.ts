@@ -1,43 +1,43 @@
 import { type Db, rewriteRows } from '@vitascope/postgres'
 import { ANSWER_BINDING } from '@vitascope/security'
-import { conceal } from './api-key/api-key-store.ts'
+import { encryptKeyValue } from './api-key/api-key-store.ts'
 import { isLookupOf } from './installation.ts'
 import type { KeyCipher } from './key/key-encryption.ts'
-import { boundTo } from './third-party-token/third-party-token-store.ts'
+import { bindingOf } from './third-party-token/third-party-token-store.ts'
 
 /** Number of rows that were re-encrypted, and of rows that no master key decrypts. */
-export interface Reencrypted {
+export interface ReencryptedTable {
   table: string
   rewritten: number
   failed: number
 }
 
-/** SQL condition for rows that are encrypted with another master key: their first bytes differ from the prefix `$3`. */
+/** Returns the SQL condition for rows that are not encrypted with the first master key, whose prefix is `$3`. */
 const usesOldKey = (column: string) => `substring(${column} from 1 for length($3::bytea)) <> $3::bytea`
 
 /**
  * Encrypts all secrets of auth with the first master key, and recomputes the lookup hashes of API
- * keys. Services may run meanwhile. When no row uses another key, the installation is marked with
- * the first key, and the others can be removed.
+ * keys. Services can run meanwhile. At the end no row uses another master key, and the other master
+ * keys can be removed.
  */
 export async function reencryptAuth(
   { db, cipher, systemKey }: { db: Db; cipher: KeyCipher; systemKey: string | undefined },
-  onTable: (done: Reencrypted) => void = () => {},
+  onTable: (table: ReencryptedTable) => void = () => {},
 ): Promise<{ isComplete: boolean; problem?: string }> {
-  const tables = [await apiKeys(db, cipher), await thirdPartyTokens(db, cipher), await findStoredResponses(db, cipher)]
+  const tables = [await reencryptApiKeys(db, cipher), await reencryptTokens(db, cipher), await reencryptStoredResponses(db, cipher)]
   for (const table of tables) onTable(table)
   if (tables.some(({ failed }) => failed > 0)) {
     return { isComplete: false, problem: 'no master key in the file decrypts some of the values: add the key that encrypted them' }
   }
-  return (await moveConfiguredKey(db, cipher, systemKey))
-    ? await claimInstallation(db, cipher)
+  return (await rehashConfiguredKey(db, cipher, systemKey))
+    ? await completeInstallation(db, cipher)
     : { isComplete: false, problem: SYSTEM_KEY_REQUIRED }
 }
 
 const SYSTEM_KEY_REQUIRED =
-  'the configured system key cannot be moved to the new master key: set VITASCOPE_SYSTEM_KEY to the value that auth uses, then run this command again'
+  'the lookup hash of the configured system key cannot be recomputed: set VITASCOPE_SYSTEM_KEY to the value that auth uses, then run this command again'
 
-async function apiKeys(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
+async function reencryptApiKeys(db: Db, cipher: KeyCipher): Promise<ReencryptedTable> {
   const counts = await rewriteRows<{ api_key_id: string; lookup: Buffer; sealed_value: Buffer }>(db, {
     select: `select api_key_id, lookup, sealed_value from api_key where api_key_id > $1 and ${usesOldKey('sealed_value')}
       order by api_key_id limit $2 for update`,
@@ -47,7 +47,7 @@ async function apiKeys(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
     async rewrite(query, { api_key_id, lookup, sealed_value }) {
       const value = undefinedOnError(() => cipher.open(sealed_value, lookup))
       if (!value) return false
-      const reencrypted = conceal(cipher, value.toString('utf8'))
+      const reencrypted = encryptKeyValue(cipher, value.toString('utf8'))
       await query('update api_key set lookup = $2, sealed_value = $3 where api_key_id = $1', [
         api_key_id,
         reencrypted.lookup,
@@ -61,7 +61,7 @@ async function apiKeys(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
   return { table: 'api_key', ...counts }
 }
 
-async function thirdPartyTokens(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
+async function reencryptTokens(db: Db, cipher: KeyCipher): Promise<ReencryptedTable> {
   const counts = await rewriteRows<{ id: string; sealed_token: Buffer; sealed_other_data: Buffer }>(db, {
     select: `select third_party_token_id as id, sealed_token, sealed_other_data from third_party_token
       where third_party_token_id > $1 and (${usesOldKey('sealed_token')} or ${usesOldKey('sealed_other_data')})
@@ -70,7 +70,7 @@ async function thirdPartyTokens(db: Db, cipher: KeyCipher): Promise<Reencrypted>
     start: '0',
     parameters: [cipher.prefix()],
     async rewrite(query, { id, sealed_token, sealed_other_data }) {
-      const [token, otherData] = [boundTo(id, 'token'), boundTo(id, 'other_data')]
+      const [token, otherData] = [bindingOf(id, 'token'), bindingOf(id, 'other_data')]
       const reencrypted = undefinedOnError(() => [
         cipher.seal(cipher.open(sealed_token, token), token),
         cipher.seal(cipher.open(sealed_other_data, otherData), otherData),
@@ -86,11 +86,11 @@ async function thirdPartyTokens(db: Db, cipher: KeyCipher): Promise<Reencrypted>
   return { table: 'third_party_token', ...counts }
 }
 
-/** SQL condition for stored responses that contain a secret and can still be repeated. Other formats start with other bytes. */
+/** SQL condition for encrypted responses that can still be repeated. Other stored responses start with other bytes. */
 const IS_STORED_SECRET = `substring(response from 1 for 1) in ('\\x01', '\\x02') and create_time > now() - interval '24 hours'`
 
 /** Re-encrypts stored responses that contain a secret and are less than 24 hours old. */
-async function findStoredResponses(db: Db, cipher: KeyCipher): Promise<Reencrypted> {
+async function reencryptStoredResponses(db: Db, cipher: KeyCipher): Promise<ReencryptedTable> {
   const counts = await rewriteRows<{ key: string; response: Buffer }>(db, {
     select: `select key, response from idempotency where key > $1 and ${IS_STORED_SECRET} and ${usesOldKey('response')}
       order by key limit $2 for update`,
@@ -108,10 +108,10 @@ async function findStoredResponses(db: Db, cipher: KeyCipher): Promise<Reencrypt
 }
 
 /**
- * Recomputes the lookup hash of the configured key. If no row with this hash exists any more, the
- * key itself is required. Returns false if it is not available.
+ * Recomputes the lookup hash of the configured system key. If that key was deleted from the table of
+ * keys, its value is required. Returns false if `systemKey` is not that value.
  */
-async function moveConfiguredKey(db: Db, cipher: KeyCipher, systemKey: string | undefined): Promise<boolean> {
+async function rehashConfiguredKey(db: Db, cipher: KeyCipher, systemKey: string | undefined): Promise<boolean> {
   return db.transaction(async ({ query }) => {
     const [row] = await query<{ configured_lookup: Buffer; is_key: boolean }>(
       `select configured_lookup, exists (select from api_key where lookup = configured_lookup) as is_key from installation
@@ -119,17 +119,17 @@ async function moveConfiguredKey(db: Db, cipher: KeyCipher, systemKey: string | 
     )
     if (!row || row.is_key) return true
     if (systemKey === undefined || !isLookupOf(cipher, systemKey, row.configured_lookup)) return false
-    await query('update installation set configured_lookup = $1', [cipher.lookup(systemKey)])
+    await query('update installation set configured_lookup = $1', [cipher.hash(systemKey)])
     return true
   })
 }
 
-async function claimInstallation(db: Db, cipher: KeyCipher): Promise<{ isComplete: boolean; problem?: string }> {
-  const old = (column: string) => usesOldKey(column).replaceAll('$3', '$1')
+async function completeInstallation(db: Db, cipher: KeyCipher): Promise<{ isComplete: boolean; problem?: string }> {
+  const usesOldKeyCondition = (column: string) => usesOldKey(column).replaceAll('$3', '$1')
   const [remaining] = await db.query<{ rows: number }>(
-    `select (select count(*) from api_key where ${old('sealed_value')})::int
-       + (select count(*) from third_party_token where ${old('sealed_token')} or ${old('sealed_other_data')})::int
-       + (select count(*) from idempotency where ${IS_STORED_SECRET} and ${old('response')})::int as rows`,
+    `select (select count(*) from api_key where ${usesOldKeyCondition('sealed_value')})::int
+       + (select count(*) from third_party_token where ${usesOldKeyCondition('sealed_token')} or ${usesOldKeyCondition('sealed_other_data')})::int
+       + (select count(*) from idempotency where ${IS_STORED_SECRET} and ${usesOldKeyCondition('response')})::int as rows`,
     [cipher.prefix()],
   )
   if (remaining?.rows !== 0)

@@ -6,7 +6,7 @@ import { fixedMasterKeys } from '@vitascope/security'
 import { createLogger } from '@vitascope/telemetry'
 import { readRekeyConfig } from './config.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
-import { type Reencrypted, reencryptAuth } from './reencrypt.ts'
+import { type ReencryptedTable, reencryptAuth } from './reencrypt.ts'
 
 // Command `node apps/auth/src/rekey.ts`: encrypts auth's secrets with the first key of
 // VITASCOPE_MASTER_KEY_FILE.
@@ -33,7 +33,7 @@ async function run(): Promise<number> {
   }
 }
 
-function report({ table, rewritten, failed }: Reencrypted): void {
+function report({ table, rewritten, failed }: ReencryptedTable): void {
   process.stdout.write(`auth: ${table}: ${rewritten} rows re-encrypted${failed > 0 ? `, ${failed} rows that no key decrypts` : ''}\n`)
 }
 

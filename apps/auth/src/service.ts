@@ -15,7 +15,7 @@ import { createAccessListStore } from './access-list/access-list-store.ts'
 import { apiKeyHandlers } from './api-key/api-key-rpc.ts'
 import { createApiKeyStore } from './api-key/api-key-store.ts'
 import type { ConfiguredKey } from './api-key/authenticate.ts'
-import { eventSender, warnOfExpiry } from './api-key/expiry-warning.ts'
+import { eventOutboxHandlers, warnOfExpiry } from './api-key/expiry-warning.ts'
 import { createIdentityStore } from './api-key/identity-store.ts'
 import { createKeyChanges } from './api-key/key-changes.ts'
 import { createLastUsed } from './api-key/last-used.ts'
@@ -24,7 +24,7 @@ import { auditRetention, createAuditStore } from './audit/audit-store.ts'
 import type { AuthConfig } from './config.ts'
 import { ensureInstallation, readConfiguredLookup } from './installation.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
-import { organisationReplica } from './organisation/organisation-replica.ts'
+import { organisationOutboxHandlers } from './organisation/organisation-replica.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
 import { createOrganisationStore } from './organisation/organisation-store.ts'
 import { thirdPartyTokenHandlers } from './third-party-token/third-party-token-rpc.ts'
@@ -50,11 +50,15 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   )
   const cipher = createKeyCipher(masterKeys)
   const db = base.openDatabase()
-  // A pool of its own: each lane of the outbox holds a connection while it sends, and calls must
-  // not wait for that.
+  // The outbox has its own pool, because it holds connections while it sends. Requests must not
+  // wait for them.
   const outboxDb = base.openDatabase()
   const catalogue = base.openChannel('catalogue', config.catalogueAddress)
-  const outbox = createOutbox({ db: outboxDb, handlers: { ...organisationReplica(catalogue), ...eventSender(catalogue) }, log })
+  const outbox = createOutbox({
+    db: outboxDb,
+    handlers: { ...organisationOutboxHandlers(catalogue), ...eventOutboxHandlers(catalogue) },
+    log,
+  })
 
   const configured: ConfiguredKey = { lookup: undefined, isRead: false }
   const readConfigured = () =>
@@ -68,11 +72,11 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   const readConfiguredIfMissing = async () => {
     if (!configured.isRead) await readConfigured()
   }
-  // A replica with another configured system key announces it as a key change.
+  // A replica that starts with another system key notifies the others of a key change.
   const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
 
   const lastUsed = createLastUsed({ db, log })
-  const authentication = { identities: createIdentityStore(db), cipher, configured: () => configured, noteUse: lastUsed.note }
+  const authentication = { identities: createIdentityStore(db), cipher, configured: () => configured, recordUse: lastUsed.recordUse }
   server.implement(OrganisationServiceService, organisationHandlers(createOrganisationStore(db, outbox)))
   server.implement(UserServiceService, userHandlers(createUserStore(db), createPasswordHasher()))
   server.implement(ApiKeyServiceService, apiKeyHandlers(createApiKeyStore(db, cipher), authentication, changes))
@@ -84,7 +88,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   return {
     db,
     async prepare() {
-      await untilDatabase(() => ensureInstallation({ db, outbox, cipher, source: config.systemKey, log }), log)
+      await retryUntilDatabase(() => ensureInstallation({ db, outbox, cipher, source: config.systemKey, log }), log)
       await changes.start()
       await readConfigured()
     },
@@ -104,8 +108,8 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   }
 }
 
-/** Waits for the database: it may start later than the service. */
-async function untilDatabase(work: () => Promise<void>, log: Logger): Promise<void> {
+/** Retries until the database is available, because it can start after the service. */
+async function retryUntilDatabase(work: () => Promise<void>, log: Logger): Promise<void> {
   for (;;) {
     try {
       return await work()

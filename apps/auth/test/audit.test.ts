@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { serviceCall } from '@vitascope/grpc'
 import { deleteInBatches } from '@vitascope/postgres'
 import { AuditEntry, AuditOutcome, ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
-import { auditRetention, conditions, createAuditStore, walking } from '../src/audit/audit-store.ts'
+import { auditRetention, createAuditStore, queryInIndexOrder, toConditions } from '../src/audit/audit-store.ts'
 import { minIdOf } from '../src/audit/entry-id.ts'
 import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { as, service } from './test-auth.ts'
@@ -164,8 +164,8 @@ describe('a list', () => {
     for (const led of leads) {
       const none = { organisationId: undefined, userId: undefined, action: undefined, object: undefined, from: undefined, until: undefined }
       const filter = { ...none, ...Object.fromEntries(led.map((name) => [name, picks[name]])) }
-      const { led: span, order, values } = conditions(filter, '01900000-8000-7000-8000-000000000000')
-      const [row] = await walking<{ 'QUERY PLAN': unknown }>(
+      const { indexRange: span, order, values } = toConditions(filter, '01900000-8000-7000-8000-000000000000')
+      const [row] = await queryInIndexOrder<{ 'QUERY PLAN': unknown }>(
         db,
         `explain (format json) select * from audit_entry where ${span} order by ${order} limit 2000`,
         values,

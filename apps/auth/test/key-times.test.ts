@@ -30,7 +30,7 @@ describe('the time of the last use', () => {
     const replicas = [createLastUsed({ db, log: testLog, now: () => now }), createLastUsed({ db, log: testLog, now: () => now })]
     const use = async (seconds: number) => {
       now = new Date(Date.parse('2030-01-01T00:00:00Z') + seconds * 1_000)
-      for (const replica of replicas) replica.note(apiKeyId)
+      for (const replica of replicas) replica.recordUse(apiKeyId)
       expect(await usedTime(apiKeyId)).toEqual(written)
       for (const replica of replicas) await replica.flush()
       return usedTime(apiKeyId)
@@ -66,7 +66,7 @@ describe('the time of the last use', () => {
       transaction: ((...args) => (away ? Promise.reject(new Error('away')) : db.transaction(...args))) as typeof db.transaction,
     }
     const lastUsed = createLastUsed({ db: failing, log: testLog })
-    lastUsed.note(apiKeyId)
+    lastUsed.recordUse(apiKeyId)
     await lastUsed.flush()
     away = false
     await lastUsed.flush()

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { fixedMasterKeys } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
-import { conceal } from '../src/api-key/api-key-store.ts'
+import { encryptKeyValue } from '../src/api-key/api-key-store.ts'
 import { createKeyCipher } from '../src/key/key-encryption.ts'
 import { makeKeyValue } from '../src/key/key-value.ts'
-import { boundTo } from '../src/third-party-token/third-party-token-store.ts'
+import { bindingOf } from '../src/third-party-token/third-party-token-store.ts'
 import { as, openTestDatabase, service, startTestAuth, type TestAuth, type TestDatabase } from './test-auth.ts'
 
 const REKEY = fileURLToPath(new URL('../src/rekey.ts', import.meta.url))
@@ -31,7 +31,7 @@ beforeAll(async () => {
   replace(OLD)
   auth = await startAuth()
   const cipher = createKeyCipher(fixedMasterKeys(OLD))
-  const concealed = values.map((value) => conceal(cipher, value))
+  const concealed = values.map((value) => encryptKeyValue(cipher, value))
   await database.db.query(
     `insert into api_key (user_id, application_name, lookup, sealed_value, all_resources)
      select 1, 'many', lookup, sealed, true from unnest($1::bytea[], $2::bytea[]) as made (lookup, sealed)`,
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await database.db.query(
     `insert into third_party_token (third_party_token_id, organisation_id, service_name, called_by, username, auth_url, sealed_token, sealed_other_data)
      overriding system value values (77, 1, 's', 'c', 'u', 'a', $1, $2)`,
-    ['token', 'other_data'].map((column) => cipher.seal(Buffer.from('{}'), boundTo('77', column as 'token'))),
+    ['token', 'other_data'].map((column) => cipher.seal(Buffer.from('{}'), bindingOf('77', column as 'token'))),
   )
   readers = authenticateContinuously()
 }, 60_000)

@@ -12,11 +12,11 @@ describe('the comparison time does not depend on the secret', () => {
   const SAMPLES = 5_000
   const MAX_T = 4.5
   /** Noise of a busy machine affects both sides equally often. A leak shows in every try. */
-  const TRIES = 3
+  const MAX_ATTEMPTS = 3
 
   const secret = randomBytes(32)
-  const nearly = flipped(secret, secret.length - 1)
-  const notAtAll = flipped(secret, 0)
+  const nearly = flipByte(secret, secret.length - 1)
+  const notAtAll = flipByte(secret, 0)
 
   test('for byte strings with and without a common prefix', async () => {
     expect(
@@ -30,11 +30,11 @@ describe('the comparison time does not depend on the secret', () => {
   test('for keys with and without a common prefix with the configured key', async () => {
     const cipher = createKeyCipher(fixedMasterKeys('the master key of these tests, long'))
     const configured = 'configured-key-of-the-tests-0001'
-    const lookup = cipher.lookup(configured)
-    const identities = { state: async () => undefined, activate: async () => undefined }
+    const lookup = cipher.hash(configured)
+    const identities = { findState: async () => undefined, activate: async () => undefined }
     const call = (key: string) =>
       authenticate(
-        { identities, cipher, configured: () => ({ lookup, isRead: true }), noteUse: () => {} },
+        { identities, cipher, configured: () => ({ lookup, isRead: true }), recordUse: () => {} },
         key,
         serviceCall('gateway', ''),
       ).catch(() => false)
@@ -46,22 +46,22 @@ describe('the comparison time does not depend on the secret', () => {
   })
 
   test('and a comparison that stops at the first difference is detected', async () => {
-    const [long, nearlyLong, notAtAllLong] = [0, 4_095, 0].map((at, index) =>
-      index === 0 ? Buffer.alloc(4_096) : flipped(Buffer.alloc(4_096), at),
+    const [secret, equalUpToTheEnd, differentAtTheStart] = [0, 4_095, 0].map((at, index) =>
+      index === 0 ? Buffer.alloc(4_096) : flipByte(Buffer.alloc(4_096), at),
     )
-    if (!long || !nearlyLong || !notAtAllLong) throw new Error('a buffer is missing')
-    const leaky = (one: Buffer) => one.every((byte, index) => byte === long[index])
+    if (!secret || !equalUpToTheEnd || !differentAtTheStart) throw new Error('a buffer is missing')
+    const compareUnsafely = (bytes: Buffer) => bytes.every((byte, index) => byte === secret[index])
     expect(
       await lowestT(
-        () => leaky(nearlyLong),
-        () => leaky(notAtAllLong),
+        () => compareUnsafely(equalUpToTheEnd),
+        () => compareUnsafely(differentAtTheStart),
       ),
     ).toBeGreaterThan(MAX_T)
   })
 
-  async function lowestT(one: () => unknown, other: () => unknown): Promise<number> {
+  async function lowestT(first: () => unknown, second: () => unknown): Promise<number> {
     let lowest = Number.POSITIVE_INFINITY
-    for (let tried = 0; tried < TRIES && lowest >= MAX_T; tried++) lowest = Math.min(lowest, await measure(one, other))
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && lowest >= MAX_T; attempt++) lowest = Math.min(lowest, await measure(first, second))
     return lowest
   }
 
@@ -69,36 +69,36 @@ describe('the comparison time does not depend on the secret', () => {
    * Returns Welch's t of the two functions, called in random order. The slowest tenth is excluded,
    * because it consists of pauses of the machine.
    */
-  async function measure(one: () => unknown, other: () => unknown): Promise<number> {
-    for (let warm = 0; warm < 1_000; warm++) await Promise.all([one(), other()])
-    const taken: [number[], number[]] = [[], []]
+  async function measure(first: () => unknown, second: () => unknown): Promise<number> {
+    for (let warmUp = 0; warmUp < 1_000; warmUp++) await Promise.all([first(), second()])
+    const durations: [number[], number[]] = [[], []]
     const order = randomBytes(2 * SAMPLES)
-    for (const [index, chance] of order.entries()) {
-      const side = taken[0].length === SAMPLES ? 1 : taken[1].length === SAMPLES || chance % 2 === 0 ? 0 : 1
-      const run = side === 0 ? one : other
+    for (const [index, random] of order.entries()) {
+      const side = durations[0].length === SAMPLES ? 1 : durations[1].length === SAMPLES || random % 2 === 0 ? 0 : 1
+      const run = side === 0 ? first : second
       const began = process.hrtime.bigint()
       await run()
-      taken[side].push(Number(process.hrtime.bigint() - began))
+      durations[side].push(Number(process.hrtime.bigint() - began))
       if (index % 500 === 0) await new Promise(setImmediate)
     }
-    const all = [...taken[0], ...taken[1]].sort((a, b) => a - b)
+    const all = [...durations[0], ...durations[1]].sort((a, b) => a - b)
     const longest = all[Math.floor(all.length * 0.9)] ?? 0
-    return Math.abs(welch(...(taken.map((times) => times.filter((time) => time <= longest)) as [number[], number[]])))
+    return Math.abs(welchT(...(durations.map((times) => times.filter((time) => time <= longest)) as [number[], number[]])))
   }
 })
 
-function welch(one: readonly number[], other: readonly number[]): number {
-  const [a, b] = [moments(one), moments(other)]
+function welchT(first: readonly number[], second: readonly number[]): number {
+  const [a, b] = [computeMoments(first), computeMoments(second)]
   return (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count)
 }
 
-function moments(values: readonly number[]): { mean: number; variance: number; count: number } {
+function computeMoments(values: readonly number[]): { mean: number; variance: number; count: number } {
   const count = values.length
   const mean = values.reduce((sum, value) => sum + value, 0) / count
   return { mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1), count }
 }
 
-function flipped(bytes: Buffer, at: number): Buffer {
+function flipByte(bytes: Buffer, at: number): Buffer {
   const other = Buffer.from(bytes)
   other[at] = (other[at] ?? 0) ^ 0xff
   return other
@@ -124,13 +124,13 @@ describe('no source file compares a secret with === or !==', () => {
   /** The existence of a secret, or a constant in the source, is not secret. */
   const OPEN = /^\(*(?:undefined|null|true|false|'[^']*'?|"[^"]*"?|\d+)[),;:?]*$/
 
-  function findings(source: string): string[] {
+  function findComparisons(source: string): string[] {
     return [...source.matchAll(EITHER_SIDE)].filter(([, , right, left]) => !OPEN.test(right ?? left ?? '')).map(([text]) => text)
   }
 
   test.each([
     ['if (key === stored.key) return', 1],
-    ['return given.apiKey !== expected', 1],
+    ['return stored.apiKey !== expected', 1],
     ["hash.digest('hex') === signature", 1],
     ['password == row.password', 1],
     ["typeof key !== 'string'", 0],
@@ -139,24 +139,24 @@ describe('no source file compares a secret with === or !==', () => {
     ['key.length === 32', 0],
     ['rule.tokenRequired === true', 0],
   ])('%s has %i findings', (source, count) => {
-    expect(findings(source)).toHaveLength(count)
+    expect(findComparisons(source)).toHaveLength(count)
   })
 
   test('in any app or library', () => {
-    const found = ['apps', 'libs'].flatMap((kind) =>
-      readdirSync(join(ROOT, kind)).flatMap((name) => sourcesBelow(join(ROOT, kind, name, 'src')).map((file) => relative(ROOT, file))),
+    const sources = ['apps', 'libs'].flatMap((kind) =>
+      readdirSync(join(ROOT, kind)).flatMap((name) => listSources(join(ROOT, kind, name, 'src')).map((file) => relative(ROOT, file))),
     )
-    expect(found.length).toBeGreaterThan(200)
-    const bad = found.flatMap((file) => findings(readFileSync(join(ROOT, file), 'utf8')).map((text) => `${file}: ${text}`))
-    expect(bad.filter((text) => NO_SECRETS[text.split(': ', 1)[0] ?? ''] === undefined)).toEqual([])
+    expect(sources.length).toBeGreaterThan(200)
+    const comparisons = sources.flatMap((file) => findComparisons(readFileSync(join(ROOT, file), 'utf8')).map((text) => `${file}: ${text}`))
+    expect(comparisons.filter((text) => NO_SECRETS[text.split(': ', 1)[0] ?? ''] === undefined)).toEqual([])
     // An exception without a match must be removed.
     for (const file of Object.keys(NO_SECRETS))
-      expect(bad.some((text) => text.startsWith(`${file}: `)) ? file : `nothing in ${file}`).toBe(file)
+      expect(comparisons.some((text) => text.startsWith(`${file}: `)) ? file : `no comparison in ${file}`).toBe(file)
   })
 })
 
 /** Returns the TypeScript files of a folder, without generated files and tests. */
-function sourcesBelow(folder: string): string[] {
+function listSources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.test\.ts$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))

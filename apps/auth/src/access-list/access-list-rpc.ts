@@ -8,8 +8,8 @@ export function accessListHandlers(accessList: AccessListStore): Handlers<typeof
       return { resources: await listResources(accessList, call) }
     },
     async registerResources({ resources }, call) {
-      const wanted = resources.map(({ name, openToUsers }) => ({ name, openToUsers }))
-      await registerResources(accessList, wanted, call)
+      const newResources = resources.map(({ name, openToUsers }) => ({ name, openToUsers }))
+      await registerResources(accessList, newResources, call)
       return {}
     },
   }

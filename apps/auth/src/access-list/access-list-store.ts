@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { announceKeys } from '../key/key-change.ts'
+import { notifyKeyChange } from '../key/key-change.ts'
 import type { AccessListStore, Resource } from './access-list.ts'
 
 interface ResourceRow {
@@ -19,21 +19,21 @@ export function createAccessListStore(db: Db): AccessListStore {
         // Several gateways can start at once. The lock serialises them, so that no sequence number
         // is lost to a conflict.
         await query(`select pg_advisory_xact_lock(hashtextextended('vitascope auth resources', 0))`)
-        const named = [resources.map(({ name }) => name), resources.map(({ openToUsers }) => openToUsers)]
+        const parameters = [resources.map(({ name }) => name), resources.map(({ openToUsers }) => openToUsers)]
         const added = await query<ResourceRow>(
           `insert into resource (name, open_to_users)
            select name, open from unnest($1::text[], $2::boolean[]) as n (name, open)
            where not exists (select from resource r where r.name = n.name) order by name
            returning acl_id`,
-          named,
+          parameters,
         )
         const changed = await query<ResourceRow>(
           `update resource r set open_to_users = n.open from unnest($1::text[], $2::boolean[]) as n (name, open)
            where r.name = n.name and r.open_to_users <> n.open returning r.acl_id`,
-          named,
+          parameters,
         )
-        if (added.length > 0) await announceKeys(query, 'all_resources', [])
-        if (changed.length > 0) await announceKeys(query, 'all_resources or acl_ids && $1::int[]', [changed.map((row) => row.acl_id)])
+        if (added.length > 0) await notifyKeyChange(query, 'all_resources', [])
+        if (changed.length > 0) await notifyKeyChange(query, 'all_resources or acl_ids && $1::int[]', [changed.map((row) => row.acl_id)])
       }, signal),
   }
 }

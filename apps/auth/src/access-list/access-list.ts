@@ -2,12 +2,12 @@ import { requireValid } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { requireAuthenticated, requireService } from '@vitascope/principal'
 
-/** A permission that an API key can hold. */
+/** A permission that can be granted to an API key. */
 export interface Resource {
   aclId: number
-  /** Such as `video::post`. */
+  /** For example `video::post`. */
   name: string
-  /** If false, only keys of super users and system users may hold it. */
+  /** If false, only keys of super users and system users can have the permission. */
   openToUsers: boolean
 }
 

@@ -2,8 +2,8 @@ import type { Handlers } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import type { ApiKey as ApiKeyMessage, ApiKeyServiceService, ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
 import { pageById } from '@vitascope/request'
-import { bytesOf, MAX_ROWS } from '../rules/page-size.ts'
-import { typeOf } from '../user/user-rpc.ts'
+import { MAX_ROWS, messageSize } from '../rules/page-size.ts'
+import { toUserType } from '../user/user-rpc.ts'
 import {
   type ApiKey,
   type ApiKeyStore,
@@ -25,19 +25,19 @@ export function apiKeyHandlers(
   return {
     async authenticate({ key }, call) {
       const { apiKeyId, userId, organisationId, userType, resources, expireTime } = await authenticate(authentication, key, call)
-      return { apiKeyId, userId, organisationId, userType: typeOf(userType), resources: [...resources], expireTime }
+      return { apiKeyId, userId, organisationId, userType: toUserType(userType), resources: [...resources], expireTime }
     },
-    async createApiKey(wanted, call) {
-      return { apiKey: toMessage(await createApiKey(keys, wanted, call)) }
+    async createApiKey(newKey, call) {
+      return { apiKey: toMessage(await createApiKey(keys, newKey, call)) }
     },
     async getApiKey({ key }, call) {
       return { apiKey: toMessage(await getApiKey(keys, key, call)) }
     },
     async listApiKeys(request, call) {
       const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
-        read: (place) => listApiKeys(keys, toOwner(request.owner), place, call),
+        read: (page) => listApiKeys(keys, toOwner(request.owner), page, call),
         idOf: (key) => key.apiKeyId,
-        bytesOf,
+        bytesOf: messageSize,
       })
       return { apiKeys: rows.map(toMessage), nextPageToken }
     },
@@ -61,6 +61,6 @@ function toOwner(owner: ListApiKeysRequest['owner']): KeyOwner | undefined {
 }
 
 function toMessage(key: ApiKey): ApiKeyMessage {
-  const { resources, userType: _, ...same } = key
-  return { ...same, resources: [...resources] }
+  const { resources, userType: _, ...fields } = key
+  return { ...fields, resources: [...resources] }
 }

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, type Query, withIdempotency } from '@vitascope/postgres'
 import { isStorable } from '@vitascope/request'
-import { announceKeys } from '../key/key-change.ts'
+import { notifyKeyChange } from '../key/key-change.ts'
 import type { KeyCipher } from '../key/key-encryption.ts'
 import { sealedCodec } from '../key/response-codec.ts'
 import type { ApiKey, ApiKeyStore } from './api-key.ts'
@@ -21,13 +21,13 @@ interface ApiKeyRow {
   last_used_time: Date | null
 }
 
-/** SQL for the permissions of a key k of a user u: those granted to the key that the user's type may hold. */
-export const HELD_RESOURCES = `array(
+/** SQL for the permissions of key k of user u. Granted permissions that the user's type may not have are omitted. */
+export const EFFECTIVE_RESOURCES = `array(
   select r.name from resource r
   where (k.all_resources or r.acl_id = any (k.acl_ids)) and (r.open_to_users or u.user_type <> 'uploader') order by r.acl_id)`
 
 const SELECT = `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, k.application_name, k.lookup, k.sealed_value,
-    ${HELD_RESOURCES} as resources, k.expire_time, k.create_time,
+    ${EFFECTIVE_RESOURCES} as resources, k.expire_time, k.create_time,
     (select last_used_time from api_key_use where api_key_use.api_key_id = k.api_key_id)
   from api_key k join users u using (user_id)`
 
@@ -46,7 +46,7 @@ export function createApiKeyStore(db: Db, cipher: KeyCipher): ApiKeyStore {
   })
   const readKey = async (query: Query, apiKeyId: string) => {
     const [row] = await query<ApiKeyRow>(`${SELECT} where k.api_key_id = $1`, [apiKeyId])
-    if (!row) throw new Error('the key that was written does not exist')
+    if (!row) throw new Error('the written key does not exist')
     return toApiKey(row)
   }
 
@@ -73,48 +73,48 @@ export function createApiKeyStore(db: Db, cipher: KeyCipher): ApiKeyStore {
       withIdempotency(db, call, sealedCodec<ApiKey>(cipher), async ({ query }) => {
         const [user] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for key share', [key.userId])
         if (!user) throw notFound('user', key.userId)
-        const known = await query<{ acl_id: number; name: string; open_to_users: boolean }>(
+        const existing = await query<{ acl_id: number; name: string; open_to_users: boolean }>(
           'select acl_id, name, open_to_users from resource where name = any ($1)',
           [key.resources.filter(isStorable)],
         )
-        check({ userType: user.user_type, known: known.map((row) => ({ name: row.name, openToUsers: row.open_to_users })) })
-        const { lookup, sealed } = conceal(cipher, value)
+        check({ userType: user.user_type, existingResources: existing.map((row) => ({ name: row.name, openToUsers: row.open_to_users })) })
+        const { lookup, sealed } = encryptKeyValue(cipher, value)
         const [row] = await query<{ api_key_id: string }>(
           `insert into api_key (user_id, application_name, lookup, sealed_value, acl_ids, expire_time)
            values ($1, $2, $3, $4, $5, $6) returning api_key_id`,
-          [key.userId, key.applicationName, lookup, sealed, known.map((resource) => resource.acl_id), key.expireTime],
+          [key.userId, key.applicationName, lookup, sealed, existing.map((resource) => resource.acl_id), key.expireTime],
         )
         return readKey(query, row?.api_key_id ?? '')
       }),
     replace: (value, newValue, signal) =>
       db.transaction(async ({ query }) => {
-        const { lookup, sealed } = conceal(cipher, newValue)
+        const { lookup, sealed } = encryptKeyValue(cipher, newValue)
         const [row] = await query<{ api_key_id: string }>(
           'update api_key set lookup = $2, sealed_value = $3 where lookup = any ($1) and revoke_time is null returning api_key_id',
           [cipher.lookups(value), lookup, sealed],
         )
         if (!row) return undefined
-        await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
+        await notifyKeyChange(query, 'api_key_id = $1', [row.api_key_id])
         return readKey(query, row.api_key_id)
       }, signal),
-    revoke: ({ value, within }, allowed, signal) =>
+    revoke: ({ value, scope }, checkAllowed, signal) =>
       db.transaction(async ({ query }) => {
         const [row] = await query<{ api_key_id: string; user_type: UserKind }>(
           `select k.api_key_id, u.user_type from api_key k join users u using (user_id)
            where k.lookup = any ($1) and k.revoke_time is null and ($2::bigint is null or u.organisation_id = $2) for update of k`,
-          [cipher.lookups(value), within],
+          [cipher.lookups(value), scope],
         )
         if (!row) return false
-        allowed({ userType: row.user_type })
+        checkAllowed({ userType: row.user_type })
         await query('update api_key set revoke_time = now() where api_key_id = $1', [row.api_key_id])
-        await announceKeys(query, 'api_key_id = $1', [row.api_key_id])
+        await notifyKeyChange(query, 'api_key_id = $1', [row.api_key_id])
         return true
       }, signal),
   }
 }
 
 /** Returns the stored form of a key value. The sealed value is bound to its lookup hash. */
-export function conceal(cipher: KeyCipher, value: string): { lookup: Buffer; sealed: Buffer } {
-  const lookup = cipher.lookup(value)
+export function encryptKeyValue(cipher: KeyCipher, value: string): { lookup: Buffer; sealed: Buffer } {
+  const lookup = cipher.hash(value)
   return { lookup, sealed: cipher.seal(Buffer.from(value), lookup) }
 }

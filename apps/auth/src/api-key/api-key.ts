@@ -3,7 +3,7 @@ import type { Call, UserKind } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireSystem, systemOnly } from '@vitascope/principal'
 import { checkText, isId, type PagePlace } from '@vitascope/request'
 import { isResourceName } from '../access-list/access-list.ts'
-import { isConfiguredForm, isKeyValue, makeKeyValue } from '../key/key-value.ts'
+import { hasConfiguredKeyForm, isKeyValue, makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
 
 export interface ApiKey {
@@ -13,11 +13,11 @@ export interface ApiKey {
   organisationId: string
   userType: UserKind
   applicationName: string
-  /** The current permissions: those granted to the key that its user's type may hold. */
+  /** The current permissions: the granted ones without those that the type of the user may not have. */
   resources: readonly string[]
   expireTime: Date | undefined
   createTime: Date
-  /** Accurate to one or two minutes; undefined if never used. */
+  /** Time of the last use, accurate to two minutes. Undefined if the key was never used. */
   lastUsedTime: Date | undefined
 }
 
@@ -32,105 +32,111 @@ export type KeyOwner = { userId: string } | { organisationId: string }
 
 /** Plain values never reach the database. The store finds keys by a keyed hash and stores the values encrypted. */
 export interface ApiKeyStore {
-  /** Returns a working or expired key. Revoked keys are not found. */
+  /** Returns a key, also if it has expired. Returns undefined for a revoked key. */
   find(value: string, signal: AbortSignal): Promise<ApiKey | undefined>
   /** Returns undefined if the owner does not exist. */
-  list(owner: KeyOwner, place: PagePlace, signal: AbortSignal): Promise<ApiKey[] | undefined>
-  /** `check` validates the grant within the transaction. Throws USER_NOT_FOUND. */
-  create(key: NewApiKey, value: string, check: (facts: GrantFacts) => void, call: Call): Promise<ApiKey>
+  list(owner: KeyOwner, page: PagePlace, signal: AbortSignal): Promise<ApiKey[] | undefined>
+  /** Stores a key. `check` validates the granted permissions in the transaction. Throws USER_NOT_FOUND. */
+  create(key: NewApiKey, value: string, check: (context: GrantContext) => void, call: Call): Promise<ApiKey>
+  /** Replaces the value of a key. Returns undefined if there is no such key. */
   replace(value: string, newValue: string, signal: AbortSignal): Promise<ApiKey | undefined>
   /**
    * `allowed` checks the locked key and throws if the caller may not revoke it. Returns false if
    * there is no such key.
    */
   revoke(
-    key: { value: string; within: OrganisationScope },
-    allowed: (key: { userType: UserKind }) => void,
+    key: { value: string; scope: OrganisationScope },
+    checkAllowed: (key: { userType: UserKind }) => void,
     signal: AbortSignal,
   ): Promise<boolean>
 }
 
-/** The data of the database that a grant is checked against. */
-export interface GrantFacts {
+/** Stored data that the granted permissions of a new key are checked against. */
+export interface GrantContext {
   userType: UserKind
   /** The requested permissions that exist. */
-  known: readonly { name: string; openToUsers: boolean }[]
+  existingResources: readonly { name: string; openToUsers: boolean }[]
 }
 
-export async function createApiKey(keys: ApiKeyStore, wanted: NewApiKey, call: Call): Promise<ApiKey> {
+export async function createApiKey(keys: ApiKeyStore, newKey: NewApiKey, call: Call): Promise<ApiKey> {
   requireSystem(call.principal)
-  if (!isId(wanted.userId)) throw notFound('user', wanted.userId)
-  const resources = [...new Set(wanted.resources)]
-  const check = ({ userType, known }: GrantFacts) =>
+  if (!isId(newKey.userId)) throw notFound('user', newKey.userId)
+  const resources = [...new Set(newKey.resources)]
+  const check = ({ userType, existingResources }: GrantContext) =>
     requireValid([
-      ...checkText('application_name', wanted.applicationName, { max: 255, blank: false }),
-      ...checkGrant('resources', resources, userType, known),
-      ...checkExpiry('expire_time', wanted.expireTime, Date.now()),
+      ...checkText('application_name', newKey.applicationName, { max: 255, blank: false }),
+      ...checkGrant('resources', resources, userType, existingResources),
+      ...checkExpiry('expire_time', newKey.expireTime, Date.now()),
     ])
-  return keys.create({ ...wanted, resources }, makeKeyValue(), check, call)
+  return keys.create({ ...newKey, resources }, makeKeyValue(), check, call)
 }
 
 /**
- * Returns a key. Callers other than system users can only read the key that they call with. For any
- * other value they get the same error, whether it exists or not.
+ * Returns a key. Callers other than system users can only read the key that they call with. For
+ * every other value they get the same error, whether or not the key exists.
  */
 export async function getApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<ApiKey> {
   requireAuthenticated(principal)
-  const key = mayExist(value) ? await keys.find(value, signal) : undefined
+  const key = hasKeyForm(value) ? await keys.find(value, signal) : undefined
   if (!isSystem(principal) && (principal.kind !== 'user' || key?.apiKeyId !== principal.keyId)) {
     throw new DomainError('forbidden', 'OWN_KEY_ONLY', 'you can read only the key that you call with')
   }
-  if (!key) throw noSuchKey()
+  if (!key) throw keyNotFound()
   return key
 }
 
-export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, place: PagePlace, { principal, signal }: Call) {
+export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, page: PagePlace, { principal, signal }: Call) {
   requireSystem(principal)
   if (!owner) throw invalid([{ field: 'user_id', message: 'is required, or organisation_id' }])
   const [noun, id] = 'userId' in owner ? (['user', owner.userId] as const) : (['organisation', owner.organisationId] as const)
-  const found = isId(id) ? await keys.list(owner, place, signal) : undefined
-  if (!found) throw notFound(noun, id)
-  return found
+  const apiKeys = isId(id) ? await keys.list(owner, page, signal) : undefined
+  if (!apiKeys) throw notFound(noun, id)
+  return apiKeys
 }
 
 export async function regenerateApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<ApiKey> {
   requireSystem(principal)
-  const key = mayExist(value) ? await keys.replace(value, makeKeyValue(), signal) : undefined
-  if (!key) throw noSuchKey()
+  const key = hasKeyForm(value) ? await keys.replace(value, makeKeyValue(), signal) : undefined
+  if (!key) throw keyNotFound()
   return key
 }
 
 export async function revokeApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<void> {
-  const within = requireSuperUser(principal)
-  const allowed = (key: { userType: UserKind }) => {
-    if (within !== undefined && key.userType === 'system') throw systemOnly()
+  const scope = requireSuperUser(principal)
+  const checkAllowed = (key: { userType: UserKind }) => {
+    if (scope !== undefined && key.userType === 'system') throw systemOnly()
   }
-  if (!mayExist(value) || !(await keys.revoke({ value, within }, allowed, signal))) throw noSuchKey()
+  if (!hasKeyForm(value) || !(await keys.revoke({ value, scope }, checkAllowed, signal))) throw keyNotFound()
 }
 
-/** Returns whether a value has the form of a key. */
-function mayExist(value: string): boolean {
-  return isKeyValue(value) || isConfiguredForm(value)
+/** Returns whether a value has the form of a generated or configured key. */
+function hasKeyForm(value: string): boolean {
+  return isKeyValue(value) || hasConfiguredKeyForm(value)
 }
 
-/** The message omits the value: even a value with one wrong character is confidential. */
-function noSuchKey(): DomainError {
+/** Returns the error for an unknown key. Its message omits the value, which may be a mistyped secret. */
+function keyNotFound(): DomainError {
   return new DomainError('not_found', 'API_KEY_NOT_FOUND', 'no such API key')
 }
 
-function checkGrant(field: string, wanted: readonly string[], userType: UserKind, known: GrantFacts['known']): FieldError[] {
-  const levels = new Map(known.map(({ name, openToUsers }) => [name, openToUsers]))
-  const unknown = wanted.filter((name) => !levels.has(name))
-  const closed = userType === 'uploader' ? wanted.filter((name) => levels.get(name) === false) : []
+function checkGrant(
+  field: string,
+  requested: readonly string[],
+  userType: UserKind,
+  existing: GrantContext['existingResources'],
+): FieldError[] {
+  const levels = new Map(existing.map(({ name, openToUsers }) => [name, openToUsers]))
+  const unknown = requested.filter((name) => !levels.has(name))
+  const superUserOnly = userType === 'uploader' ? requested.filter((name) => levels.get(name) === false) : []
   const problems = [
-    ...(unknown.length > 0 ? [`must be in the access list, which does not contain ${named(unknown)}`] : []),
-    ...(closed.length > 0 ? [`must be permissions that an uploader may have, not ${named(closed)}`] : []),
+    ...(unknown.length > 0 ? [`must be in the access list, which does not contain ${formatNames(unknown)}`] : []),
+    ...(superUserOnly.length > 0 ? [`must be permissions that an uploader may have, not ${formatNames(superUserOnly)}`] : []),
   ]
   return problems.length > 0 ? [{ field, message: problems.join('; ') }] : []
 }
 
-/** Returns the first five names for an error message, and quotes those that are malformed. */
-function named(resources: readonly string[]): string {
+/** Returns the first five names for an error message. Malformed names are quoted. */
+function formatNames(resources: readonly string[]): string {
   return resources
     .slice(0, 5)
     .map((name) => (isResourceName(name) ? name : JSON.stringify(name.toWellFormed().slice(0, 40))))

@@ -13,7 +13,7 @@ const CONFIGURED = 'a-configured-system-key'
 /** Creates an authentication that knows one key with the given state and counts the lookups. */
 function anAuthentication(state: Partial<KeyState> = {}, configured?: string, isRead = true) {
   const value = makeKeyValue()
-  const seen = { lookups: 0, activated: [] as string[] }
+  const calls = { lookups: 0, activated: [] as string[] }
   const known: KeyState = {
     apiKeyId: '1',
     userId: '2',
@@ -29,29 +29,29 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string, is
   }
   const authentication = {
     cipher,
-    configured: () => ({ lookup: configured === undefined ? undefined : cipher.lookup(configured), isRead }),
-    noteUse: () => undefined,
+    configured: () => ({ lookup: configured === undefined ? undefined : cipher.hash(configured), isRead }),
+    recordUse: () => undefined,
     identities: {
-      state: async ([lookup]: readonly Buffer[]) => {
-        seen.lookups++
-        return lookup?.equals(cipher.lookup(value)) || (configured && lookup?.equals(cipher.lookup(configured))) ? known : undefined
+      findState: async ([lookup]: readonly Buffer[]) => {
+        calls.lookups++
+        return lookup?.equals(cipher.hash(value)) || (configured && lookup?.equals(cipher.hash(configured))) ? known : undefined
       },
-      activate: async (userId: string) => void seen.activated.push(userId),
+      activate: async (userId: string) => void calls.activated.push(userId),
     },
   }
-  return { value, seen, authentication }
+  return { value, calls, authentication }
 }
 
 test('a valid key identifies its user and organisation', async () => {
-  const { authentication, value, seen } = anAuthentication()
+  const { authentication, value, calls } = anAuthentication()
   expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1', userId: '2', organisationId: '3' })
-  expect(seen.activated).toEqual([])
+  expect(calls.activated).toEqual([])
 })
 
 test('the first successful authentication of an invited user activates the user', async () => {
-  const { authentication, value, seen } = anAuthentication({ userInvited: true })
+  const { authentication, value, calls } = anAuthentication({ userInvited: true })
   await authenticate(authentication, value, call)
-  expect(seen.activated).toEqual(['2'])
+  expect(calls.activated).toEqual(['2'])
 })
 
 test.each([
@@ -59,9 +59,9 @@ test.each([
   ['KEY_EXPIRED', 'unauthenticated', { expired: true, organisationActive: false }],
   ['ORGANISATION_INACTIVE', 'forbidden', { organisationActive: false, userInvited: true }],
 ])('%s rejects the key and activates no user', async (reason, kind, state) => {
-  const { authentication, value, seen } = anAuthentication(state)
+  const { authentication, value, calls } = anAuthentication(state)
   await expect(authenticate(authentication, value, call)).rejects.toMatchObject({ kind, reason })
-  expect(seen.activated).toEqual([])
+  expect(calls.activated).toEqual([])
 })
 
 test('an unregistered key is rejected with KEY_UNKNOWN', async () => {
@@ -70,7 +70,7 @@ test('an unregistered key is rejected with KEY_UNKNOWN', async () => {
 })
 
 test('a thousand malformed keys cause no lookup', async () => {
-  const { authentication, value, seen } = anAuthentication({}, CONFIGURED)
+  const { authentication, value, calls } = anAuthentication({}, CONFIGURED)
   const junk = [
     ...Array.from({ length: 990 }, (_, i) => randomBytes(i % 100).toString(i % 2 ? 'base64url' : 'latin1')),
     '',
@@ -85,7 +85,7 @@ test('a thousand malformed keys cause no lookup', async () => {
     '\ud800',
   ]
   for (const key of junk) await expect(authenticate(authentication, key, call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
-  expect(seen.lookups).toBe(0)
+  expect(calls.lookups).toBe(0)
 })
 
 test('the configured system key is accepted although it has another format', async () => {
@@ -94,10 +94,10 @@ test('the configured system key is accepted although it has another format', asy
 })
 
 test('while the configured system key is not yet read, a key of another format is unavailable, not malformed', async () => {
-  const { authentication, value, seen } = anAuthentication({}, undefined, false)
+  const { authentication, value, calls } = anAuthentication({}, undefined, false)
   await expect(authenticate(authentication, CONFIGURED, call)).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 1 })
   await expect(authenticate(authentication, 'junk', call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
-  expect(seen.lookups).toBe(0)
+  expect(calls.lookups).toBe(0)
   expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1' })
 })
 

@@ -2,7 +2,7 @@ import { DomainError } from '@vitascope/errors'
 import type { Call, UserKind } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import { type KeyCipher, sameBytes } from '../key/key-encryption.ts'
-import { isConfiguredForm, isKeyValue } from '../key/key-value.ts'
+import { hasConfiguredKeyForm, isKeyValue } from '../key/key-value.ts'
 
 /** The owner and the permissions of a key. */
 export interface Identity {
@@ -14,26 +14,26 @@ export interface Identity {
   expireTime: Date | undefined
 }
 
-/** The state of a key, working or not. */
+/** The owner of a key and whether the key can be used. */
 export interface KeyState extends Identity {
   revoked: boolean
-  /** By the clock of the database. */
+  /** Whether the key has expired, by the clock of the database. */
   expired: boolean
   organisationActive: boolean
   userInvited: boolean
 }
 
 export interface IdentityStore {
-  /** Returns the state of a key by one indexed query: this is the hot path. */
-  state(lookups: readonly Buffer[], signal: AbortSignal): Promise<KeyState | undefined>
+  /** Returns the state of a key. It runs for almost every request, so it is one indexed query. */
+  findState(lookups: readonly Buffer[], signal: AbortSignal): Promise<KeyState | undefined>
   /** Changes the status of an invited user to active. */
   activate(userId: string, signal: AbortSignal): Promise<void>
 }
 
-/** The configured system key, whose form differs from that of generated keys. */
+/** The configured system key. Its form differs from the form of generated keys. */
 export interface ConfiguredKey {
   lookup: Buffer | undefined
-  /** False if it could not be read from the database. Then no value of its form can be rejected. */
+  /** False if the key could not be read from the database. Then no value of its form can be rejected. */
   isRead: boolean
 }
 
@@ -42,32 +42,37 @@ export interface Authentication {
   cipher: KeyCipher
   configured(): ConfiguredKey
   /** Records the use of a key in memory. */
-  noteUse(apiKeyId: string): void
+  recordUse(apiKeyId: string): void
 }
 
-export async function authenticate({ identities, cipher, configured, noteUse }: Authentication, key: string, { principal, signal }: Call) {
+export async function authenticate(
+  { identities, cipher, configured, recordUse }: Authentication,
+  key: string,
+  { principal, signal }: Call,
+) {
   requireService(principal)
   const lookups = lookupsOf(cipher, key, configured())
-  if (!lookups) throw refusal('KEY_MALFORMED', 'this is not an API key of this platform')
-  const state = await identities.state(lookups, signal)
-  if (!state) throw refusal('KEY_UNKNOWN', 'no such API key')
-  if (state.revoked) throw refusal('KEY_REVOKED', 'the API key was revoked')
-  if (state.expired) throw refusal('KEY_EXPIRED', 'the API key has expired')
+  if (!lookups) throw invalidKey('KEY_MALFORMED', 'this is not an API key of this platform')
+  const state = await identities.findState(lookups, signal)
+  if (!state) throw invalidKey('KEY_UNKNOWN', 'no such API key')
+  if (state.revoked) throw invalidKey('KEY_REVOKED', 'the API key was revoked')
+  if (state.expired) throw invalidKey('KEY_EXPIRED', 'the API key has expired')
   if (!state.organisationActive) {
     throw new DomainError('forbidden', 'ORGANISATION_INACTIVE', 'the organisation of the API key is inactive')
   }
   if (state.userInvited) await identities.activate(state.userId, signal)
-  noteUse(state.apiKeyId)
+  recordUse(state.apiKeyId)
   return state
 }
 
 /**
- * Returns the lookup hashes of a value, or undefined if it cannot be a key. So malformed values
- * cost no query. Throws `unavailable` if the configured key is not known yet.
+ * Returns the lookup hashes of a value, or undefined if the value cannot be a key. Malformed values
+ * therefore cost no query. Throws DATABASE_UNAVAILABLE if the value can be the configured key and
+ * that key has not been read yet.
  */
 function lookupsOf(cipher: KeyCipher, key: string, configured: ConfiguredKey): Buffer[] | undefined {
   if (isKeyValue(key)) return cipher.lookups(key)
-  if (!isConfiguredForm(key)) return undefined
+  if (!hasConfiguredKeyForm(key)) return undefined
   const lookups = cipher.lookups(key)
   const { lookup } = configured
   if (lookup && lookups.some((candidate) => sameBytes(candidate, lookup))) return lookups
@@ -76,6 +81,6 @@ function lookupsOf(cipher: KeyCipher, key: string, configured: ConfiguredKey): B
   return undefined
 }
 
-function refusal(reason: string, message: string): DomainError {
+function invalidKey(reason: string, message: string): DomainError {
   return new DomainError('unauthenticated', reason, message)
 }

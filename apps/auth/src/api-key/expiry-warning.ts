@@ -16,17 +16,17 @@ interface ExpiringRow {
   expire_time: Date
 }
 
-export const EVENT = 'event'
+export const EVENT_TOPIC = 'event'
 
-/** Time before the expiry at which the event is created. */
-const NOTICE = '7 days'
+/** The event is created this long before the key expires. */
+const WARNING_PERIOD = '7 days'
 const EVENTS_PER_ROUND = 100
-/** The same prefix as in the audit log: enough to distinguish keys. */
-const KEY_START = 8
+/** Number of characters of the key in the event. The audit log shows the same prefix. */
+const KEY_START_LENGTH = 8
 
 /**
- * Adds a `key.expiring` event to the outbox for every working key that expires soon, once per key.
- * Replicas share the work.
+ * Adds a `key.expiring` event to the outbox for every key that expires within 7 days, once per key.
+ * Several replicas can run this at the same time.
  */
 export async function warnOfExpiry({ db, outbox, cipher, log }: { db: Db; outbox: Outbox; cipher: KeyCipher; log: Logger }): Promise<void> {
   let warned: number
@@ -36,12 +36,16 @@ export async function warnOfExpiry({ db, outbox, cipher, log }: { db: Db; outbox
         `update api_key k set warn_time = now() from users u
          where u.user_id = k.user_id and k.api_key_id in (
            select api_key_id from api_key
-           where expire_time > now() and expire_time <= now() + interval '${NOTICE}' and revoke_time is null and warn_time is null
+           where expire_time > now() and expire_time <= now() + interval '${WARNING_PERIOD}' and revoke_time is null and warn_time is null
            order by expire_time limit ${EVENTS_PER_ROUND} for update skip locked)
          returning k.api_key_id, k.user_id, u.organisation_id, k.application_name, k.lookup, k.sealed_value, k.expire_time`,
       )
       for (const row of rows)
-        await outbox.enqueue(tx, { topic: EVENT, key: `key:${row.api_key_id}`, payload: toEvent(row, keyStart(row, cipher, log)) })
+        await outbox.enqueue(tx, {
+          topic: EVENT_TOPIC,
+          key: `key:${row.api_key_id}`,
+          payload: toEvent(row, readKeyStart(row, cipher, log)),
+        })
       return rows.length
     })
   } while (warned === EVENTS_PER_ROUND)
@@ -51,22 +55,22 @@ export async function warnOfExpiry({ db, outbox, cipher, log }: { db: Db; outbox
  * Returns the outbox handler that sends events to the catalogue, which delivers them to the
  * organisation's webhooks.
  */
-export function eventSender(catalogue: Channel): OutboxHandlers {
+export function eventOutboxHandlers(catalogue: Channel): OutboxHandlers {
   const events = catalogue.client(EventServiceService)
   return {
-    async [EVENT](payload: AddEventRequest, signal) {
+    async [EVENT_TOPIC](payload: AddEventRequest, signal) {
       await events.addEvent(payload, serviceCall('auth', randomUUID(), signal))
     },
   }
 }
 
 /**
- * Returns the prefix of a key, or an empty string if it cannot be decrypted, so that the other
- * warnings are still sent.
+ * Returns the prefix of a key. Returns an empty string if the key cannot be decrypted, so that the
+ * other events are still sent.
  */
-function keyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, cipher: KeyCipher, log: Logger): string {
+function readKeyStart({ api_key_id, sealed_value, lookup }: ExpiringRow, cipher: KeyCipher, log: Logger): string {
   try {
-    return cipher.open(sealed_value, lookup).toString('utf8').slice(0, KEY_START)
+    return cipher.open(sealed_value, lookup).toString('utf8').slice(0, KEY_START_LENGTH)
   } catch (error) {
     log.error({ err: error, api_key_id }, 'decrypting an API key failed; check the master key')
     return ''

@@ -1,6 +1,6 @@
 import type { UserKind } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
-import { HELD_RESOURCES } from './api-key-store.ts'
+import { EFFECTIVE_RESOURCES } from './api-key-store.ts'
 import type { IdentityStore } from './authenticate.ts'
 
 interface StateRow {
@@ -18,10 +18,10 @@ interface StateRow {
 
 export function createIdentityStore(db: Db): IdentityStore {
   return {
-    async state(lookups, signal) {
+    async findState(lookups, signal) {
       signal.throwIfAborted()
       const [row] = await db.query<StateRow>(
-        `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, ${HELD_RESOURCES} as resources, k.expire_time,
+        `select k.api_key_id, k.user_id, u.organisation_id, u.user_type, ${EFFECTIVE_RESOURCES} as resources, k.expire_time,
            k.revoke_time is not null as revoked, coalesce(k.expire_time <= now(), false) as expired, o.active, u.status = 'invited' as invited
          from api_key k join users u using (user_id) join organisation o using (organisation_id) where k.lookup = any ($1)`,
         [lookups],

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
-import { announcedIds, KEY_CHANGED } from '../key/key-change.ts'
+import { KEY_CHANGED, parseKeyIds } from '../key/key-change.ts'
 
 /**
  * Receives key changes of all replicas from PostgreSQL, on a connection of its own. Notifications
@@ -10,10 +10,10 @@ import { announcedIds, KEY_CHANGED } from '../key/key-change.ts'
  * every watch ends, because changes may have been missed.
  */
 export interface KeyChanges {
-  /** Resolves when it listens for the first time. Later it reconnects automatically. */
+  /** Connects. Resolves when it listens for the first time. A lost connection is opened again. */
   start(): Promise<void>
   /**
-   * Yields an empty list when the watch is active, then ids of keys as they change. Throws
+   * Yields an empty list as soon as the watch is active, then the ids of changed keys. Throws
    * KEY_CHANGES_LOST if changes cannot be received.
    */
   watch(signal: AbortSignal): AsyncIterable<string[]>
@@ -21,7 +21,7 @@ export interface KeyChanges {
   stop(): Promise<void>
 }
 
-/** Interval of the connection check. */
+/** Interval of the query that checks the connection. */
 const HEARTBEAT_MS = 1_000
 const RETRY_MS = 250
 /** A watch with more pending ids ends with KEY_CHANGES_LOST. */
@@ -46,7 +46,7 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
       watcher.wake()
     }
   }
-  const heard = (ids: readonly string[]) => {
+  const deliverIds = (ids: readonly string[]) => {
     for (const watcher of watchers) {
       watcher.ids.push(...ids)
       if (watcher.ids.length > MAX_QUEUED) watcher.ended = 'lost'
@@ -54,12 +54,12 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
     }
     onChange()
   }
-  const run = async (first: () => void) => {
+  const run = async (onFirstListen: () => void) => {
     while (!stopping.signal.aborted) {
-      await listen(url, heartbeatMs, stopping.signal, heard, () => {
+      await listen(url, heartbeatMs, stopping.signal, deliverIds, () => {
         listening = true
         onChange()
-        first()
+        onFirstListen()
       }).catch((error: unknown) => log.warn({ err: error }, 'listening for API key changes failed'))
       listening = false
       endAll('lost')
@@ -73,21 +73,21 @@ export function createKeyChanges(options: { url: string; log: Logger; onChange?:
         running = run(resolve).finally(resolve)
       }),
     async *watch(signal) {
-      if (!listening) throw lost()
+      if (!listening) throw changesLost()
       const watcher: Watcher = { ids: [], ended: undefined, wake: () => undefined }
-      const hangUp = () => watcher.wake()
+      const onAbort = () => watcher.wake()
       watchers.add(watcher)
-      signal.addEventListener('abort', hangUp)
+      signal.addEventListener('abort', onAbort)
       try {
         yield []
         while (!signal.aborted) {
-          if (watcher.ended === 'lost') throw lost()
+          if (watcher.ended === 'lost') throw changesLost()
           if (watcher.ids.length > 0) yield watcher.ids.splice(0)
           else if (watcher.ended === 'stopped') return
           else await new Promise<void>((resolve) => (watcher.wake = resolve))
         }
       } finally {
-        signal.removeEventListener('abort', hangUp)
+        signal.removeEventListener('abort', onAbort)
         watchers.delete(watcher)
       }
     },
@@ -104,8 +104,8 @@ async function listen(
   url: string,
   heartbeatMs: number,
   signal: AbortSignal,
-  heard: (ids: readonly string[]) => void,
-  started: () => void,
+  onIds: (ids: readonly string[]) => void,
+  onListening: () => void,
 ): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
@@ -113,28 +113,28 @@ async function listen(
     connectionTimeoutMillis: 2_000,
     query_timeout: 2_000,
   })
-  const fallen = new AbortController()
-  client.on('error', (error) => fallen.abort(error))
-  client.on('end', () => fallen.abort(new Error('the connection ended')))
-  client.on('notification', ({ payload }) => heard(announcedIds(payload)))
+  const failure = new AbortController()
+  client.on('error', (error) => failure.abort(error))
+  client.on('end', () => failure.abort(new Error('the connection ended')))
+  client.on('notification', ({ payload }) => onIds(parseKeyIds(payload)))
   try {
     await client.connect()
     await client.query(`listen ${KEY_CHANGED}`)
-    started()
-    const over = AbortSignal.any([signal, fallen.signal])
+    onListening()
+    const stopSignal = AbortSignal.any([signal, failure.signal])
     // A connection can fail silently, so it is checked with a query.
-    while (!over.aborted) {
+    while (!stopSignal.aborted) {
       await client.query('select 1')
-      await delay(heartbeatMs, undefined, { signal: over }).catch(() => undefined)
+      await delay(heartbeatMs, undefined, { signal: stopSignal }).catch(() => undefined)
     }
-    if (!signal.aborted) throw fallen.signal.reason
+    if (!signal.aborted) throw failure.signal.reason
   } finally {
-    // Not awaited: on a dead connection it would never resolve.
+    // This is not awaited, because it never resolves on a dead connection.
     client.end().catch(() => undefined)
   }
 }
 
-function lost(): DomainError {
+function changesLost(): DomainError {
   return new DomainError(
     'unavailable',
     'KEY_CHANGES_LOST',

@@ -2,35 +2,34 @@ import type { Db } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 
 /**
- * Records the last use of keys in memory and writes it periodically. Calls do not wait for it. Each
- * key costs at most one write per minute, regardless of the number of replicas. A crash loses up to
- * the last flush interval.
+ * Records the last use of keys in memory and writes it periodically. Each key is written at most once
+ * per minute, regardless of the number of replicas. A crash loses the uses since the last write.
  *
- * This is not a batcher of libs/concurrency: calls do not wait for the write, uses of one key replace
- * each other, and the interval bounds the number of writes.
+ * This is not a batcher of libs/concurrency, because calls do not wait for the write and later uses of
+ * a key replace earlier ones.
  */
 export interface LastUsed {
-  note(apiKeyId: string): void
+  recordUse(apiKeyId: string): void
   /** Writes the recorded uses. */
   flush(): Promise<void>
 }
 
 /**
- * Maximum number of keys with unwritten uses; more than a replica sees between two writes. Further
- * keys are ignored.
+ * Maximum number of keys with unwritten uses. Uses of further keys are ignored. A replica serves
+ * fewer keys between two writes.
  */
 const MAX_PENDING = 100_000
 
 export function createLastUsed({ db, log, now = () => new Date() }: { db: Db; log: Logger; now?: () => Date }): LastUsed {
-  let noted = new Map<string, Date>()
+  let pendingUses = new Map<string, Date>()
   return {
-    note(apiKeyId) {
-      if (noted.size < MAX_PENDING || noted.has(apiKeyId)) noted.set(apiKeyId, now())
+    recordUse(apiKeyId) {
+      if (pendingUses.size < MAX_PENDING || pendingUses.has(apiKeyId)) pendingUses.set(apiKeyId, now())
     },
     async flush() {
-      if (noted.size === 0) return
-      const written = noted
-      noted = new Map()
+      if (pendingUses.size === 0) return
+      const writtenUses = pendingUses
+      pendingUses = new Map()
       try {
         await db.transaction(({ query }) =>
           query(
@@ -39,11 +38,11 @@ export function createLastUsed({ db, log, now = () => new Date() }: { db: Db; lo
              order by 1
              on conflict (api_key_id) do update set last_used_time = excluded.last_used_time
                where u.last_used_time <= excluded.last_used_time - interval '1 minute'`,
-            [[...written.keys()], [...written.values()]],
+            [[...writtenUses.keys()], [...writtenUses.values()]],
           ),
         )
       } catch (error) {
-        noted = new Map([...written, ...noted])
+        pendingUses = new Map([...writtenUses, ...pendingUses])
         log.warn({ err: error }, 'writing the last use of API keys failed; retrying')
       }
     },

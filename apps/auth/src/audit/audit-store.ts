@@ -21,9 +21,9 @@ interface EntryRow {
   address: string
 }
 
-interface ListedRow {
-  looked_at: number
-  last_id: string | null
+interface ListRow {
+  scanned: number
+  oldest_id: string | null
   entries: EntryRow[]
 }
 
@@ -31,10 +31,9 @@ interface ListedRow {
 const MAX_SCANNED = 2_000
 
 /**
- * Creates the store. Before a write, it inserts one row into the log with its seven indexes; after
- * it, one row with one index. Both are batched: one statement and one commit for all rows that a
- * gateway has at that moment. A list scans at most 2,000 rows of one index, regardless of its
- * filters.
+ * Creates the store. An entry is one row of a table with seven indexes, an outcome is one row of a
+ * table with one index. The gateway sends them in batches, and each batch is one statement and one
+ * commit. A list scans at most 2,000 rows of one index, regardless of its filters.
  */
 export function createAuditStore(db: Db, maxScanned = MAX_SCANNED): AuditStore {
   return {
@@ -44,7 +43,7 @@ export function createAuditStore(db: Db, maxScanned = MAX_SCANNED): AuditStore {
         await insert(db, entries, outcomes)
       } catch (error) {
         if (!isWithoutPartition(error)) throw error
-        await makeMissing(
+        await createMissingPartitions(
           db,
           [...entries, ...outcomes].map(({ entryId }) => entryId),
         )
@@ -52,36 +51,36 @@ export function createAuditStore(db: Db, maxScanned = MAX_SCANNED): AuditStore {
       }
     },
     async list(filter, { size, before }, signal) {
-      const { led, order, others, values } = conditions(filter, before)
+      const { indexRange, order, filters, values } = toConditions(filter, before)
       const bind = (value: unknown) => `$${values.push(value)}`
-      // Applies the other filters and outcomes only to the scanned rows. Writes that failed with
-      // 5xx or have no outcome are included, because they may have taken effect.
-      const [row] = await walking<ListedRow>(
+      // The remaining filters and the outcomes are only applied to the scanned rows. Requests that
+      // ended with 5xx or without an outcome are included, because they may have taken effect.
+      const [row] = await queryInIndexOrder<ListRow>(
         db,
-        `with looked_at as materialized (
-           select * from audit_entry where ${led} order by ${order} limit ${bind(maxScanned)}
-         ), shown as (
-           select l.* from looked_at l left join audit_outcome o using (entry_id)
-           where (o.status is null or o.status < 400 and o.status <> 304 or o.status >= 500) ${others.map((other) => `and ${other}`).join(' ')}
+        `with scanned as materialized (
+           select * from audit_entry where ${indexRange} order by ${order} limit ${bind(maxScanned)}
+         ), matching as (
+           select s.* from scanned s left join audit_outcome o using (entry_id)
+           where (o.status is null or o.status < 400 and o.status <> 304 or o.status >= 500) ${filters.map((filter) => `and ${filter}`).join(' ')}
            order by entry_id desc limit ${bind(size + 1)}
          )
-         select (select count(*)::int from looked_at) as looked_at,
-           (select entry_id from looked_at order by entry_id limit 1) as last_id,
+         select (select count(*)::int from scanned) as scanned,
+           (select entry_id from scanned order by entry_id limit 1) as oldest_id,
            coalesce((select json_agg(json_build_object('entry_id', entry_id, 'organisation_id', organisation_id::text, 'user_id', user_id::text,
              'key_start', key_start, 'action', action, 'object', object, 'request_id', request_id, 'address', address)
-             order by entry_id desc) from shown), '[]') as entries`,
+             order by entry_id desc) from matching), '[]') as entries`,
         values,
         signal,
       )
       if (!row) throw new Error('a select without a table has one row')
       const entries = row.entries.slice(0, size).map(toEntry)
       if (row.entries.length > size) return { entries, next: entries.at(-1)?.entryId }
-      return { entries, next: row.looked_at === maxScanned ? (row.last_id ?? undefined) : undefined }
+      return { entries, next: row.scanned === maxScanned ? (row.oldest_id ?? undefined) : undefined }
     },
   }
 }
 
-/** One statement is one transaction and one round trip. Every write waits for it. */
+/** Inserts entries and outcomes in one statement, so in one round trip. Every write request waits for it. */
 async function insert(db: Db, entries: readonly AuditEntry[], outcomes: readonly AuditOutcome[]): Promise<void> {
   await db.query(
     `with entry as (
@@ -101,7 +100,7 @@ async function insert(db: Db, entries: readonly AuditEntry[], outcomes: readonly
  * rows are expected, the planner would otherwise read and sort a shorter index, and its statistics
  * of a growing log are outdated.
  */
-export function walking<Row>(db: Db, text: string, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
+export function queryInIndexOrder<Row>(db: Db, text: string, values: readonly unknown[], signal: AbortSignal): Promise<Row[]> {
   return db.readOnly(async (query) => {
     await query(`select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`)
     return await query<Row>(text, values)
@@ -109,7 +108,7 @@ export function walking<Row>(db: Db, text: string, values: readonly unknown[], s
 }
 
 const DAY_MS = 86_400_000
-/** Partitioned by week, by the time in the ids. */
+/** The tables are partitioned by week. The time of a row is part of its id. */
 export const AUDIT_TABLES: readonly TimePartitionedTable[] = ['audit_entry', 'audit_outcome'].map((table) => ({
   table,
   days: 7,
@@ -117,8 +116,8 @@ export const AUDIT_TABLES: readonly TimePartitionedTable[] = ['audit_entry', 'au
 }))
 
 /**
- * Returns the retention of entries and outcomes: weeks before the last `days` are dropped. Outcomes
- * are listed separately, because they can exist without an entry.
+ * Returns the retention of entries and outcomes. Partitions that are older than `days` are dropped.
+ * The tables are listed separately, because an outcome can exist without an entry.
  */
 export function auditRetention(db: Db, days: number, now: () => number = Date.now): RetainedTable[] {
   return AUDIT_TABLES.map((table) => ({
@@ -134,7 +133,7 @@ export function auditRetention(db: Db, days: number, now: () => number = Date.no
  * Creates missing partitions, so that no write is rejected. They are normally created weeks ahead,
  * but can be missing after a restore of an old backup.
  */
-async function makeMissing(db: Db, entryIds: readonly string[]): Promise<void> {
+async function createMissingPartitions(db: Db, entryIds: readonly string[]): Promise<void> {
   const days = [...new Set(entryIds.map((id) => new Date(timeOf(id)).toISOString().slice(0, 10)))]
   await db.transaction(async (tx) => {
     for (const table of AUDIT_TABLES) await makePartitions(tx, table, days)
@@ -142,14 +141,14 @@ async function makeMissing(db: Db, entryIds: readonly string[]): Promise<void> {
 }
 
 const MIN_ID = '00000000-0000-0000-0000-000000000000'
-const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
- * Returns the range of one index (`led`, `order`) and the remaining filters (`others`). The range
- * compares whole rows of the index. With an equality, the planner might scan the primary key, which
+ * Returns the range of one index (`indexRange`, `order`) and the remaining filters (`filters`). The
+ * range compares whole rows of the index. With an equality, the planner might scan the primary key, which
  * reads the whole log for users without recent writes.
  */
-export function conditions({ organisationId, userId, action, object, from, until }: AuditFilter, before: string | undefined) {
+export function toConditions({ organisationId, userId, action, object, from, until }: AuditFilter, before: string | undefined) {
   const values: unknown[] = []
   const bind = (value: unknown, type: string) => `$${values.push(value)}::${type}`
   const column = (name: string, type: string, value: unknown) => (value === undefined ? [] : [{ name, type, value }])
@@ -165,16 +164,16 @@ export function conditions({ organisationId, userId, action, object, from, until
       : userId !== undefined
         ? [ofUser, [...ofOrganisation, ...ofAction]]
         : [[...ofOrganisation, ...ofAction], []]
-  const high = [before, until && minIdOf(until)].filter((id) => id !== undefined).sort()[0] ?? GREATEST_ID
-  const place = (id: string) => [...leading.map(({ value, type }) => bind(value, type)), bind(id, 'uuid')].join(', ')
+  const upperId = [before, until && minIdOf(until)].filter((id) => id !== undefined).sort()[0] ?? MAX_ID
+  const bindKey = (id: string) => [...leading.map(({ value, type }) => bind(value, type)), bind(id, 'uuid')].join(', ')
   const key = [...leading.map(({ name }) => name), 'entry_id']
-  const low = from ? minIdOf(from) : MIN_ID
+  const lowerId = from ? minIdOf(from) : MIN_ID
   return {
     // The conditions on the id select the partitions.
-    led: `(${key.join(', ')}) >= (${place(low)}) and (${key.join(', ')}) < (${place(high)})
-      and entry_id >= ${bind(low, 'uuid')} and entry_id < ${bind(high, 'uuid')}`,
+    indexRange: `(${key.join(', ')}) >= (${bindKey(lowerId)}) and (${key.join(', ')}) < (${bindKey(upperId)})
+      and entry_id >= ${bind(lowerId, 'uuid')} and entry_id < ${bind(upperId, 'uuid')}`,
     order: key.map((name) => `${name} desc`).join(', '),
-    others: rest.map(({ name, type, value }) => `${name} = ${bind(value, type)}`),
+    filters: rest.map(({ name, type, value }) => `${name} = ${bind(value, type)}`),
     values,
   }
 }

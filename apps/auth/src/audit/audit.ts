@@ -5,7 +5,7 @@ import { isId, isStorable } from '@vitascope/request'
 import { requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
 import { isEntryId } from './entry-id.ts'
 
-/** One write request. Texts are empty if there was no key. */
+/** One write request of the API. The organisation, user and key are empty for a request without a key. */
 export interface AuditEntry {
   entryId: string
   organisationId: string
@@ -29,29 +29,30 @@ export interface AuditFilter {
   userId: string | undefined
   action: string | undefined
   object: string | undefined
-  /** Inclusive. */
+  /** Entries at this time are included. */
   from: Date | undefined
+  /** Entries at this time are excluded. */
   until: Date | undefined
 }
 
 export interface AuditPage {
   entries: readonly AuditEntry[]
-  /** The id below which the next page starts; undefined on the last page. */
+  /** The next page contains entries with smaller ids. Undefined on the last page. */
   next: string | undefined
 }
 
 export interface AuditStore {
-  /** Stores both in one transaction. Existing rows are not changed. */
+  /** Stores entries and outcomes in one transaction. Existing rows are not changed. */
   append(entries: readonly AuditEntry[], outcomes: readonly AuditOutcome[], signal: AbortSignal): Promise<void>
   /**
-   * Returns entries below the id `before`, newest first. It scans a bounded part of the log, so it
-   * can return fewer entries than match, with `next`.
+   * Returns entries with ids below `before`, newest first. Each call scans a limited part of the log.
+   * A page can therefore have few entries although `next` is set.
    */
   list(filter: AuditFilter, page: { size: number; before: string | undefined }, signal: AbortSignal): Promise<AuditPage>
 }
 
 const MAX_APPENDED = 1_000
-/** Longer than any of these texts. */
+/** Maximum length of each text. The gateway sends shorter texts. */
 const MAX_TEXT_LENGTH = 1_000
 
 export async function appendEntries(
@@ -63,7 +64,7 @@ export async function appendEntries(
   requireValid([
     ...checkRows('entries', entries),
     ...checkRows('outcomes', outcomes),
-    ...(entries.every(isWhole) ? [] : [{ field: 'entries', message: 'must have ids and texts that can be stored' }]),
+    ...(entries.every(isValidEntry) ? [] : [{ field: 'entries', message: 'must have ids and texts that can be stored' }]),
   ])
   await log.append(entries, outcomes, signal)
 }
@@ -75,7 +76,7 @@ function checkRows(field: string, rows: readonly { entryId: string }[]): FieldEr
   ]
 }
 
-function isWhole({ organisationId, userId, ...entry }: AuditEntry): boolean {
+function isValidEntry({ organisationId, userId, ...entry }: AuditEntry): boolean {
   const texts = [entry.keyStart, entry.action, entry.object, entry.requestId, entry.address]
   return (
     [organisationId, userId].every((id) => id === '' || isId(id)) &&
@@ -84,7 +85,7 @@ function isWhole({ organisationId, userId, ...entry }: AuditEntry): boolean {
 }
 
 /**
- * Returns entries: all for system users, those of keys of their organisation for super users.
+ * Returns entries. System users get all entries, super users get the entries of their organisation.
  * Throws for other callers.
  */
 export async function listEntries(
@@ -93,9 +94,9 @@ export async function listEntries(
   page: { size: number; before: string | undefined },
   { principal, signal }: Call,
 ): Promise<AuditPage> {
-  const within = requireSuperUser(principal)
-  if (filter.organisationId !== undefined) requireOwnOrganisation(within, filter.organisationId)
-  const organisationId = filter.organisationId ?? within
+  const scope = requireSuperUser(principal)
+  if (filter.organisationId !== undefined) requireOwnOrganisation(scope, filter.organisationId)
+  const organisationId = filter.organisationId ?? scope
   const ids = [organisationId, filter.userId].filter((id) => id !== undefined)
   const texts = [filter.action, filter.object].filter((text) => text !== undefined)
   // A text that cannot be stored matches no entry.

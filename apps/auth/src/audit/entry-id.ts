@@ -5,7 +5,7 @@ export function isEntryId(text: string): boolean {
   return FORM.test(text)
 }
 
-/** Returns the smallest id of an entry at this time. In PostgreSQL's order, ids of earlier times are smaller. */
+/** Returns the smallest id of an entry of this time. PostgreSQL sorts ids by time. */
 export function minIdOf(time: Date): string {
   const ms = Math.min(Math.max(0, Math.floor(time.getTime())), 2 ** 48 - 1)
   const hex = ms.toString(16).padStart(12, '0')

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { isConfiguredForm, isKeyValue, makeKeyValue } from './key-value.ts'
+import { hasConfiguredKeyForm, isKeyValue, makeKeyValue } from './key-value.ts'
 
 test('generated keys are unique and have the expected format', () => {
   const keys = Array.from({ length: 500 }, makeKeyValue)
@@ -32,5 +32,5 @@ test.each([
   ['a'.repeat(129), false],
   ['a b'.repeat(10), false],
 ])('%s is allowed as the configured key: %s', (text, right) => {
-  expect(isConfiguredForm(text)).toBe(right)
+  expect(hasConfiguredKeyForm(text)).toBe(right)
 })

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8'
 import type { Codec } from '@vitascope/postgres'
 import type { KeyCipher } from './key-encryption.ts'
 
-/** Codec for stored responses of writes. Supports plain values and dates. */
+/** Returns a codec for stored responses of writes. It supports plain values and dates. */
 export function plainCodec<T>(): Codec<T> {
   return {
     encode: (value) => serialize(value),
@@ -11,13 +11,14 @@ export function plainCodec<T>(): Codec<T> {
   }
 }
 
-/** Like `plainCodec`, but encrypted, for responses that contain a secret. */
+/** Returns a codec that encrypts. It is used for responses that contain a secret. */
 export function sealedCodec<T>(cipher: KeyCipher): Codec<T> {
   const plain = plainCodec<T>()
   return {
-    encode: (value) => cipher.seal(Buffer.from(plain.encode(value)), ANSWER),
-    decode: (bytes) => plain.decode(cipher.open(Buffer.from(bytes), ANSWER)),
+    encode: (value) => cipher.seal(Buffer.from(plain.encode(value)), RESPONSE_BINDING),
+    decode: (bytes) => plain.decode(cipher.open(Buffer.from(bytes), RESPONSE_BINDING)),
   }
 }
 
-const ANSWER = Buffer.from('idempotent answer')
+/** The encrypted bytes are bound to this text, so that they cannot be used as another secret. */
+const RESPONSE_BINDING = Buffer.from('idempotent answer')

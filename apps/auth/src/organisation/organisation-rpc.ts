@@ -5,7 +5,7 @@ import {
   OrganisationStatus,
 } from '@vitascope/proto/auth/v1/organisation'
 import { pageById, readMask } from '@vitascope/request'
-import { bytesOf, MAX_ROWS } from '../rules/page-size.ts'
+import { MAX_ROWS, messageSize } from '../rules/page-size.ts'
 import {
   createOrganisation,
   getOrganisation,
@@ -25,9 +25,9 @@ export function organisationHandlers(organisations: OrganisationStore): Handlers
     },
     async listOrganisations(request, call) {
       const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
-        read: (place) => listOrganisations(organisations, place, request.activeOnly, call),
+        read: (page) => listOrganisations(organisations, page, request.activeOnly, call),
         idOf: (organisation) => organisation.organisationId,
-        bytesOf,
+        bytesOf: messageSize,
       })
       return { organisations: rows.map(toMessage), nextPageToken }
     },
@@ -36,7 +36,7 @@ export function organisationHandlers(organisations: OrganisationStore): Handlers
     },
     async updateOrganisation({ organisation, updateMask }, call) {
       const mask = readMask(updateMask, CHANGEABLE)
-      const isStatusValid = !mask.has('status') || (organisation !== undefined && isKnown(organisation.status))
+      const isStatusValid = !mask.has('status') || (organisation !== undefined && isValidStatus(organisation.status))
       const change = toChange(organisation, mask)
       const updated = await updateOrganisation(
         organisations,
@@ -60,14 +60,14 @@ function toChange(message: OrganisationMessage | undefined, mask: ReadonlySet<(t
   }
 }
 
-function isKnown(status: OrganisationStatus): boolean {
+function isValidStatus(status: OrganisationStatus): boolean {
   return status === OrganisationStatus.ORGANISATION_STATUS_ACTIVE || status === OrganisationStatus.ORGANISATION_STATUS_INACTIVE
 }
 
 function toMessage(organisation: Organisation): OrganisationMessage {
-  const { active, allowedIps, quota, ...same } = organisation
+  const { active, allowedIps, quota, ...fields } = organisation
   return {
-    ...same,
+    ...fields,
     status: active ? OrganisationStatus.ORGANISATION_STATUS_ACTIVE : OrganisationStatus.ORGANISATION_STATUS_INACTIVE,
     allowedIps: [...allowedIps],
     quota: { bytes: quota.bytes, minutesPerMonth: quota.minutesPerMonth, concurrentJobs: quota.concurrentJobs },

@@ -1,5 +1,5 @@
 import { type Db, type Outbox, type Query, type Transaction, withIdempotency } from '@vitascope/postgres'
-import { announceKeys } from '../key/key-change.ts'
+import { notifyKeyChange } from '../key/key-change.ts'
 import { plainCodec } from '../key/response-codec.ts'
 import type { Organisation, OrganisationDetails, OrganisationStore, Quota } from './organisation.ts'
 
@@ -18,7 +18,7 @@ export interface OrganisationRow {
   update_time: Date
 }
 
-/** The full state for the catalogue's replica. A later message makes all earlier ones redundant. */
+/** The state of an organisation for the catalogue. A later message supersedes all earlier ones. */
 export interface OrganisationChanged {
   organisationId: string
   revision: number
@@ -26,7 +26,7 @@ export interface OrganisationChanged {
   allowedIps: readonly string[]
   defaultSettingId: string
   defaultThemeId: string
-  /** Absent in messages that were queued by releases without quotas. */
+  /** Undefined in messages that a release without quotas has queued. */
   quota?: Quota
 }
 
@@ -50,7 +50,7 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
     create: (name, call) =>
       withIdempotency(db, call, plainCodec<Organisation>(), async (tx) => {
         const rows = await tx.query<OrganisationRow>('insert into organisation (name) values ($1) returning *', [name])
-        return announced(tx, outbox, rows)
+        return enqueueChange(tx, outbox, rows)
       }),
     update: (organisationId, change, signal) =>
       db.transaction(async (tx) => {
@@ -62,18 +62,18 @@ export function createOrganisationStore(db: Db, outbox: Outbox): OrganisationSto
            where organisation_id = $1 returning *`,
           [organisationId, ...toColumns({ ...before, ...change })],
         )
-        const after = await announced(tx, outbox, rows)
+        const after = await enqueueChange(tx, outbox, rows)
         if (after.active !== before.active) {
-          await announceKeys(tx.query, 'user_id in (select user_id from users where organisation_id = $1)', [organisationId])
+          await notifyKeyChange(tx.query, 'user_id in (select user_id from users where organisation_id = $1)', [organisationId])
         }
         return after
       }, signal),
   }
 }
 
-/** Returns the written organisation, and adds its message to the catalogue to the outbox. */
-export async function announced(tx: Transaction, outbox: Outbox, [row]: readonly OrganisationRow[]): Promise<Organisation> {
-  if (!row) throw new Error('the organisation that was written does not exist')
+/** Adds the message for the catalogue to the outbox, and returns the written organisation. */
+export async function enqueueChange(tx: Transaction, outbox: Outbox, [row]: readonly OrganisationRow[]): Promise<Organisation> {
+  if (!row) throw new Error('the written organisation does not exist')
   const organisation = toOrganisation(row)
   const payload: OrganisationChanged = {
     organisationId: organisation.organisationId,
@@ -107,8 +107,8 @@ function toOrganisation(row: OrganisationRow): Organisation {
     defaultThemeId: row.default_theme_id ?? undefined,
     allowedIps: row.allowed_ips,
     quota: {
-      bytes: numberOf(row.quota_bytes),
-      minutesPerMonth: numberOf(row.quota_minutes_per_month),
+      bytes: toNumber(row.quota_bytes),
+      minutesPerMonth: toNumber(row.quota_minutes_per_month),
       concurrentJobs: row.quota_concurrent_jobs ?? undefined,
     },
     revision: Number(row.revision),
@@ -117,7 +117,7 @@ function toOrganisation(row: OrganisationRow): Organisation {
   }
 }
 
-/** Safe conversion to a number: only safe integers are stored. */
-function numberOf(text: string | null): number | undefined {
+/** Converts a bigint column to a number. Only safe integers are stored. */
+function toNumber(text: string | null): number | undefined {
   return text === null ? undefined : Number(text)
 }

@@ -28,10 +28,10 @@ export interface Organisation extends OrganisationDetails {
   updateTime: Date
 }
 
-/** Each write adds a message for the catalogue's replica to the outbox, in the same transaction. */
+/** Each write adds a message for the catalogue to the outbox in the same transaction. */
 export interface OrganisationStore {
   find(organisationId: string, signal: AbortSignal): Promise<Organisation | undefined>
-  list(place: PagePlace, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
+  list(page: PagePlace, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
   create(name: string, call: Call): Promise<Organisation>
   update(organisationId: string, change: Partial<OrganisationDetails>, signal: AbortSignal): Promise<Organisation | undefined>
 }
@@ -41,23 +41,23 @@ export const SYSTEM_ORGANISATION = '1'
 
 const MAX_ALLOWED_IPS = 256
 
-/** Returns the scope in which a caller may read organisations. This is the only place that decides it. */
-function visibleTo(caller: Principal): OrganisationScope {
+/** Returns the scope in which a caller may read organisations. */
+function visibleScope(caller: Principal): OrganisationScope {
   requireAuthenticated(caller)
   return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
 }
 
 export async function getOrganisation(organisations: OrganisationStore, organisationId: string, { principal, signal }: Call) {
-  const scope = visibleTo(principal)
+  const scope = visibleScope(principal)
   const isVisible = isId(organisationId) && (scope === undefined || scope === organisationId)
   const organisation = isVisible ? await organisations.find(organisationId, signal) : undefined
   if (!organisation) throw notFound('organisation', organisationId)
   return organisation
 }
 
-export function listOrganisations(organisations: OrganisationStore, place: PagePlace, activeOnly: boolean, { principal, signal }: Call) {
+export function listOrganisations(organisations: OrganisationStore, page: PagePlace, activeOnly: boolean, { principal, signal }: Call) {
   requireSystem(principal)
-  return organisations.list(place, activeOnly, signal)
+  return organisations.list(page, activeOnly, signal)
 }
 
 export function createOrganisation(organisations: OrganisationStore, name: string, call: Call): Promise<Organisation> {
@@ -66,7 +66,7 @@ export function createOrganisation(organisations: OrganisationStore, name: strin
   return organisations.create(name, call)
 }
 
-/** Changes an organisation. `isStatusValid` is false if the message contains an invalid status. */
+/** Changes an organisation. `isStatusValid` is false if the request contains an invalid status. */
 export async function updateOrganisation(
   organisations: OrganisationStore,
   { organisationId, change, isStatusValid }: { organisationId: string; change: Partial<OrganisationDetails>; isStatusValid: boolean },

@@ -2,7 +2,7 @@ import { DomainError } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import { foreignOrganisation, isSystem, requireAuthenticated } from '@vitascope/principal'
 
-/** The organisation to which a caller is restricted; undefined means all. */
+/** The organisation to which a caller is restricted; undefined means all organisations. */
 export type OrganisationScope = string | undefined
 
 /**
@@ -17,6 +17,6 @@ export function requireSuperUser(caller: Principal): OrganisationScope {
 }
 
 /** Throws FOREIGN_ORGANISATION if the organisation is outside the scope, whether or not it exists. */
-export function requireOwnOrganisation(within: OrganisationScope, organisationId: string): void {
-  if (within !== undefined && organisationId !== within) throw foreignOrganisation()
+export function requireOwnOrganisation(scope: OrganisationScope, organisationId: string): void {
+  if (scope !== undefined && organisationId !== scope) throw foreignOrganisation()
 }

@@ -46,11 +46,11 @@ export function thirdPartyTokenHandlers(tokens: ThirdPartyTokenStore): Handlers<
     async findThirdPartyToken({ attribute, value }, call) {
       return { thirdPartyToken: await findThirdPartyToken(tokens, { attribute: ATTRIBUTE_OF[attribute], value }, call) }
     },
-    createThirdPartyToken: ({ thirdPartyToken }, call) => createThirdPartyToken(tokens, detailsOf(thirdPartyToken), call),
+    createThirdPartyToken: ({ thirdPartyToken }, call) => createThirdPartyToken(tokens, toDetails(thirdPartyToken), call),
     async updateThirdPartyToken({ thirdPartyToken, updateMask }, call) {
       const change = toChange(thirdPartyToken, readMask(updateMask, CHANGEABLE))
-      const wanted = { thirdPartyTokenId: thirdPartyToken?.thirdPartyTokenId ?? '', change }
-      return { updateTime: await updateThirdPartyToken(tokens, wanted, call) }
+      const request = { thirdPartyTokenId: thirdPartyToken?.thirdPartyTokenId ?? '', change }
+      return { updateTime: await updateThirdPartyToken(tokens, request, call) }
     },
     async deleteThirdPartyToken({ thirdPartyTokenId }, call) {
       return { deleteTime: await deleteThirdPartyToken(tokens, thirdPartyTokenId, call) }
@@ -58,13 +58,13 @@ export function thirdPartyTokenHandlers(tokens: ThirdPartyTokenStore): Handlers<
   }
 }
 
-function detailsOf(message: TokenMessage = TokenMessage.create()): ThirdPartyTokenDetails {
+function toDetails(message: TokenMessage = TokenMessage.create()): ThirdPartyTokenDetails {
   const { organisationId, serviceName, calledBy, username, token, authUrl, otherDataJson, expireTime, userId } = message
   return { organisationId, serviceName, calledBy, username, token, authUrl, otherDataJson, expireTime, userId }
 }
 
 function toChange(message: TokenMessage | undefined, mask: ReadonlySet<(typeof CHANGEABLE)[number]>): Partial<ThirdPartyTokenDetails> {
-  const details = detailsOf(message)
+  const details = toDetails(message)
   return {
     ...(mask.has('organisation_id') && { organisationId: details.organisationId }),
     ...(mask.has('service_name') && { serviceName: details.serviceName }),

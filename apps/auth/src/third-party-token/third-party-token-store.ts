@@ -19,7 +19,7 @@ interface TokenRow {
   update_time: Date
 }
 
-/** Each condition has an index that ends with the id, so the newest match is its last row. */
+/** Each condition has an index whose last column is the id, so that the newest match is found fast. */
 const CONDITIONS: Record<Exclude<Attribute, 'id'>, string> = {
   organisation_id: 'organisation_id = $1',
   service_name: 'service_name = $1',
@@ -30,7 +30,7 @@ const CONDITIONS: Record<Exclude<Attribute, 'id'>, string> = {
 }
 
 export function createThirdPartyTokenStore(db: Db, cipher: KeyCipher): ThirdPartyTokenStore {
-  const toRecord = (row: TokenRow) => opened(cipher, row)
+  const toRecord = (row: TokenRow) => decryptRow(cipher, row)
   return {
     async find(thirdPartyTokenId, signal) {
       signal.throwIfAborted()
@@ -49,7 +49,7 @@ export function createThirdPartyTokenStore(db: Db, cipher: KeyCipher): ThirdPart
     },
     create: (details, call) =>
       withIdempotency(db, call, plainCodec<{ thirdPartyTokenId: string; createTime: Date }>(), async ({ query }) => {
-        await needOwner(query, details)
+        await requireOwner(query, details)
         // The id is needed first, because the secrets are bound to it.
         const [next] = await query<{ id: string }>(
           `select nextval(pg_get_serial_sequence('third_party_token', 'third_party_token_id')) as id`,
@@ -61,22 +61,21 @@ export function createThirdPartyTokenStore(db: Db, cipher: KeyCipher): ThirdPart
            overriding system value values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning create_time`,
           [id, ...toColumns(cipher, id, details)],
         )
-        if (!row) throw new Error('the token that was written does not exist')
+        if (!row) throw new Error('the written token does not exist')
         return { thirdPartyTokenId: id, createTime: row.create_time }
       }),
-    update: ({ thirdPartyTokenId, within }, change, signal) =>
+    update: ({ thirdPartyTokenId, scope }, change, signal) =>
       db.transaction(async ({ query }) => {
         const [row] = await query<TokenRow>(
           `select * from third_party_token
            where third_party_token_id = $1 and delete_time is null and ($2::bigint is null or organisation_id = $2) for no key update`,
-          [thirdPartyTokenId, within],
+          [thirdPartyTokenId, scope],
         )
         if (!row) return undefined
         const before = toRecord(row)
         const after = { ...before, ...change }
-        // A deleted user remains referenced until the user or the organisation of the record
-        // changes.
-        if (after.organisationId !== before.organisationId || after.userId !== before.userId) await needOwner(query, after)
+        // The user may have been deleted. This is only checked if the reference changes.
+        if (after.organisationId !== before.organisationId || after.userId !== before.userId) await requireOwner(query, after)
         const [updated] = await query<{ update_time: Date }>(
           `update third_party_token set organisation_id = $2, service_name = $3, called_by = $4, username = $5, sealed_token = $6,
              auth_url = $7, sealed_other_data = $8, expire_time = $9, user_id = $10, update_time = now()
@@ -85,12 +84,12 @@ export function createThirdPartyTokenStore(db: Db, cipher: KeyCipher): ThirdPart
         )
         return updated?.update_time
       }, signal),
-    async delete({ thirdPartyTokenId, within }, signal) {
+    async delete({ thirdPartyTokenId, scope }, signal) {
       signal.throwIfAborted()
       const [row] = await db.query<{ delete_time: Date }>(
         `update third_party_token set delete_time = now(), sealed_token = null, sealed_other_data = null
          where third_party_token_id = $1 and delete_time is null and ($2::bigint is null or organisation_id = $2) returning delete_time`,
-        [thirdPartyTokenId, within],
+        [thirdPartyTokenId, scope],
       )
       return row?.delete_time
     },
@@ -98,7 +97,7 @@ export function createThirdPartyTokenStore(db: Db, cipher: KeyCipher): ThirdPart
 }
 
 /** Throws ORGANISATION_NOT_FOUND, or USER_NOT_FOUND if the user is not in the organisation. */
-async function needOwner(query: Query, { organisationId, userId }: ThirdPartyTokenDetails): Promise<void> {
+async function requireOwner(query: Query, { organisationId, userId }: ThirdPartyTokenDetails): Promise<void> {
   const organisations = await query('select from organisation where organisation_id = $1', [organisationId])
   if (organisations.length === 0) throw notFound('organisation', organisationId)
   if (userId === '') return
@@ -107,7 +106,7 @@ async function needOwner(query: Query, { organisationId, userId }: ThirdPartyTok
 }
 
 /** Returns the binding of a sealed value to its row and column. */
-export function boundTo(id: string, column: 'token' | 'other_data'): Buffer {
+export function bindingOf(id: string, column: 'token' | 'other_data'): Buffer {
   return Buffer.from(`third party token ${id} ${column}`)
 }
 
@@ -117,15 +116,15 @@ function toColumns(cipher: KeyCipher, id: string, details: ThirdPartyTokenDetail
     details.serviceName,
     details.calledBy,
     details.username,
-    cipher.seal(Buffer.from(details.token), boundTo(id, 'token')),
+    cipher.seal(Buffer.from(details.token), bindingOf(id, 'token')),
     details.authUrl,
-    cipher.seal(Buffer.from(details.otherDataJson), boundTo(id, 'other_data')),
+    cipher.seal(Buffer.from(details.otherDataJson), bindingOf(id, 'other_data')),
     details.expireTime,
     details.userId || undefined,
   ]
 }
 
-function opened(cipher: KeyCipher, row: TokenRow): ThirdPartyToken {
+function decryptRow(cipher: KeyCipher, row: TokenRow): ThirdPartyToken {
   const id = row.third_party_token_id
   return {
     thirdPartyTokenId: id,
@@ -133,9 +132,9 @@ function opened(cipher: KeyCipher, row: TokenRow): ThirdPartyToken {
     serviceName: row.service_name,
     calledBy: row.called_by,
     username: row.username,
-    token: cipher.open(row.sealed_token, boundTo(id, 'token')).toString('utf8'),
+    token: cipher.open(row.sealed_token, bindingOf(id, 'token')).toString('utf8'),
     authUrl: row.auth_url,
-    otherDataJson: cipher.open(row.sealed_other_data, boundTo(id, 'other_data')).toString('utf8'),
+    otherDataJson: cipher.open(row.sealed_other_data, bindingOf(id, 'other_data')).toString('utf8'),
     expireTime: row.expire_time ?? undefined,
     userId: row.user_id ?? '',
     createTime: row.create_time,

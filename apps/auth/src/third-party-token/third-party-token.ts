@@ -12,10 +12,10 @@ export interface ThirdPartyTokenDetails {
   username: string
   token: string
   authUrl: string
-  /** A JSON object; empty if there is none. */
+  /** A JSON object, or empty. */
   otherDataJson: string
   expireTime: Date | undefined
-  /** Empty if there is none. */
+  /** Empty if the token belongs to no user. */
   userId: string
 }
 
@@ -28,10 +28,10 @@ export interface ThirdPartyToken extends ThirdPartyTokenDetails {
 export const ATTRIBUTES = ['id', 'organisation_id', 'service_name', 'called_by', 'username', 'auth_url', 'user_id'] as const
 export type Attribute = (typeof ATTRIBUTES)[number]
 
-/** Secrets are only stored encrypted. Deleted records are never found. */
+/** Secrets are stored encrypted. Deleted records are not returned. */
 export interface ThirdPartyTokenStore {
   find(thirdPartyTokenId: string, signal: AbortSignal): Promise<ThirdPartyToken | undefined>
-  /** Returns the newest record with exactly this value. */
+  /** Returns the newest record whose attribute equals the value. */
   findBy(attribute: Exclude<Attribute, 'id'>, value: string, signal: AbortSignal): Promise<ThirdPartyToken | undefined>
   /** Stores a record. Throws ORGANISATION_NOT_FOUND, and USER_NOT_FOUND if the user is not in the organisation. */
   create(details: ThirdPartyTokenDetails, call: Call): Promise<{ thirdPartyTokenId: string; createTime: Date }>
@@ -42,25 +42,25 @@ export interface ThirdPartyTokenStore {
 
 export interface TokenKey {
   thirdPartyTokenId: string
-  within: OrganisationScope
+  scope: OrganisationScope
 }
 
 const NOUN = 'third party token'
 
 /**
- * Returns the scope in which a caller may change records: all for system users, otherwise the
- * caller's organisation. This is the only place that decides it.
+ * Returns the scope in which a caller may change records. System users may change all records, other
+ * users only those of their organisation.
  */
-function changeableBy(caller: Principal): OrganisationScope {
+function changeableScope(caller: Principal): OrganisationScope {
   requireAuthenticated(caller)
   return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
 }
 
 export async function getThirdPartyToken(tokens: ThirdPartyTokenStore, id: string, { principal, signal }: Call): Promise<ThirdPartyToken> {
   requireSystem(principal)
-  const found = isId(id) ? await tokens.find(id, signal) : undefined
-  if (!found) throw notFound(NOUN, id)
-  return found
+  const token = isId(id) ? await tokens.find(id, signal) : undefined
+  if (!token) throw notFound(NOUN, id)
+  return token
 }
 
 export async function findThirdPartyToken(
@@ -70,24 +70,24 @@ export async function findThirdPartyToken(
 ): Promise<ThirdPartyToken> {
   requireSystem(principal)
   if (attribute === undefined) throw invalid([{ field: 'attribute', message: `must be one of: ${ATTRIBUTES.join(', ')}` }])
-  const found = isPossible(attribute, value) ? await findIn(tokens, attribute, value, signal) : undefined
+  const token = isValidValue(attribute, value) ? await findByAttribute(tokens, attribute, value, signal) : undefined
   // The message omits the value, because it is arbitrary input.
-  if (!found) throw notFound(NOUN, '')
-  return found
+  if (!token) throw notFound(NOUN, '')
+  return token
 }
 
-function findIn(tokens: ThirdPartyTokenStore, attribute: Attribute, value: string, signal: AbortSignal) {
+function findByAttribute(tokens: ThirdPartyTokenStore, attribute: Attribute, value: string, signal: AbortSignal) {
   return attribute === 'id' ? tokens.find(value, signal) : tokens.findBy(attribute, value, signal)
 }
 
-function isPossible(attribute: Attribute, value: string): boolean {
+function isValidValue(attribute: Attribute, value: string): boolean {
   if (attribute === 'id' || attribute === 'organisation_id' || attribute === 'user_id') return isId(value)
   return isStorable(value)
 }
 
 export async function createThirdPartyToken(tokens: ThirdPartyTokenStore, details: ThirdPartyTokenDetails, call: Call) {
-  const within = changeableBy(call.principal)
-  if (details.organisationId !== '') requireOwnOrganisation(within, details.organisationId)
+  const scope = changeableScope(call.principal)
+  if (details.organisationId !== '') requireOwnOrganisation(scope, details.organisationId)
   checkDetails(details)
   if (!isId(details.organisationId)) throw notFound('organisation', details.organisationId)
   return await tokens.create(details, call)
@@ -98,23 +98,23 @@ export async function updateThirdPartyToken(
   { thirdPartyTokenId, change }: { thirdPartyTokenId: string; change: Partial<ThirdPartyTokenDetails> },
   { principal, signal }: Call,
 ): Promise<Date> {
-  const within = changeableBy(principal)
-  if (change.organisationId) requireOwnOrganisation(within, change.organisationId)
+  const scope = changeableScope(principal)
+  if (change.organisationId) requireOwnOrganisation(scope, change.organisationId)
   checkDetails(change)
   if (change.organisationId !== undefined && !isId(change.organisationId)) throw notFound('organisation', change.organisationId)
-  const changed = isId(thirdPartyTokenId) ? await tokens.update({ thirdPartyTokenId, within }, change, signal) : undefined
-  if (!changed) throw notFound(NOUN, thirdPartyTokenId)
-  return changed
+  const updateTime = isId(thirdPartyTokenId) ? await tokens.update({ thirdPartyTokenId, scope: scope }, change, signal) : undefined
+  if (!updateTime) throw notFound(NOUN, thirdPartyTokenId)
+  return updateTime
 }
 
 export async function deleteThirdPartyToken(tokens: ThirdPartyTokenStore, id: string, { principal, signal }: Call): Promise<Date> {
-  const within = changeableBy(principal)
-  const deleted = isId(id) ? await tokens.delete({ thirdPartyTokenId: id, within }, signal) : undefined
-  if (!deleted) throw notFound(NOUN, id)
-  return deleted
+  const scope = changeableScope(principal)
+  const deleteTime = isId(id) ? await tokens.delete({ thirdPartyTokenId: id, scope: scope }, signal) : undefined
+  if (!deleteTime) throw notFound(NOUN, id)
+  return deleteTime
 }
 
-const MAX_OTHER_DATA = 65_536
+const MAX_OTHER_DATA_BYTES = 65_536
 
 function checkDetails({ organisationId, otherDataJson, expireTime, userId, ...texts }: Partial<ThirdPartyTokenDetails>): void {
   requireValid([
@@ -135,7 +135,7 @@ const TEXTS = [
 ] as const
 
 function checkJson(field: string, text: string): FieldError[] {
-  if (Buffer.byteLength(text) > MAX_OTHER_DATA) return [{ field, message: `must have at most ${MAX_OTHER_DATA} bytes of JSON` }]
+  if (Buffer.byteLength(text) > MAX_OTHER_DATA_BYTES) return [{ field, message: `must have at most ${MAX_OTHER_DATA_BYTES} bytes of JSON` }]
   return text === '' || isJsonObject(text) ? [] : [{ field, message: 'must be a JSON object' }]
 }
 

@@ -5,13 +5,13 @@ import { DomainError } from '@vitascope/errors'
 /** Returns the argon2id hash that is stored in place of a password. Throws PASSWORDS_BUSY if the queue is full. */
 export type HashPassword = (password: string, signal: AbortSignal) => Promise<string>
 
-/** One hash takes about 30 ms of a core and 19 MiB. */
+/** One hash takes about 30 ms of a core and 19 MiB of memory. */
 const MAX_CONCURRENT = 2
 const MAX_QUEUED = 8
 
 /**
- * Creates a hasher that runs two hashes at once and queues eight. Further ones are rejected at
- * once, so that a flood of passwords does not block other work.
+ * Creates a hasher that computes two hashes at once and queues eight. Further requests are rejected
+ * immediately, so that many passwords do not block other work.
  */
 export function createPasswordHasher(computeHash: (password: string) => Promise<string> = argon2id): HashPassword {
   const queue = createFairQueue({
@@ -19,7 +19,7 @@ export function createPasswordHasher(computeHash: (password: string) => Promise<
     maxQueued: MAX_QUEUED,
     rejection: () => new DomainError('exhausted', 'PASSWORDS_BUSY', 'too many passwords are being set; try again', { retryAfter: 1 }),
   })
-  // All passwords share one key: they wait in the order of their arrival.
+  // All passwords share one queue key, so they are hashed in the order of their arrival.
   return (password, signal) => queue.run('', () => computeHash(password), signal)
 }
 

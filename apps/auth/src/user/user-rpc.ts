@@ -1,7 +1,7 @@
 import type { Handlers, UserKind } from '@vitascope/grpc'
 import { type User as UserMessage, type UserServiceService, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
 import { pageById, readMask } from '@vitascope/request'
-import { bytesOf, MAX_ROWS } from '../rules/page-size.ts'
+import { MAX_ROWS, messageSize } from '../rules/page-size.ts'
 import type { HashPassword } from './password.ts'
 import {
   type Choice,
@@ -12,8 +12,8 @@ import {
   listUserSummaries,
   listUsers,
   type UserStatus as Status,
-  type UpdateUser,
   type User,
+  type UserChangeInput,
   type UserStore,
   updateUser,
 } from './user.ts'
@@ -35,34 +35,34 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
       return { user: toMessage(await getUserByEmail(users, email, call)) }
     },
     async listUserSummaries({ userIds }, call) {
-      const found = await listUserSummaries(users, userIds, call)
-      return { summaries: found.map(({ userType, ...user }) => ({ ...user, userType: typeOf(userType) })) }
+      const summaries = await listUserSummaries(users, userIds, call)
+      return { summaries: summaries.map(({ userType, ...user }) => ({ ...user, userType: toUserType(userType) })) }
     },
     async listUsers(request, call) {
       const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
-        read: (place) => listUsers(users, request.organisationId, place, call),
+        read: (page) => listUsers(users, request.organisationId, page, call),
         idOf: (user) => user.userId,
-        bytesOf,
+        bytesOf: messageSize,
       })
       return { users: rows.map(toMessage), nextPageToken }
     },
     async createUser({ user, password }, call) {
-      const wanted = {
+      const input = {
         organisationId: user?.organisationId ?? '',
         firstName: user?.firstName ?? '',
         lastName: user?.lastName ?? '',
         email: user?.email ?? '',
-        userType: user && kindOf(user.userType),
-        status: user && statusOf(user.status),
+        userType: user && toUserKind(user.userType),
+        status: user && toStatus(user.status),
         telephoneLand: user?.telephoneLand ?? '',
         invitedByUserId: user?.invitedByUserId,
         password,
       }
-      return { user: toMessage(await createUser(users, hashPassword, wanted, call)) }
+      return { user: toMessage(await createUser(users, hashPassword, input, call)) }
     },
     async updateUser({ user, updateMask, password }, call) {
-      const wanted = toChange(user, password, readMask(updateMask, CHANGEABLE))
-      return { user: toMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', wanted }, call)) }
+      const change = toChange(user, password, readMask(updateMask, CHANGEABLE))
+      return { user: toMessage(await updateUser(users, hashPassword, { userId: user?.userId ?? '', input: change }, call)) }
     },
     async deleteUser({ userId }, call) {
       await deleteUser(users, userId, call)
@@ -71,34 +71,38 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
   }
 }
 
-/** Returns the masked fields. Type and status have no empty value, so an absent one is as invalid as an unknown one. */
-function toChange(user: UserMessage | undefined, password: string | undefined, mask: ReadonlySet<(typeof CHANGEABLE)[number]>): UpdateUser {
+/** Returns the masked fields. A missing type or status becomes 'unknown', because it cannot be cleared. */
+function toChange(
+  user: UserMessage | undefined,
+  password: string | undefined,
+  mask: ReadonlySet<(typeof CHANGEABLE)[number]>,
+): UserChangeInput {
   return {
     ...(mask.has('first_name') && { firstName: user?.firstName ?? '' }),
     ...(mask.has('last_name') && { lastName: user?.lastName ?? '' }),
     ...(mask.has('email') && { email: user?.email ?? '' }),
-    ...(mask.has('user_type') && { userType: (user && kindOf(user.userType)) ?? 'unknown' }),
-    ...(mask.has('status') && { status: (user && statusOf(user.status)) ?? 'unknown' }),
+    ...(mask.has('user_type') && { userType: (user && toUserKind(user.userType)) ?? 'unknown' }),
+    ...(mask.has('status') && { status: (user && toStatus(user.status)) ?? 'unknown' }),
     ...(mask.has('telephone_land') && { telephoneLand: user?.telephoneLand ?? '' }),
     ...(mask.has('password') && { password: password ?? '' }),
   }
 }
 
 /** Returns the proto value of a user type. */
-export function typeOf(kind: UserKind): UserType {
+export function toUserType(kind: UserKind): UserType {
   return TYPES[kind]
 }
 
-function kindOf(type: UserType): Choice<UserKind> {
+function toUserKind(type: UserType): Choice<UserKind> {
   if (type === UserType.USER_TYPE_UNSPECIFIED) return undefined
   return (['uploader', 'standard', 'system'] as const).find((kind) => TYPES[kind] === type) ?? 'unknown'
 }
 
-function statusOf(status: UserStatus): Choice<Status> {
+function toStatus(status: UserStatus): Choice<Status> {
   if (status === UserStatus.USER_STATUS_UNSPECIFIED) return undefined
   return (['invited', 'active'] as const).find((name) => STATUSES[name] === status) ?? 'unknown'
 }
 
 function toMessage(user: User): UserMessage {
-  return { ...user, userType: typeOf(user.userType), status: STATUSES[user.status] }
+  return { ...user, userType: toUserType(user.userType), status: STATUSES[user.status] }
 }

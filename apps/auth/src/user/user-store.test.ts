@@ -49,7 +49,7 @@ test('when two system users delete and demote each other at the same time, one r
     const [one, two] = made.map((user) => user.userId)
     const outcomes = await Promise.allSettled([
       users.delete(one ?? '', signal),
-      users.update({ userId: two ?? '', within }, { userType: 'standard' }, allowed, signal),
+      users.update({ userId: two ?? '', scope: within }, { userType: 'standard' }, allowed, signal),
     ])
     expect(outcomes.map((o) => o.status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(outcomes.find((o) => o.status === 'rejected')).toMatchObject({
@@ -61,14 +61,14 @@ test('when two system users delete and demote each other at the same time, one r
 
 test('a user of another organisation is not found', async () => {
   const { userId } = await users.create(aUser(), call)
-  expect(await users.find({ userId, within: '3' }, signal)).toBeUndefined()
-  expect(await users.update({ userId, within: '3' }, { firstName: 'X' }, allowed, signal)).toBeUndefined()
-  expect(await users.find({ userId, within: '2' }, signal)).toMatchObject({ firstName: 'Ann' })
+  expect(await users.find({ userId, scope: '3' }, signal)).toBeUndefined()
+  expect(await users.update({ userId, scope: '3' }, { firstName: 'X' }, allowed, signal)).toBeUndefined()
+  expect(await users.find({ userId, scope: '2' }, signal)).toMatchObject({ firstName: 'Ann' })
 })
 
 test('an update keeps the fields that it does not name, including the password', async () => {
   const { userId } = await users.create(aUser({ passwordHash: 'h1', telephoneLand: '123' }), call)
-  const updated = await users.update({ userId, within }, { lastName: 'Ray' }, allowed, signal)
+  const updated = await users.update({ userId, scope: within }, { lastName: 'Ray' }, allowed, signal)
   expect(updated).toMatchObject({ firstName: 'Ann', lastName: 'Ray', telephoneLand: '123' })
   expect(JSON.stringify(updated)).not.toContain('h1')
   expect(await database.db.query('select password_hash from users where user_id = $1', [userId])).toEqual([{ password_hash: 'h1' }])

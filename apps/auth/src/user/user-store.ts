@@ -1,7 +1,7 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, type Query, withIdempotency } from '@vitascope/postgres'
-import { announceKeys } from '../key/key-change.ts'
+import { notifyKeyChange } from '../key/key-change.ts'
 import { plainCodec } from '../key/response-codec.ts'
 import type { User, UserStatus, UserStore } from './user.ts'
 
@@ -25,11 +25,11 @@ const COLUMNS =
 
 export function createUserStore(db: Db): UserStore {
   return {
-    async find({ userId, within }, signal) {
+    async find({ userId, scope }, signal) {
       signal.throwIfAborted()
       const [row] = await db.query<UserRow>(
         `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2)`,
-        [userId, within],
+        [userId, scope],
       )
       return row && toUser(row)
     },
@@ -53,7 +53,7 @@ export function createUserStore(db: Db): UserStore {
       return rows.map(toUser)
     },
     create: (user, call) =>
-      emailUnique(
+      withEmailConflict(
         withIdempotency(db, call, plainCodec<User>(), async (tx) => {
           if (!(await organisationExists(tx.query, user.organisationId))) throw notFound('organisation', user.organisationId)
           const [row] = await tx.query<UserRow>(
@@ -75,26 +75,26 @@ export function createUserStore(db: Db): UserStore {
           return toUser(row as UserRow)
         }),
       ),
-    update: ({ userId, within }, change, allowed, signal) =>
-      emailUnique(
+    update: ({ userId, scope }, change, checkAllowed, signal) =>
+      withEmailConflict(
         db.transaction(async ({ query }) => {
           if (change.userType !== undefined) await lockSystemUsers(query)
           const [row] = await query<UserRow>(
             `select ${COLUMNS} from users where user_id = $1 and ($2::bigint is null or organisation_id = $2) for no key update`,
-            [userId, within],
+            [userId, scope],
           )
           if (!row) return undefined
           const before = toUser(row)
-          allowed(before)
+          checkAllowed(before)
           const after = { ...before, ...change }
-          if (before.userType === 'system' && after.userType !== 'system') await checkNotLast(query, userId)
+          if (before.userType === 'system' && after.userType !== 'system') await requireOtherSystemUser(query, userId)
           const [updated] = await query<UserRow>(
             `update users set first_name = $2, last_name = $3, email = $4, user_type = $5, status = $6, telephone_land = $7,
                password_hash = coalesce($8, password_hash), update_time = now()
              where user_id = $1 returning ${COLUMNS}`,
             [userId, after.firstName, after.lastName, after.email, after.userType, after.status, after.telephoneLand, change.passwordHash],
           )
-          if (after.userType !== before.userType) await announceKeys(query, 'user_id = $1', [userId])
+          if (after.userType !== before.userType) await notifyKeyChange(query, 'user_id = $1', [userId])
           return toUser(updated as UserRow)
         }, signal),
       ),
@@ -103,20 +103,20 @@ export function createUserStore(db: Db): UserStore {
         await lockSystemUsers(query)
         const [row] = await query<{ user_type: UserKind }>('select user_type from users where user_id = $1 for update', [userId])
         if (!row) return false
-        if (row.user_type === 'system') await checkNotLast(query, userId)
-        await announceKeys(query, 'user_id = $1', [userId])
+        if (row.user_type === 'system') await requireOtherSystemUser(query, userId)
+        await notifyKeyChange(query, 'user_id = $1', [userId])
         await query('delete from users where user_id = $1', [userId])
         return true
       }, signal),
   }
 }
 
-/** Serialises changes that may remove a system user, so that two of them cannot remove the last two. */
+/** Serialises the removal of system users, so that two transactions cannot remove the last two. */
 function lockSystemUsers(query: Query): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(hashtextextended('vitascope auth system users', 0))`)
 }
 
-async function checkNotLast(query: Query, userId: string): Promise<void> {
+async function requireOtherSystemUser(query: Query, userId: string): Promise<void> {
   const [other] = await query(`select from users where user_type = 'system' and user_id <> $1 limit 1`, [userId])
   if (!other) {
     throw new DomainError('failed_precondition', 'LAST_SYSTEM_USER', 'this is the last system user; create another one first')
@@ -128,7 +128,7 @@ async function organisationExists(query: Query, organisationId: string): Promise
   return (await query('select from organisation where organisation_id = $1', [organisationId])).length > 0
 }
 
-async function emailUnique<T>(work: Promise<T>): Promise<T> {
+async function withEmailConflict<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -34,12 +34,12 @@ export interface NewUser extends UserDetails {
 export type UserChange = Partial<UserDetails> & { passwordHash?: string }
 
 export interface UserStore {
-  find(key: { userId: string; within: OrganisationScope }, signal: AbortSignal): Promise<User | undefined>
+  find(key: { userId: string; scope: OrganisationScope }, signal: AbortSignal): Promise<User | undefined>
   findByEmail(email: string, signal: AbortSignal): Promise<User | undefined>
-  /** Returns those of the users that exist. */
+  /** Returns the users that exist. */
   findAll(userIds: readonly string[], signal: AbortSignal): Promise<User[]>
   /** Returns undefined if the organisation does not exist. */
-  list(organisationId: string, place: PagePlace, signal: AbortSignal): Promise<User[] | undefined>
+  list(organisationId: string, page: PagePlace, signal: AbortSignal): Promise<User[] | undefined>
   /** Stores a user. Throws EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
   create(user: NewUser, call: Call): Promise<User>
   /**
@@ -47,29 +47,29 @@ export interface UserStore {
    * EMAIL_TAKEN and LAST_SYSTEM_USER.
    */
   update(
-    key: { userId: string; within: OrganisationScope },
+    key: { userId: string; scope: OrganisationScope },
     change: UserChange,
-    allowed: (user: User) => void,
+    checkAllowed: (user: User) => void,
     signal: AbortSignal,
   ): Promise<User | undefined>
   /** Deletes a user with its keys. Returns false if there is no such user. Throws LAST_SYSTEM_USER. */
   delete(userId: string, signal: AbortSignal): Promise<boolean>
 }
 
-/** An enum value in a request: undefined if absent, 'unknown' if invalid. */
+/** An enum value in a request: undefined if it is missing, 'unknown' if it is invalid. */
 export type Choice<Kind extends string> = Kind | 'unknown' | undefined
 
-/** Returns the scope in which a caller may read users; undefined means all. This is the only place that decides it. */
-function visibleTo(caller: Principal): OrganisationScope {
+/** Returns the scope in which a caller may read users. */
+function visibleScope(caller: Principal): OrganisationScope {
   requireAuthenticated(caller)
   return isSystem(caller) || caller.kind !== 'user' ? undefined : caller.organisationId
 }
 
 export async function getUser(users: UserStore, userId: string, { principal, signal }: Call): Promise<User> {
-  const within = visibleTo(principal)
+  const scope = visibleScope(principal)
   // An uploader can only read its own user.
-  const hidden = principal.kind === 'user' && principal.userType === 'uploader' && principal.userId !== userId
-  const user = isId(userId) && !hidden ? await users.find({ userId, within }, signal) : undefined
+  const isHidden = principal.kind === 'user' && principal.userType === 'uploader' && principal.userId !== userId
+  const user = isId(userId) && !isHidden ? await users.find({ userId, scope }, signal) : undefined
   if (!user) throw notFound('user', userId)
   return user
 }
@@ -82,22 +82,22 @@ export async function getUserByEmail(users: UserStore, email: string, { principa
 }
 
 /** Maximum number of users per request of another service. */
-const MAX_FACTS = 1_000
+const MAX_SUMMARIES = 1_000
 
 export async function listUserSummaries(users: UserStore, userIds: readonly string[], { principal, signal }: Call): Promise<User[]> {
   requireService(principal)
-  if (userIds.length > MAX_FACTS) throw invalid([{ field: 'user_ids', message: `must have at most ${MAX_FACTS} items` }])
+  if (userIds.length > MAX_SUMMARIES) throw invalid([{ field: 'user_ids', message: `must have at most ${MAX_SUMMARIES} items` }])
   return users.findAll([...new Set(userIds.filter(isId))], signal)
 }
 
-export async function listUsers(users: UserStore, organisationId: string, place: PagePlace, { principal, signal }: Call): Promise<User[]> {
+export async function listUsers(users: UserStore, organisationId: string, page: PagePlace, { principal, signal }: Call): Promise<User[]> {
   requireOwnOrganisation(requireSuperUser(principal), organisationId)
-  const found = isId(organisationId) ? await users.list(organisationId, place, signal) : undefined
-  if (!found) throw notFound('organisation', organisationId)
-  return found
+  const organisationUsers = isId(organisationId) ? await users.list(organisationId, page, signal) : undefined
+  if (!organisationUsers) throw notFound('organisation', organisationId)
+  return organisationUsers
 }
 
-export interface CreateUser {
+export interface UserInput {
   organisationId: string
   firstName: string
   lastName: string
@@ -109,41 +109,41 @@ export interface CreateUser {
   password: string | undefined
 }
 
-export async function createUser(users: UserStore, hashPassword: HashPassword, wanted: CreateUser, call: Call): Promise<User> {
+export async function createUser(users: UserStore, hashPassword: HashPassword, input: UserInput, call: Call): Promise<User> {
   const { principal, signal } = call
-  const within = requireSuperUser(principal)
-  if (wanted.organisationId !== '') requireOwnOrganisation(within, wanted.organisationId)
-  if (within !== undefined && wanted.userType === 'system') throw systemOnly()
+  const scope = requireSuperUser(principal)
+  if (input.organisationId !== '') requireOwnOrganisation(scope, input.organisationId)
+  if (scope !== undefined && input.userType === 'system') throw systemOnly()
 
-  const email = wanted.email.trim()
-  const inviter = within === undefined ? wanted.invitedByUserId || undefined : undefined
-  const isInviterKnown = inviter === undefined || (isId(inviter) && (await users.find({ userId: inviter, within }, signal)) !== undefined)
+  const email = input.email.trim()
+  const inviter = scope === undefined ? input.invitedByUserId || undefined : undefined
+  const isInviterKnown = inviter === undefined || (isId(inviter) && (await users.find({ userId: inviter, scope }, signal)) !== undefined)
   requireValid([
-    ...(wanted.organisationId === '' ? [{ field: 'organisation_id', message: 'is required' }] : []),
-    ...checkDetails({ ...wanted, email }),
-    ...checkPassword(wanted.password),
+    ...(input.organisationId === '' ? [{ field: 'organisation_id', message: 'is required' }] : []),
+    ...checkDetails({ ...input, email }),
+    ...checkPassword(input.password),
     ...(isInviterKnown ? [] : [{ field: 'invited_by_user_id', message: 'must be the id of a user' }]),
   ])
-  if (!isId(wanted.organisationId)) throw notFound('organisation', wanted.organisationId)
+  if (!isId(input.organisationId)) throw notFound('organisation', input.organisationId)
 
   const caller = principal.kind === 'user' ? principal.userId : undefined
   return users.create(
     {
-      organisationId: wanted.organisationId,
-      firstName: wanted.firstName,
-      lastName: wanted.lastName,
+      organisationId: input.organisationId,
+      firstName: input.firstName,
+      lastName: input.lastName,
       email,
-      userType: chosen(wanted.userType) ?? 'uploader',
-      status: wanted.password !== undefined || wanted.status === 'active' ? 'active' : 'invited',
-      telephoneLand: wanted.telephoneLand,
+      userType: toValidChoice(input.userType) ?? 'uploader',
+      status: input.password !== undefined || input.status === 'active' ? 'active' : 'invited',
+      telephoneLand: input.telephoneLand,
       invitedByUserId: inviter ?? caller,
-      passwordHash: wanted.password === undefined ? undefined : await hashPassword(wanted.password, signal),
+      passwordHash: input.password === undefined ? undefined : await hashPassword(input.password, signal),
     },
     call,
   )
 }
 
-export interface UpdateUser {
+export interface UserChangeInput {
   firstName?: string
   lastName?: string
   email?: string
@@ -156,35 +156,35 @@ export interface UpdateUser {
 export async function updateUser(
   users: UserStore,
   hashPassword: HashPassword,
-  { userId, wanted }: { userId: string; wanted: UpdateUser },
+  { userId, input }: { userId: string; input: UserChangeInput },
   { principal, signal }: Call,
 ): Promise<User> {
-  const within = requireSuperUser(principal)
-  const known = isId(userId) ? await users.find({ userId, within }, signal) : undefined
-  if (!known) throw notFound('user', userId)
-  const rightsNamed = wanted.userType !== undefined || wanted.status !== undefined
-  if (rightsNamed && principal.kind === 'user' && principal.userId === userId) {
+  const scope = requireSuperUser(principal)
+  const user = isId(userId) ? await users.find({ userId, scope }, signal) : undefined
+  if (!user) throw notFound('user', userId)
+  const changesRights = input.userType !== undefined || input.status !== undefined
+  if (changesRights && principal.kind === 'user' && principal.userId === userId) {
     throw new DomainError('forbidden', 'OWN_RIGHTS', 'a user cannot change its own type or status')
   }
-  const allowed = (user: User) => {
-    if (within !== undefined && (user.userType === 'system' || wanted.userType === 'system')) throw systemOnly()
+  const checkAllowed = (user: User) => {
+    if (scope !== undefined && (user.userType === 'system' || input.userType === 'system')) throw systemOnly()
   }
-  allowed(known)
+  checkAllowed(user)
 
-  const { password, userType, status, ...texts } = wanted
+  const { password, userType, status, ...texts } = input
   const change: UserChange = { ...texts, ...(texts.email !== undefined && { email: texts.email.trim() }) }
   requireValid([...checkDetails({ ...change, ...(userType && { userType }), ...(status && { status }) }), ...checkPassword(password)])
-  if (Object.keys(wanted).length === 0) return known
+  if (Object.keys(input).length === 0) return user
 
-  const kind = chosen(userType)
-  const state = chosen(status)
+  const kind = toValidChoice(userType)
+  const state = toValidChoice(status)
   if (kind) change.userType = kind
   if (state) change.status = state
   if (password !== undefined) {
     change.passwordHash = await hashPassword(password, signal)
     change.status = 'active'
   }
-  const updated = await users.update({ userId, within }, change, allowed, signal)
+  const updated = await users.update({ userId, scope }, change, checkAllowed, signal)
   if (!updated) throw notFound('user', userId)
   return updated
 }
@@ -194,12 +194,12 @@ export async function deleteUser(users: UserStore, userId: string, { principal, 
   if (!isId(userId) || !(await users.delete(userId, signal))) throw notFound('user', userId)
 }
 
-type Details = Partial<Record<Exclude<keyof UserDetails, 'userType' | 'status'>, string>> & {
+type CheckedDetails = Partial<Record<Exclude<keyof UserDetails, 'userType' | 'status'>, string>> & {
   userType?: Choice<UserKind>
   status?: Choice<UserStatus>
 }
 
-function checkDetails({ firstName, lastName, email, telephoneLand, userType, status }: Details): FieldError[] {
+function checkDetails({ firstName, lastName, email, telephoneLand, userType, status }: CheckedDetails): FieldError[] {
   return [
     ...(firstName === undefined ? [] : checkText('first_name', firstName, { max: 100, blank: false })),
     ...(lastName === undefined ? [] : checkText('last_name', lastName, { max: 100, blank: false })),
@@ -214,6 +214,6 @@ function checkPassword(password: string | undefined): FieldError[] {
   return password === undefined ? [] : checkText('password', password, { min: 8, max: 128 })
 }
 
-function chosen<Kind extends string>(choice: Choice<Kind>): Kind | undefined {
+function toValidChoice<Kind extends string>(choice: Choice<Kind>): Kind | undefined {
   return choice === undefined || choice === 'unknown' ? undefined : (choice as Kind)
 }
