@@ -1,5 +1,5 @@
 import { type Db, rewriteRows } from '@vitascope/postgres'
-import { ANSWER_BINDING } from '@vitascope/security'
+import { RESPONSE_CONTEXT } from '@vitascope/security'
 import { encryptKeyValue } from './api-key/api-key-store.ts'
 import { isLookupOf } from './installation.ts'
 import type { KeyCipher } from './key/key-encryption.ts'
@@ -98,7 +98,7 @@ async function reencryptStoredResponses(db: Db, cipher: KeyCipher): Promise<Reen
     start: '',
     parameters: [cipher.prefix()],
     async rewrite(query, { key, response }) {
-      const reencrypted = undefinedOnError(() => cipher.seal(cipher.open(response, ANSWER_BINDING), ANSWER_BINDING))
+      const reencrypted = undefinedOnError(() => cipher.seal(cipher.open(response, RESPONSE_CONTEXT), RESPONSE_CONTEXT))
       if (!reencrypted) return false
       await query('update idempotency set response = $2 where key = $1', [key, reencrypted])
       return true

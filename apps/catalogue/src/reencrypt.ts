@@ -1,5 +1,5 @@
 import { type Db, rewriteRows } from '@vitascope/postgres'
-import { ANSWER_BINDING, createSeal, type MasterKeys } from '@vitascope/security'
+import { createSeal, type MasterKeys, RESPONSE_CONTEXT } from '@vitascope/security'
 import { createSecretCipher } from './notification/webhook/webhook-secret.ts'
 import { RESPONSE_PURPOSE } from './rules/sealed-codec.ts'
 
@@ -59,7 +59,7 @@ async function reencryptResponses(db: Db, keys: MasterKeys): Promise<ReencryptRe
     start: '',
     parameters: [seal.prefix()],
     async rewrite(query, { key, response }) {
-      const reencrypted = undefinedOnError(() => seal.seal(seal.open(response, ANSWER_BINDING), ANSWER_BINDING))
+      const reencrypted = undefinedOnError(() => seal.seal(seal.open(response, RESPONSE_CONTEXT), RESPONSE_CONTEXT))
       if (!reencrypted) return false
       await query('update idempotency set response = $2 where key = $1', [key, reencrypted])
       return true

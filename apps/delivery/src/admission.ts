@@ -1,4 +1,4 @@
-import { type AddressRules, addressAllowed, type TokenCheck } from '@vitascope/security'
+import { type AddressRules, isAddressAllowed, type TokenCheck } from '@vitascope/security'
 import type { AddedRendition } from './added/added-renditions.ts'
 import type { CaptionSettings } from './captions/hls-captions.ts'
 
@@ -35,6 +35,6 @@ export function admit(
   if (!set) return { admitted: false, reason: 'not_found' }
   if (request.token && !request.token.allowed) return { admitted: false, reason: 'token_refused' }
   if (policy.tokenRequired && !request.token) return { admitted: false, reason: 'token_required' }
-  if (!addressAllowed(request.address, policy.allowed)) return { admitted: false, reason: 'address_refused' }
+  if (!isAddressAllowed(request.address, policy.allowed)) return { admitted: false, reason: 'address_refused' }
   return { admitted: true, prefix: set.prefix, open: !policy.tokenRequired && policy.allowed.length === 0 && !request.token }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import {
   type ObjectStoreSettings,
-  readDeliveryByS3,
+  readDeliveryS3Mode,
   readDownloadLimits,
   readEnvironment,
   readListenAddress,
@@ -59,7 +59,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     principalKeys: readPrincipalKeys(read, { isServer: false }),
     tls: readTls(read),
     objects: readObjectStore(read),
-    s3Mode: readDeliveryByS3(read),
+    s3Mode: readDeliveryS3Mode(read),
     storageReads: read.int('VITASCOPE_DELIVERY_STORAGE_READS', {
       fallback: DEFAULT_PIECEWISE_BOUNDS.maxRequests,
       min: 1,

@@ -60,7 +60,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     }
   }
 
-  const waitForPlace = (key: string, state: KeyState, signal: AbortSignal | undefined) =>
+  const waitForSlot = (key: string, state: KeyState, signal: AbortSignal | undefined) =>
     new Promise<void>((resolve, reject) => {
       const resume = () => {
         signal?.removeEventListener('abort', abandon)
@@ -91,7 +91,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       } else {
         if (queued >= maxQueued || state.queued.size >= maxQueuedPerKey) throw rejection()
         keys.set(key, state)
-        await waitForPlace(key, state, signal)
+        await waitForSlot(key, state, signal)
       }
       try {
         return await task()

@@ -69,20 +69,20 @@ interface Entry<Value> {
  */
 export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): LoadingCache<Value> {
   const { ttlMs = () => Number.POSITIVE_INFINITY, isMissing = () => false, now = Date.now } = options
-  const found = createEntries(options)
+  const existing = createEntries(options)
   const missing = createEntries<Value>({ max: options.maxMissing ?? 1 })
   const loading = new Map<string, Promise<Value>>()
 
-  const entryOf = (key: string) => found.get(key) ?? missing.get(key)
+  const entryOf = (key: string) => existing.get(key) ?? missing.get(key)
   const freshEntryOf = (key: string) => {
     const entry = entryOf(key)
     return entry !== undefined && entry.freshUntil > now() ? entry : undefined
   }
 
   const store = (key: string, value: Value, ttl: number) => {
-    const [into, other] = isMissing(value) ? [missing, found] : [found, missing]
+    const [target, other] = isMissing(value) ? [missing, existing] : [existing, missing]
     other.delete(key)
-    into.set(key, { value, storedAt: now(), freshUntil: now() + ttl })
+    target.set(key, { value, storedAt: now(), freshUntil: now() + ttl })
   }
 
   /** Registers a load that has started. A load that was dropped meanwhile does not store its value. */
@@ -117,24 +117,24 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
     async getMany(keys, load, maxKeys = Number.POSITIVE_INFINITY) {
       const values = new Map<string, Value>()
       const waiting: (readonly [string, Promise<Value>])[] = []
-      const wanted: string[] = []
+      const keysToLoad: string[] = []
       for (const key of keys) {
         const entry = freshEntryOf(key)
         const running = loading.get(key)
         if (entry) values.set(key, entry.value)
         else if (running) waiting.push([key, running])
-        else wanted.push(key)
+        else keysToLoad.push(key)
       }
-      for (let at = 0; at < wanted.length; at += maxKeys) {
-        const some = wanted.slice(at, at + maxKeys)
-        const loaded = load(some)
+      for (let start = 0; start < keysToLoad.length; start += maxKeys) {
+        const batch = keysToLoad.slice(start, start + maxKeys)
+        const loaded = load(batch)
         // `load` returns a value for each key; the value itself may be undefined.
-        for (const key of some)
+        for (const key of batch)
           waiting.push([
             key,
             register(
               key,
-              loaded.then((all) => all.get(key) as Value),
+              loaded.then((loadedValues) => loadedValues.get(key) as Value),
             ),
           ])
       }
@@ -150,13 +150,13 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
     },
     deleteWhere(matches) {
       loading.clear()
-      for (const entries of [found, missing]) {
+      for (const entries of [existing, missing]) {
         for (const [key, entry] of entries.entries()) if (matches(entry.value)) entries.delete(key)
       }
     },
     clear() {
       loading.clear()
-      found.clear()
+      existing.clear()
       missing.clear()
     },
   }

@@ -1,6 +1,6 @@
 import { type Reader, readEnvironment } from './read-environment.ts'
 
-/** Reads `VITASCOPE_<SERVICE>_DATABASE_URL`, or the file that its `_FILE` variant names. Required. */
+/** Reads `VITASCOPE_<SERVICE>_DATABASE_URL`, or the file that its `_FILE` variant names. The setting is required. */
 export function readDatabaseUrl(read: Reader, service: string): string {
   const name = `VITASCOPE_${service}_DATABASE_URL`
   const url = read.secretUrl(name, {

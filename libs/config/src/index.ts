@@ -2,7 +2,7 @@ export { readDatabaseConfig, readDatabaseUrl } from './database.ts'
 /** Parts of an address. */
 export { hostAndPort } from './host-and-port.ts'
 /** Storage of objects. */
-export { type ObjectStoreSettings, readDeliveryByS3, readObjectStore, readRedirectOrigin, S3_ENDPOINT } from './object-store.ts'
+export { type ObjectStoreSettings, readDeliveryS3Mode, readObjectStore, readRedirectOrigin, S3_ENDPOINT } from './object-store.ts'
 export { ConfigError, type Reader, readEnvironment } from './read-environment.ts'
 /** Connections between services. */
 export { readGrpcServerSettings, readHttpOrigin, readPrincipalKeys, readTls } from './service.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { readDeliveryByS3, readObjectStore, readRedirectOrigin } from './object-store.ts'
+import { readDeliveryS3Mode, readObjectStore, readRedirectOrigin } from './object-store.ts'
 import { readEnvironment } from './read-environment.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-config-'))
@@ -43,7 +43,7 @@ test('all missing settings are reported together', () => {
 test('redirects to the bucket require the setting and a bucket', () => {
   const origin = (env: Record<string, string>) => {
     const reader = readEnvironment(env)
-    const found = [readDeliveryByS3(reader), readRedirectOrigin(reader)]
+    const found = [readDeliveryS3Mode(reader), readRedirectOrigin(reader)]
     reader.check()
     return found
   }

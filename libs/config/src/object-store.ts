@@ -59,17 +59,17 @@ export function readObjectStore(read: Reader): ObjectStoreSettings {
  * Reads `VITASCOPE_DELIVERY_S3`: whether delivery proxies objects of a bucket or redirects to them. Without a bucket
  * it always serves the bytes.
  */
-export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
-  const how = read.oneOf('VITASCOPE_DELIVERY_S3', {
+export function readDeliveryS3Mode(read: Reader): 'proxy' | 'redirect' {
+  const mode = read.oneOf('VITASCOPE_DELIVERY_S3', {
     words: ['proxy', 'redirect'],
     fallback: 'proxy',
     description:
       '`redirect`: viewers are redirected to an address of the bucket that is valid for five minutes, and the player page allows that origin. See [Redirects to the bucket](../operate/storage.md#redirects-to-the-bucket).',
   })
-  if (how === 'redirect' && read.optional('VITASCOPE_S3_BUCKET', BUCKET) === undefined) {
+  if (mode === 'redirect' && read.optional('VITASCOPE_S3_BUCKET', BUCKET) === undefined) {
     read.addProblem('VITASCOPE_DELIVERY_S3 can be redirect only where VITASCOPE_S3_BUCKET names a bucket')
   }
-  return how
+  return mode
 }
 
 /**
@@ -77,7 +77,7 @@ export function readDeliveryByS3(read: Reader): 'proxy' | 'redirect' {
  * not access objects.
  */
 export function readRedirectOrigin(read: Reader): string | undefined {
-  if (readDeliveryByS3(read) === 'proxy') return undefined
+  if (readDeliveryS3Mode(read) === 'proxy') return undefined
   const endpoint = read.url('VITASCOPE_S3_ENDPOINT', S3_ENDPOINT)
   if (endpoint === undefined || !URL.canParse(endpoint)) {
     read.addProblem('VITASCOPE_S3_ENDPOINT is missing')

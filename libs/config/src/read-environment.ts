@@ -18,22 +18,22 @@ export class ConfigError extends Error {
  * is required unless its getter says otherwise.
  */
 export interface Reader {
-  /** A text. Empty counts as absent. */
+  /** A text. An empty text counts as a missing one. */
   text(name: string, setting: Description & { fallback?: string | undefined }): string
   /** An optional text. Without a description, another process declares and validates the setting. */
   optional(name: string, setting?: Description): string | undefined
-  /** A whole number within bounds, both inclusive. */
+  /** An integer within bounds, both inclusive. */
   int(name: string, setting: IntSetting): number
-  /** One of the given words. */
+  /** One of `words`. */
   oneOf<T extends string>(name: string, setting: Description & { words: readonly T[]; fallback: T }): T
   /** `0`, `1`, `true` or `false`. */
   flag(name: string, setting: Description & { fallback: boolean }): boolean
-  /** Comma-separated, trimmed, without empty items. Optional. `check` returns a message to reject an item. */
+  /** An optional comma-separated list. Items are trimmed, and empty ones are removed. `check` returns a message to reject an item. */
   list(name: string, setting: Description & { check?: (item: string) => string | undefined }): string[]
   /** A `HOST:PORT`, to listen on or to connect to. */
   address(name: string, setting: Description & { fallback?: string }): string
   /**
-   * An optional secret: the value of NAME, or the trimmed content of the file that NAME_FILE names; not both. Without a
+   * An optional secret: the value of NAME, or the trimmed content of the file that NAME_FILE names. Both must not be set. Without a
    * description, another process declares and validates the setting.
    */
   secret(name: string, setting?: Description): string | undefined
@@ -41,7 +41,7 @@ export interface Reader {
   secretUrl(name: string, setting: UrlSetting): string | undefined
   /** The trimmed content of the file that the setting names. */
   secretFile(name: string, setting: Description): string
-  /** An absolute URL with one of the protocols (`['http:', 'https:']`), or undefined if absent. */
+  /** An absolute URL with one of the protocols (`['http:', 'https:']`), or undefined if the setting is missing. */
   url(name: string, setting: UrlSetting): string | undefined
   /** Adds a problem that the caller found. It must start with the name of the setting. */
   addProblem(problem: string): void
@@ -79,7 +79,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     if (value === undefined) addProblem(`${name} is missing`)
     return value ?? ''
   }
-  const content = (name: string, file: string): string => {
+  const readFileContent = (name: string, file: string): string => {
     try {
       const text = readFileSync(file, 'utf8').trim()
       if (text === '') addProblem(`${name}: the file is empty`)
@@ -92,7 +92,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
   const secret = (name: string): string | undefined => {
     const [value, file] = [raw(name), raw(`${name}_FILE`)]
     if (value !== undefined && file !== undefined) addProblem(`${name} and ${name}_FILE are both set: remove one of them`)
-    return value ?? (file === undefined ? undefined : content(`${name}_FILE`, file))
+    return value ?? (file === undefined ? undefined : readFileContent(`${name}_FILE`, file))
   }
   const checkUrl = (name: string, value: string | undefined, protocols: readonly string[]) => {
     if (value !== undefined && value !== '' && (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))) {
@@ -159,7 +159,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     secretFile(name, setting) {
       recordDeclaration({ ...setting, name, values: 'file', fallback: undefined })
       const file = required(name)
-      return file === '' ? '' : content(name, file)
+      return file === '' ? '' : readFileContent(name, file)
     },
     secret(name, setting) {
       if (setting) recordDeclaration({ ...setting, name, values: 'secret', fallback: null })

@@ -90,8 +90,8 @@ export function readHttpOrigin(read: Reader, name: string, description: string):
   }
   if (!URL.canParse(url)) return ''
   const { protocol, pathname, host } = new URL(url)
-  const secure = read.optional('VITASCOPE_TLS_DIR', TLS_DIR) !== undefined
-  if (protocol === 'https:' && !secure) read.addProblem(`${name} starts with https://, which requires VITASCOPE_TLS_DIR`)
+  const usesTls = read.optional('VITASCOPE_TLS_DIR', TLS_DIR) !== undefined
+  if (protocol === 'https:' && !usesTls) read.addProblem(`${name} starts with https://, which requires VITASCOPE_TLS_DIR`)
   if (pathname !== '/') read.addProblem(`${name} must be an origin, without a path`)
-  return `${secure ? 'https' : 'http'}://${host}`
+  return `${usesTls ? 'https' : 'http'}://${host}`
 }

@@ -1,4 +1,4 @@
-/** What the settings reference says about a setting. `npm run generate` writes it to docs/reference/settings.md. */
+/** Description of a setting in the settings reference. `npm run generate` writes it to docs/reference/settings.md. */
 export interface Description {
   /** Meaning, as Markdown for the cell of a table. Links are relative to docs/reference. */
   description: string
@@ -9,7 +9,7 @@ export interface Description {
 /** A setting as a process declares it. */
 export interface SettingDeclaration extends Description {
   name: string
-  /** Form of the values: the kind of text, the allowed words, or the bounds of a whole number. */
+  /** Form of the values: the kind of text, the allowed words, or the bounds of an integer. */
   values: 'text' | 'list' | 'HOST:PORT' | 'file' | 'secret' | 'URL' | readonly string[] | { min: number; max: number }
   /** Undefined for a required setting, null for an optional one without a default. */
   fallback: string | number | null | undefined
@@ -24,16 +24,16 @@ export interface SettingsRecord {
 
 let record: SettingsRecord | undefined
 
-/** Returns the settings that `read` reads. `read` must not be asynchronous. Throws what it throws. */
+/** Returns the settings that `read` reads. `read` must not be asynchronous. An error of `read` is thrown. */
 export function recordSettings(read: () => void): SettingsRecord {
-  const started: SettingsRecord = { declarations: [], names: new Set() }
-  record = started
+  const newRecord: SettingsRecord = { declarations: [], names: new Set() }
+  record = newRecord
   try {
     read()
   } finally {
     record = undefined
   }
-  return started
+  return newRecord
 }
 
 /** Adds a setting to the current record, if there is one. */

@@ -9,7 +9,7 @@ export const AUDIT_DAYS = {
   min: 1,
   max: 36_500,
   description:
-    'Days that the audit log is stored. Weeks (from Monday, UTC) that are older are dropped whole. Nothing else removes entries.',
+    'Days that the audit log is stored. Weeks (from Monday, UTC) that are older are dropped completely. Entries are never removed otherwise.',
 }
 
 /** `VITASCOPE_ANALYTICS_RETENTION_DAYS` */

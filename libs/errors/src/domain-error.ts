@@ -45,14 +45,14 @@ export class DomainError extends Error {
     kind: ErrorKind,
     reason: string,
     message: string,
-    more: { fields?: readonly FieldError[]; retryAfter?: number; cause?: unknown } = {},
+    options: { fields?: readonly FieldError[]; retryAfter?: number; cause?: unknown } = {},
   ) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'DomainError'
     this.kind = kind
     this.reason = reason
-    this.fields = more.fields ?? []
-    this.retryAfter = more.retryAfter
+    this.fields = options.fields ?? []
+    this.retryAfter = options.retryAfter
   }
 }
 
@@ -65,9 +65,9 @@ const MAX_NAMES = 10
 
 /** Returns an error for invalid input with all invalid fields. */
 export function invalid(fields: readonly FieldError[], reason = 'INVALID_INPUT'): DomainError {
-  const named = fields.slice(0, MAX_NAMES).map(({ field }) => field)
-  const more = fields.length > MAX_NAMES ? ` and ${fields.length - MAX_NAMES} more` : ''
-  const message = fields.length === 1 ? `${named[0]}: ${fields[0]?.message}` : `bad fields: ${named.join(', ')}${more}`
+  const names = fields.slice(0, MAX_NAMES).map(({ field }) => field)
+  const suffix = fields.length > MAX_NAMES ? ` and ${fields.length - MAX_NAMES} more` : ''
+  const message = fields.length === 1 ? `${names[0]}: ${fields[0]?.message}` : `bad fields: ${names.join(', ')}${suffix}`
   return new DomainError('invalid', reason, message, { fields })
 }
 
@@ -81,6 +81,6 @@ export function requireValid(problems: readonly FieldError[]): void {
  * characters of the id. It omits an id that PostgreSQL could not store.
  */
 export function notFound(noun: string, id: string): DomainError {
-  const shown = id.isWellFormed() && !id.includes('\0') ? id.slice(0, 100).toWellFormed() : ''
-  return new DomainError('not_found', `${noun.replaceAll(' ', '_').toUpperCase()}_NOT_FOUND`, `no ${noun} ${shown}`.trimEnd())
+  const shownId = id.isWellFormed() && !id.includes('\0') ? id.slice(0, 100).toWellFormed() : ''
+  return new DomainError('not_found', `${noun.replaceAll(' ', '_').toUpperCase()}_NOT_FOUND`, `no ${noun} ${shownId}`.trimEnd())
 }

@@ -6,7 +6,7 @@ const maxUrlLength = 8192
 /** Allowed addresses, for messages. */
 export const ALLOWED_ADDRESS = 'a public address, or one in a network that the operator lists in VITASCOPE_SOURCE_ALLOW'
 
-/** Returns all problems that are visible in the URL itself, each as a sentence for its field. Empty if there are none. */
+/** Returns all problems that are visible in the URL itself, each as a sentence for its field. The list is empty if the URL is valid. */
 export function checkUrl(text: string, policy: SourcePolicy): readonly string[] {
   if (text.length > maxUrlLength) return [`must have at most ${maxUrlLength} characters`]
   // The URL parser would silently remove these characters, so the text would differ from the parsed URL.
@@ -34,8 +34,8 @@ function isForbiddenPort(port: string): boolean {
 }
 
 /**
- * The URL parser has already converted decimal, octal, hexadecimal, short and fullwidth notations of IPv4 to the
- * common one.
+ * Returns whether a host name or address is forbidden. The URL parser has already converted decimal, octal,
+ * hexadecimal, short and fullwidth notations of IPv4 to the common one.
  */
 function isForbiddenHost(host: string, policy: SourcePolicy): boolean {
   if (parseLiteral(host)) return isForbiddenAddress(host, policy)

@@ -17,26 +17,31 @@ const firstByteMs = 30_000
 const httpAgent = new HttpAgent({ keepAlive: false })
 const httpsAgent = new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 })
 
-/** A GET, or a POST if it has a body. */
-export interface Asked {
+/** Headers and body of a request. The request is a POST if it has a body, else a GET. */
+export interface RequestContent {
   headers: Readonly<Record<string, string>>
   body?: string
 }
 
 /**
  * Sends one request to one URL without following redirects. Checks the URL, resolves its name, checks every address,
- * and connects to a checked address, so no second look-up can lead to another address.
+ * and connects to a checked address, so no second look-up can return another address.
  */
-export async function checkedRequest(text: string, asked: Asked, policy: SourcePolicy, signal: AbortSignal): Promise<IncomingMessage> {
+export async function sendCheckedRequest(
+  text: string,
+  content: RequestContent,
+  policy: SourcePolicy,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   signal.throwIfAborted()
   const [problem] = checkUrl(text, policy)
   if (problem) throw new SourceError(4004, `the source or a redirect of it is not allowed: its URL ${problem}`)
   const url = new URL(text)
-  const addresses = await checkedAddresses(hostOf(url), policy, signal)
+  const addresses = await resolveAllowedAddresses(hostOf(url), policy, signal)
   let fault: unknown
   for (const address of addresses.slice(0, maxAddresses)) {
     try {
-      return await requestTo(address, url, asked, signal)
+      return await requestTo(address, url, content, signal)
     } catch (error) {
       signal.throwIfAborted()
       if (isSourceError(error)) throw error
@@ -51,9 +56,9 @@ export async function checkedRequest(text: string, asked: Asked, policy: SourceP
  * addresses is an attack. An internal name that does not exist causes the same error as a forbidden address, so that
  * no caller can discover hosts of this machine's network.
  */
-async function checkedAddresses(host: string, policy: SourcePolicy, signal: AbortSignal): Promise<readonly string[]> {
+async function resolveAllowedAddresses(host: string, policy: SourcePolicy, signal: AbortSignal): Promise<readonly string[]> {
   const isInternal = !parseLiteral(host) && isInternalName(host)
-  const addresses = parseLiteral(host) ? [host] : await resolved(host, { policy, isInternal }, signal)
+  const addresses = parseLiteral(host) ? [host] : await resolveHost(host, { policy, isInternal }, signal)
   if (addresses.length === 0 && !isInternal) throw noSuchHost(host)
   if (addresses.length === 0 || addresses.some((address) => isForbiddenAddress(address, policy))) {
     throw new SourceError(4004, `${host} must have ${ALLOWED_ADDRESS}`)
@@ -62,16 +67,16 @@ async function checkedAddresses(host: string, policy: SourcePolicy, signal: Abor
 }
 
 /** Resolves a host and stops waiting when the signal aborts, because not every look-up can be cancelled. */
-async function resolved(
+async function resolveHost(
   host: string,
   { policy, isInternal }: { policy: SourcePolicy; isInternal: boolean },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const left = Promise.withResolvers<never>()
-  const leave = () => left.reject(signal.reason)
-  signal.addEventListener('abort', leave, { once: true })
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await Promise.race([policy.resolve(host, signal), left.promise])
+    return await Promise.race([policy.resolve(host, signal), aborted.promise])
   } catch (error) {
     signal.throwIfAborted()
     const fault = networkFault(host, error)
@@ -79,11 +84,11 @@ async function resolved(
     if (isInternal && (!fault.transient || policy.allow.length === 0)) return []
     throw fault
   } finally {
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
-function requestTo(address: string, url: URL, { headers, body }: Asked, signal: AbortSignal): Promise<IncomingMessage> {
+function requestTo(address: string, url: URL, { headers, body }: RequestContent, signal: AbortSignal): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:'
   const host = hostOf(url)
   const options: RequestOptions & { servername?: string; rejectUnauthorized: boolean } = {

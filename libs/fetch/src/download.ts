@@ -11,8 +11,8 @@ import { isSourceError, SourceError } from './source-error.ts'
 export interface DownloadLimits extends BodyLimits {
   /** Time limit for all attempts together. */
   timeoutMs: number
-  /** 3 by default. */
-  tries?: number
+  /** Maximum number of attempts; 3 by default. */
+  maxAttempts?: number
   /** Delay before the second attempt in ms, doubled before each further one; 500 by default. */
   backoffMs?: number
 }
@@ -28,7 +28,7 @@ export interface DownloadOptions {
   onProgress?: (progress: { bytes: number; total: number | undefined }) => void
 }
 
-export interface Downloaded {
+export interface DownloadResult {
   bytes: number
   /** Lower-case hex. */
   sha256: string
@@ -36,7 +36,7 @@ export interface Downloaded {
   contentType: string
 }
 
-/** State of the written part. */
+/** The part of the source that is in the file. */
 interface Part {
   bytes: number
   total: number | undefined
@@ -45,11 +45,11 @@ interface Part {
 }
 
 /**
- * Downloads a source to a file, which is overwritten. After a cut it resumes if the source is unchanged, else it
- * restarts. After a failure no file is left.
+ * Downloads a source to a file, which is overwritten. After a broken connection it resumes if the source is unchanged, else it
+ * restarts. A failed download deletes the file.
  */
-export async function download(url: string, targetFile: string, options: DownloadOptions): Promise<Downloaded> {
-  const { tries = 3, backoffMs: minMs = 500 } = options.limits
+export async function download(url: string, targetFile: string, options: DownloadOptions): Promise<DownloadResult> {
+  const { maxAttempts = 3, backoffMs: minMs = 500 } = options.limits
   const deadline = performance.now() + options.limits.timeoutMs
   const part: Part = emptyPart()
   const file = await open(targetFile, 'w')
@@ -58,7 +58,7 @@ export async function download(url: string, targetFile: string, options: Downloa
       try {
         return await fetchRest(url, file, part, deadline, options)
       } catch (error) {
-        if (!isSourceError(error) || !error.transient || attempt >= tries) throw error
+        if (!isSourceError(error) || !error.transient || attempt >= maxAttempts) throw error
         const wait = backoffMs(attempt, { minMs, maxMs: options.limits.timeoutMs })
         if (performance.now() + wait >= deadline) throw error
         await delay(wait, undefined, options.signal ? { signal: options.signal } : {})
@@ -72,12 +72,12 @@ export async function download(url: string, targetFile: string, options: Downloa
   }
 }
 
-async function fetchRest(url: string, file: FileHandle, part: Part, deadline: number, options: DownloadOptions): Promise<Downloaded> {
+async function fetchRest(url: string, file: FileHandle, part: Part, deadline: number, options: DownloadOptions): Promise<DownloadResult> {
   const { policy, limits, signal, onProgress } = options
   const request: GuardedRequest = { policy, ...limits, timeoutMs: Math.max(1, deadline - performance.now()), ...(signal ? { signal } : {}) }
-  const result = await ask(url, part, request)
+  const result = await requestRest(url, part, request)
   try {
-    await begin(result, file, part, limits)
+    await prepareFile(result, file, part, limits)
     for await (const chunk of result.body as AsyncIterable<Buffer>) {
       if (part.bytes + chunk.length > limits.maxBytes) throw tooLarge(limits.maxBytes)
       await writeAll(file, chunk, part.bytes)
@@ -92,7 +92,7 @@ async function fetchRest(url: string, file: FileHandle, part: Part, deadline: nu
   return { bytes: part.bytes, sha256: part.hash.digest('hex'), contentType: result.headers['content-type'] ?? '' }
 }
 
-async function ask(url: string, part: Part, request: GuardedRequest): Promise<GuardedResponse> {
+async function requestRest(url: string, part: Part, request: GuardedRequest): Promise<GuardedResponse> {
   if (part.bytes === 0 || part.validator === undefined) return guardedGet(url, request)
   try {
     return await guardedGet(url, { ...request, from: { start: part.bytes, ifRange: part.validator } })
@@ -102,8 +102,11 @@ async function ask(url: string, part: Part, request: GuardedRequest): Promise<Gu
   }
 }
 
-/** A 206 response must continue exactly at the end of the file and be of the same version. A 200 response restarts. */
-async function begin({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
+/**
+ * Prepares the file for the body of a response. A 206 response must continue exactly at the end of the file and be of
+ * the same version, else this throws. A 200 response restarts.
+ */
+async function prepareFile({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
   const validator = validatorOf(headers)
   if (status === 206) {
     const range = contentRangeOf(headers)
@@ -127,8 +130,8 @@ function changed(part: Part): SourceError {
 }
 
 async function writeAll(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < chunk.length; ) {
-    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, position + done)
-    done += bytesWritten
+  for (let written = 0; written < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, written, chunk.length - written, position + written)
+    written += bytesWritten
   }
 }

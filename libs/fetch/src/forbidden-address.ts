@@ -4,7 +4,7 @@ import type { SourcePolicy } from './policy.ts'
 
 /**
  * Returns whether an address is not public and not allowed by the policy. A text that is not an address is forbidden
- * too. IPv4 is public unless listed. IPv6 is public only within 2000::/3, except some networks that lead elsewhere;
+ * too. IPv4 is public unless listed. IPv6 is public only within 2000::/3, except some networks that are tunnels or have a special use;
  * mapped, compatible, NAT64 and local addresses are outside of it.
  */
 export function isForbiddenAddress(text: string, policy: SourcePolicy): boolean {

@@ -17,7 +17,7 @@ export interface BodyLimits {
 const checksPerWindow = 10
 
 /**
- * Returns the body of a response with limits applied. It ends complete, or fails with a `SourceError` or the signal's
+ * Returns the body of a response with limits applied. The body ends after its last byte, or fails with a `SourceError` or the signal's
  * reason.
  */
 export function guardedBody(result: IncomingMessage, host: string, limits: BodyLimits, signal: AbortSignal): Readable {
@@ -62,15 +62,15 @@ function watchRate(body: Transform, count: () => number, host: string, { minByte
   if (minBytesPerSecond <= 0) return () => {}
   const tickMs = Math.ceil(rateWindowMs / checksPerWindow)
   let ticks = 0
-  let before = 0
+  let bytesBefore = 0
   const timer = setInterval(() => {
     // While the reader's buffer is full, no data can arrive.
     if (body.readableLength >= body.readableHighWaterMark) return
     if (++ticks < checksPerWindow) return
-    const rate = ((count() - before) * 1000) / rateWindowMs
+    const rate = ((count() - bytesBefore) * 1000) / rateWindowMs
     if (rate < minBytesPerSecond) body.destroy(new SourceError(4001, `${host} sends less than ${minBytesPerSecond} bytes a second`))
     ticks = 0
-    before = count()
+    bytesBefore = count()
   }, tickMs)
   return () => clearInterval(timer)
 }

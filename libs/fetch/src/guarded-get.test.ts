@@ -260,7 +260,7 @@ describe('responses', () => {
       code: 4001,
       status,
       transient,
-      message: `127.0.0.1 answered with status ${status}`,
+      message: `127.0.0.1 responded with status ${status}`,
     })
   })
 

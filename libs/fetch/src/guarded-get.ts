@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { checkedRequest } from './checked-request.ts'
+import { sendCheckedRequest } from './checked-request.ts'
 import { type BodyLimits, guardedBody, tooLarge } from './guarded-body.ts'
 import type { SourcePolicy } from './policy.ts'
 import { announcedBytes } from './response-headers.ts'
@@ -8,7 +8,7 @@ import { SourceError } from './source-error.ts'
 
 export interface GuardedRequest extends BodyLimits {
   policy: SourcePolicy
-  /** Time limit for everything, redirects and body included. */
+  /** Time limit for the request, its redirects and the body. */
   timeoutMs: number
   /** Requests the bytes from this position on, if the source still matches `ifRange` (an ETag or a date). */
   from?: { start: number; ifRange: string }
@@ -27,8 +27,8 @@ export interface GuardedResponse {
 
 const maxRedirects = 5
 const redirects = [301, 302, 303, 307, 308]
-// Statuses after which a retry may succeed.
-const passing = [408, 425, 429, 500, 502, 503, 504]
+// Statuses of temporary errors, after which a retry may succeed.
+const transientStatuses = [408, 425, 429, 500, 502, 503, 504]
 
 /**
  * GETs a URL that a caller provided: http or https, at a public address or one that the policy allows. Every redirect
@@ -36,12 +36,12 @@ const passing = [408, 425, 429, 500, 502, 503, 504]
  */
 export async function guardedGet(url: string, request: GuardedRequest): Promise<GuardedResponse> {
   const timeout = new AbortController()
-  const late = () => timeout.abort(new SourceError(4001, `the source took longer than ${Math.ceil(request.timeoutMs / 1000)} seconds`))
-  const timer = setTimeout(late, request.timeoutMs)
+  const onTimeout = () => timeout.abort(new SourceError(4001, `the source took longer than ${Math.ceil(request.timeoutMs / 1000)} seconds`))
+  const timer = setTimeout(onTimeout, request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout.signal]) : timeout.signal
   try {
     const { result, finalUrl } = await followRedirects(url, request, signal)
-    const body = takeBody(result, new URL(finalUrl).hostname, request, signal)
+    const body = checkedBody(result, new URL(finalUrl).hostname, request, signal)
     body.once('close', () => clearTimeout(timer))
     return { status: result.statusCode ?? 0, headers: result.headers, body, finalUrl }
   } catch (error) {
@@ -53,7 +53,7 @@ export async function guardedGet(url: string, request: GuardedRequest): Promise<
 async function followRedirects(url: string, request: GuardedRequest, signal: AbortSignal) {
   let finalUrl = url
   for (let hops = 0; hops <= maxRedirects; hops++) {
-    const result = await checkedRequest(finalUrl, { headers: headersOf(request) }, request.policy, signal)
+    const result = await sendCheckedRequest(finalUrl, { headers: headersOf(request) }, request.policy, signal)
     if (!redirects.includes(result.statusCode ?? 0)) return { result, finalUrl }
     result.destroy()
     const { location } = result.headers
@@ -71,11 +71,11 @@ function headersOf({ from }: GuardedRequest): Record<string, string> {
   return from ? { ...headers, range: `bytes=${from.start}-`, 'if-range': from.ifRange } : headers
 }
 
-function takeBody(result: IncomingMessage, host: string, request: GuardedRequest, signal: AbortSignal): Readable {
+function checkedBody(result: IncomingMessage, host: string, request: GuardedRequest, signal: AbortSignal): Readable {
   try {
     const status = result.statusCode ?? 0
     if (status !== 200 && !(status === 206 && request.from)) {
-      throw new SourceError(4001, `${host} answered with status ${status}`, { status, transient: passing.includes(status) })
+      throw new SourceError(4001, `${host} responded with status ${status}`, { status, transient: transientStatuses.includes(status) })
     }
     const encoding = result.headers['content-encoding'] ?? 'identity'
     // A compressed body could expand to terabytes.

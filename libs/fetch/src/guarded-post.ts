@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { checkedRequest } from './checked-request.ts'
+import { sendCheckedRequest } from './checked-request.ts'
 import type { SourcePolicy } from './policy.ts'
 import { SourceError } from './source-error.ts'
 
@@ -7,13 +7,13 @@ export interface GuardedPost {
   policy: SourcePolicy
   headers: Readonly<Record<string, string>>
   body: string
-  /** Time limit for everything. */
+  /** Time limit for the request and its response. */
   timeoutMs: number
   signal?: AbortSignal
 }
 
 /** Maximum bytes of the response body that are read, so that the receiver is not cut off while it sends. */
-const answerBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 
 /**
  * POSTs a small body to a URL that a caller provided: http or https, at a public address or one that the policy
@@ -22,12 +22,12 @@ const answerBytes = 64 * 1024
  */
 export async function guardedPost(url: string, { policy, headers, body, timeoutMs, signal }: GuardedPost): Promise<{ status: number }> {
   const timeout = new AbortController()
-  const late = () => timeout.abort(new SourceError(4001, `there was no response within ${Math.ceil(timeoutMs / 1000)} seconds`))
-  const timer = setTimeout(late, timeoutMs)
-  const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
+  const onTimeout = () => timeout.abort(new SourceError(4001, `there was no response within ${Math.ceil(timeoutMs / 1000)} seconds`))
+  const timer = setTimeout(onTimeout, timeoutMs)
+  const anySignal = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
   try {
-    const asked = { headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Vitascope', ...headers }, body }
-    const result = await checkedRequest(url, asked, policy, either)
+    const content = { headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Vitascope', ...headers }, body }
+    const result = await sendCheckedRequest(url, content, policy, anySignal)
     await ignoreBody(result)
     return { status: result.statusCode ?? 0 }
   } finally {
@@ -41,7 +41,7 @@ function ignoreBody(result: IncomingMessage): Promise<void> {
     let bytes = 0
     result.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > answerBytes) result.destroy()
+      if (bytes > maxResponseBytes) result.destroy()
     })
     result.on('error', () => {})
     result.once('close', resolve)

@@ -1,7 +1,7 @@
 /** Problems that are visible in a URL itself, for field errors. */
 export { checkUrl } from './check-url.ts'
 /** Download to a file: resumed after a cut, hashed, with limits. */
-export { type Downloaded, type DownloadLimits, type DownloadOptions, download } from './download.ts'
+export { type DownloadLimits, type DownloadOptions, type DownloadResult, download } from './download.ts'
 /** Addresses that must not be called. */
 export { isForbiddenAddress } from './forbidden-address.ts'
 export type { BodyLimits } from './guarded-body.ts'

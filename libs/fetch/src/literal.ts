@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Parses common notations only. Returns undefined for other notations that Node or a resolver would accept as an
+ * Parses an IP address in its common notations only. Returns undefined for other notations that Node or a resolver would accept as an
  * address.
  */
 export function parseLiteral(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type Resolve, resolveName } from './resolve-name.ts'
 
-/** Addresses that may be called, and the name resolution. */
+/** Policy of requests to URLs of callers: the allowed addresses, and the name resolution. */
 export interface SourcePolicy {
   /** Non-public networks that may be called. */
   allow: readonly Network[]
@@ -21,12 +21,15 @@ export function sourcePolicy({ allow = [], resolve = resolveName }: { allow?: re
 
 /** Returns the problem of a CIDR range or address of the allow list, or undefined if it is valid. */
 export function checkNetwork(text: string): string | undefined {
-  const [address = '', bits, ...rest] = text.split('/')
+  const [address = '', bits, ...extraParts] = text.split('/')
   const family = isIP(address)
   const max = family === 4 ? 32 : 128
-  const fine =
-    family !== 0 && !address.includes('%') && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= max))
-  return fine ? undefined : 'must be a network such as 192.0.2.0/24 or fd00::/8'
+  const isValid =
+    family !== 0 &&
+    !address.includes('%') &&
+    extraParts.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= max))
+  return isValid ? undefined : 'must be a network such as 192.0.2.0/24 or fd00::/8'
 }
 
 function parseNetwork(text: string): Network {

@@ -6,26 +6,26 @@ import { parseLiteral } from './literal.ts'
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>
 
 /** Timeout of one query to one name server; each query is attempted three times. */
-const QUESTION_MS = 2_000
+const QUERY_TIMEOUT_MS = 2_000
 const HOSTS_FILE = '/etc/hosts'
 
 /**
  * Resolves a name by the hosts file, else by DNS. Only single-label names, which the local network completes, use the
- * system's resolver (getaddrinfo). That one occupies one of libuv's few threads until it ends and cannot be
+ * system's resolver (getaddrinfo). That resolver occupies one of libuv's few threads until it ends and cannot be
  * cancelled, so names with an unresponsive name server would block all other look-ups.
  */
 export async function resolveName(host: string, signal: AbortSignal, hostsFile = HOSTS_FILE): Promise<readonly string[]> {
   const name = host.replace(/\.$/, '').toLowerCase()
-  const listed = listedAddresses(await readFile(hostsFile, 'utf8').catch(() => ''), name)
-  if (listed.length > 0) return listed
+  const fromHostsFile = addressesInHosts(await readFile(hostsFile, 'utf8').catch(() => ''), name)
+  if (fromHostsFile.length > 0) return fromHostsFile
   if (!name.includes('.')) return (await lookup(name, { all: true, order: 'verbatim' })).map(({ address }) => address)
-  return askNameServers(name, signal)
+  return queryNameServers(name, signal)
 }
 
 /** Queries the name servers. There is no limit on concurrent queries, since they occupy no thread. */
-async function askNameServers(name: string, signal: AbortSignal): Promise<readonly string[]> {
+async function queryNameServers(name: string, signal: AbortSignal): Promise<readonly string[]> {
   // A new resolver uses the current name servers, and `cancel` affects only its own queries.
-  const resolver = new Resolver({ timeout: QUESTION_MS, tries: 3 })
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: 3 })
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -40,8 +40,8 @@ async function askNameServers(name: string, signal: AbortSignal): Promise<readon
   }
 }
 
-/** Reads hosts(5): an address followed by its names; `#` starts a comment. */
-function listedAddresses(hosts: string, name: string): string[] {
+/** Returns the addresses of a name in a file in the format of hosts(5). */
+function addressesInHosts(hosts: string, name: string): string[] {
   return hosts.split('\n').flatMap((line) => {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)
     return parseLiteral(address) && names.includes(name) ? [address] : []

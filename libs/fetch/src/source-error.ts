@@ -7,7 +7,7 @@
  */
 export type SourceErrorCode = 4001 | 4003 | 4004
 
-/** A fault of the source. The message is a sentence for the caller. It contains nothing of the URL but the host name. */
+/** A fault of the source. The message is a sentence for the caller. It contains only the host name of the URL. */
 export class SourceError extends Error {
   readonly code: SourceErrorCode
   /** HTTP status of the response, if there was one. */
@@ -15,12 +15,12 @@ export class SourceError extends Error {
   /** True if an early retry may succeed. */
   readonly transient: boolean
 
-  constructor(code: SourceErrorCode, message: string, more: { status?: number; transient?: boolean; cause?: unknown } = {}) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+  constructor(code: SourceErrorCode, message: string, options: { status?: number; transient?: boolean; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'SourceError'
     this.code = code
-    this.status = more.status
-    this.transient = more.transient ?? false
+    this.status = options.status
+    this.transient = options.transient ?? false
   }
 }
 

@@ -1,8 +1,8 @@
 export {
+  canSee,
   foreignOrganisation,
   isSystem,
   keyRequired,
-  maySee,
   organisationFor,
   requireAuthenticated,
   requireService,

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { Principal, UserKind } from '@vitascope/grpc'
 import {
+  canSee,
   isSystem,
-  maySee,
   organisationFor,
   requireAuthenticated,
   requireService,
@@ -74,6 +74,6 @@ test('a user acts for its own organisation, a system user for the one that it na
 })
 
 test('an organisation is visible to its users, system users and services', () => {
-  expect(outcomes((caller) => maySee(caller, '3'))).toEqual({ guest: false, service: true, uploader: true, standard: true, system: true })
-  expect(outcomes((caller) => maySee(caller, '4'))).toEqual({ guest: false, service: true, uploader: false, standard: false, system: true })
+  expect(outcomes((caller) => canSee(caller, '3'))).toEqual({ guest: false, service: true, uploader: true, standard: true, system: true })
+  expect(outcomes((caller) => canSee(caller, '4'))).toEqual({ guest: false, service: true, uploader: false, standard: false, system: true })
 })

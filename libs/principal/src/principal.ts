@@ -49,19 +49,19 @@ export function scopeOf(principal: Principal): Scope {
 }
 
 /**
- * Returns the organisation to act for: the named one, or the caller's own if the name is empty.
- * Returns undefined if a system user names none. Throws FOREIGN_ORGANISATION if a user names
- * another organisation.
+ * Returns the organisation to act for: the requested one, or the caller's own if the requested
+ * id is empty. Returns undefined if a system user requests none. Throws FOREIGN_ORGANISATION if a
+ * user requests another organisation.
  */
-export function organisationFor(principal: Principal, named: string): string | undefined {
+export function organisationFor(principal: Principal, requestedId: string): string | undefined {
   const user = requireUser(principal)
-  if (user.userType === 'system') return named === '' ? undefined : named
-  if (named !== '' && named !== user.organisationId) throw foreignOrganisation()
+  if (user.userType === 'system') return requestedId === '' ? undefined : requestedId
+  if (requestedId !== '' && requestedId !== user.organisationId) throw foreignOrganisation()
   return user.organisationId
 }
 
-/** Returns whether a caller may see what belongs to an organisation. Services may see everything. */
-export function maySee(principal: Principal, organisationId: string): boolean {
+/** Returns whether a caller may see the records of an organisation. Services may see all records. */
+export function canSee(principal: Principal, organisationId: string): boolean {
   return isSystem(principal) || (principal.kind === 'user' && principal.organisationId === organisationId)
 }
 
@@ -69,12 +69,12 @@ export function keyRequired(): DomainError {
   return new DomainError('unauthenticated', 'KEY_REQUIRED', 'an API key is required')
 }
 
-/** The error for another organisation. It is the same whether or not that organisation exists. */
+/** Returns the error for another organisation. It is the same whether or not that organisation exists. */
 export function foreignOrganisation(): DomainError {
   return new DomainError('forbidden', 'FOREIGN_ORGANISATION', 'the organisation is not the one of your key')
 }
 
-/** The error for what only system users may do. */
+/** Returns the error for an operation that only system users may call. */
 export function systemOnly(): DomainError {
   return new DomainError('forbidden', 'SYSTEM_ONLY', 'only system users may do this')
 }

@@ -3,23 +3,23 @@ import { createLogger, type Logger } from '@vitascope/telemetry'
 
 /** A started service. `stop` accepts no new work, finishes running work, and closes what the service opened. */
 export interface RunningService {
-  /** Running work has `drainMs` to finish; without it, a few seconds. */
+  /** Stops the service. Running work has `drainMs` to finish. The default is a few seconds. */
   stop(drainMs?: number): Promise<void>
   /** For a service that can end by itself: resolves to the exit code after everything is closed, also after `stop`. */
   ended?: Promise<number>
 }
 
-/** Maximum time for a stop. `npm start` as a whole has 10 s. */
+/** Maximum time for a stop. All of `npm start` has 10 s. */
 const STOP_LIMIT_MS = 8_000
-/** Additional time to write and close things after all work has ended. */
+/** Additional time to write and close files and connections after all work has ended. */
 const CLOSING_MS = 5_000
 
 /** Runs one service as this process until a signal, the end of its supervisor, or an uncaught error. */
 export async function runProcess(service: string, start: (log: Logger) => Promise<RunningService>): Promise<void> {
   const level = readLogLevel(process.env)
   const log = createLogger({ service, ...(level !== undefined && { level }) })
-  const fail = (what: string) => (error: unknown) => {
-    log.fatal({ err: error }, what)
+  const fail = (message: string) => (error: unknown) => {
+    log.fatal({ err: error }, message)
     process.exit(1)
   }
   process.on('uncaughtException', fail('uncaught exception'))
@@ -60,7 +60,7 @@ export async function runProcess(service: string, start: (log: Logger) => Promis
   await running?.ended?.then((code) => process.exit(code), fail('an error while stopping'))
 }
 
-/** Reads the settings of every process other than its own, for the settings reference. */
+/** Reads the settings that every process has, for the settings reference. */
 export function readProcessSettings(env: NodeJS.ProcessEnv): void {
   readLogLevel(env)
   readDrain(env)
@@ -73,7 +73,7 @@ function readLogLevel(env: NodeJS.ProcessEnv): string | undefined {
   })
 }
 
-/** Reads `VITASCOPE_DRAIN_SECONDS` in ms. Undefined if it is not set; then the service decides. */
+/** Reads `VITASCOPE_DRAIN_SECONDS` in ms. Returns undefined if it is not set. The service then uses its own default. */
 function readDrain(env: NodeJS.ProcessEnv): number | undefined {
   const read = readEnvironment(env)
   const seconds = read.int('VITASCOPE_DRAIN_SECONDS', {

@@ -46,53 +46,55 @@ const CHECK_MS = 500
 /** Seconds of grace that a transfer must have lost before it can be displaced. */
 const SLOW_SECONDS = 1
 
-interface Counted extends Transfer {
+interface CountedTransfer extends Transfer {
+  /** Credit in seconds. */
   credit: number
-  seen: number
+  /** Bytes at the last check. */
+  lastBytes: number
 }
 
 export function createTransferLimiter(
   bounds: TransferBounds,
   { onCut = () => {} }: { onCut?: (reason: CutReason) => void } = {},
 ): TransferLimiter {
-  const all = new Set<Counted>()
-  const clients = new Map<string, Set<Counted>>()
+  const transfers = new Set<CountedTransfer>()
+  const clients = new Map<string, Set<CountedTransfer>>()
   let timer: NodeJS.Timeout | undefined
   let checkedAt = 0
 
-  const end = (one: Counted) => {
-    if (!all.delete(one)) return
-    const own = clients.get(one.client)
-    own?.delete(one)
-    if (own?.size === 0) clients.delete(one.client)
-    if (all.size > 0) return
+  const end = (transfer: CountedTransfer) => {
+    if (!transfers.delete(transfer)) return
+    const ofClient = clients.get(transfer.client)
+    ofClient?.delete(transfer)
+    if (ofClient?.size === 0) clients.delete(transfer.client)
+    if (transfers.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
-  const cut = (one: Counted, reason: CutReason) => {
-    end(one)
+  const cut = (transfer: CountedTransfer, reason: CutReason) => {
+    end(transfer)
     onCut(reason)
-    one.cut(reason)
+    transfer.cut(reason)
   }
   const check = () => {
     const now = performance.now()
     const seconds = (now - checkedAt) / 1_000
     checkedAt = now
-    for (const one of all) {
-      charge(one, seconds)
-      if (one.credit <= 0) cut(one, 'too_slow')
+    for (const transfer of transfers) {
+      charge(transfer, seconds)
+      if (transfer.credit <= 0) cut(transfer, 'too_slow')
     }
   }
-  const charge = (one: Counted, seconds: number) => {
-    const bytes = one.bytes()
-    const earned = (bytes - one.seen) / bounds.minBytesPerSecond
-    one.seen = bytes
-    one.credit = Math.min(bounds.maxCreditSeconds, one.credit + earned - (one.isWaitingForClient() ? seconds : 0))
+  const charge = (transfer: CountedTransfer, seconds: number) => {
+    const bytes = transfer.bytes()
+    const earned = (bytes - transfer.lastBytes) / bounds.minBytesPerSecond
+    transfer.lastBytes = bytes
+    transfer.credit = Math.min(bounds.maxCreditSeconds, transfer.credit + earned - (transfer.isWaitingForClient() ? seconds : 0))
   }
   /** Cuts the slowest of these transfers. Returns false if none of them is slow. */
-  const displaceSlowest = (among: Iterable<Counted>): boolean => {
-    let slowest: Counted | undefined
-    for (const one of among) if (slowest === undefined || one.credit < slowest.credit) slowest = one
+  const displaceSlowest = (candidates: Iterable<CountedTransfer>): boolean => {
+    let slowest: CountedTransfer | undefined
+    for (const candidate of candidates) if (slowest === undefined || candidate.credit < slowest.credit) slowest = candidate
     if (slowest === undefined || slowest.credit > bounds.graceSeconds - SLOW_SECONDS) return false
     cut(slowest, 'displaced')
     return true
@@ -100,31 +102,31 @@ export function createTransferLimiter(
 
   return {
     begin(transfer) {
-      const own = clients.get(transfer.client) ?? new Set()
-      if (own.size >= bounds.maxPerClient && !displaceSlowest(own)) {
-        const sentence = `your address has ${own.size} active transfers, and more are rejected: wait until one has ended`
+      const ofClient = clients.get(transfer.client) ?? new Set()
+      if (ofClient.size >= bounds.maxPerClient && !displaceSlowest(ofClient)) {
+        const sentence = `your address has ${ofClient.size} active transfers, and more are rejected: wait until one has ended`
         throw new DomainError('exhausted', 'TOO_MANY_AT_ONCE', sentence, { retryAfter: 1 })
       }
-      if (all.size >= bounds.maxTotal && !displaceSlowest(all)) {
+      if (transfers.size >= bounds.maxTotal && !displaceSlowest(transfers)) {
         throw new DomainError('unavailable', 'OVERLOADED', 'too many transfers are active; try again', { retryAfter: 1 })
       }
-      const one: Counted = {
+      const added: CountedTransfer = {
         client: transfer.client,
         bytes: () => transfer.bytes(),
         isWaitingForClient: () => transfer.isWaitingForClient(),
         cut: (reason) => transfer.cut(reason),
         credit: bounds.graceSeconds,
-        seen: transfer.bytes(),
+        lastBytes: transfer.bytes(),
       }
-      all.add(one)
+      transfers.add(added)
       // The set of a client is deleted when its last transfer ends, which the displacement above can cause.
-      clients.set(one.client, (clients.get(one.client) ?? new Set()).add(one))
+      clients.set(added.client, (clients.get(added.client) ?? new Set()).add(added))
       if (timer === undefined) {
         checkedAt = performance.now()
         timer = setInterval(check, CHECK_MS).unref()
       }
-      return () => end(one)
+      return () => end(added)
     },
-    size: () => all.size,
+    size: () => transfers.size,
   }
 }

@@ -91,8 +91,8 @@ describe('a stale holder', () => {
     await release(stale)
     const fresh = await leased()
     await complete(fresh)
-    expect(await db.transaction((tx) => queue.completedBy(tx, fresh))).toBe(true)
-    expect(await db.transaction((tx) => queue.completedBy(tx, stale))).toBe(false)
+    expect(await db.transaction((tx) => queue.isCompletedBy(tx, fresh))).toBe(true)
+    expect(await db.transaction((tx) => queue.isCompletedBy(tx, stale))).toBe(false)
   })
 })
 
@@ -185,15 +185,15 @@ describe('the queue', () => {
     const low = await send({ kind: 'sound', priority: -1 })
     const call = async (more: Partial<LeaseRequest>) =>
       (await queue.lease({ kinds: ['sound'], holder: 'w1', leaseMs: 30_000, ...more }, never))?.itemId
-    const way = { priority: 0, kinds: ['sound', 'encode'] }
+    const yieldTo = { priority: 0, kinds: ['sound', 'encode'] }
     expect(await call({ minPriority: 0 })).toBeUndefined()
     await send({ priority: 0 })
-    expect(await call({ way })).toBeUndefined()
+    expect(await call({ yieldTo })).toBeUndefined()
     const held = await leased()
     await retry(held, 60_000)
-    expect(await call({ way })).toBe(low)
+    expect(await call({ yieldTo })).toBe(low)
     const normal = await send({ kind: 'sound', priority: 0 })
-    expect(await call({ minPriority: 0, way })).toBe(normal)
+    expect(await call({ minPriority: 0, yieldTo })).toBe(normal)
   })
   test('leases every item to exactly one of many concurrent callers', async () => {
     for (let i = 0; i < 20; i++) await send()
@@ -332,5 +332,5 @@ test('returns the items of each holder', async () => {
   await send()
   const held = await leased('w1')
   await leased('w2')
-  expect(await queue.heldBy(['w1', 'w3'])).toEqual([held])
+  expect(await queue.findLeasedBy(['w1', 'w3'])).toEqual([held])
 })

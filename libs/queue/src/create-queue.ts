@@ -21,11 +21,11 @@ const LEASED_COLUMNS = 'item_id, fence, key, kind, group_key, payload, holder'
 /** Creates a queue on the table `work_item` of the service's own schema. */
 export function createQueue(db: Db): Queue {
   const waiting = createWaiting()
-  const back = async (tx: Transaction, { itemId, fence }: Lease, delayMs: number, only = '') => {
+  const returnToQueue = async (tx: Transaction, { itemId, fence }: Lease, delayMs: number, condition = '') => {
     const rows = await tx.query(
       `update work_item set state = 'waiting', holder = null, request_id = null, lease_ms = null, lease_end = null,
          due_time = now() + $3::int * interval '1 millisecond'
-       where item_id = $1 and fence = $2 and state = 'leased' ${only} returning 1`,
+       where item_id = $1 and fence = $2 and state = 'leased' ${condition} returning 1`,
       [itemId, fence, delayMs],
     )
     tx.afterCommit(waiting.wake)
@@ -50,13 +50,13 @@ export function createQueue(db: Db): Queue {
       )
       return rows.length === 1
     },
-    async completedBy(tx, { itemId, fence }) {
+    async isCompletedBy(tx, { itemId, fence }) {
       const rows = await tx.query(`select 1 from work_item where item_id = $1 and fence = $2 and state = 'done'`, [itemId, fence])
       return rows.length === 1
     },
-    retry: back,
-    release: (tx, held) => back(tx, held, 0),
-    rescue: (tx, held, delayMs) => back(tx, held, delayMs, 'and lease_end < now()'),
+    retry: returnToQueue,
+    release: (tx, lease) => returnToQueue(tx, lease, 0),
+    rescue: (tx, lease, delayMs) => returnToQueue(tx, lease, delayMs, 'and lease_end < now()'),
     raise: (tx, key, change) => raise(tx, key, change, waiting),
     cancel: async (tx, key) => (await tx.query('delete from work_item where key = $1 returning 1', [key])).length,
     async find(itemId) {
@@ -71,7 +71,7 @@ export function createQueue(db: Db): Queue {
       return rows.map(toItem)
     },
     leasedByRequest: (holder, requestId) => leasedByRequest(db.query, holder, requestId),
-    async heldBy(holders) {
+    async findLeasedBy(holders) {
       const rows = await db.query<Row>(`select ${LEASED_COLUMNS} from work_item where state = 'leased' and holder = any($1)`, [holders])
       return rows.map(toItem)
     },
@@ -93,9 +93,10 @@ export function createQueue(db: Db): Queue {
 }
 
 /**
- * Start-time fair queueing: `turn` is the sum of the costs that the group was served before the item. A group that
- * was idle starts at the turn of the first queued item; a group with items continues after the cost of its last one.
- * So a group with a thousand items and a group with one share by planned work. Each priority is a separate queue:
+ * Adds an item and returns its id. The order is start-time fair queueing: `turn` is the sum of the costs of the items of
+ * the group that were served before. A group that was idle starts at the turn of the first queued item. A group with
+ * items continues after the cost of its last one.
+ * So a group with a thousand items and a group with one item share by planned work. Each priority is a separate queue:
  * items of a lower priority use no turns of a higher one.
  */
 async function send(
@@ -117,26 +118,26 @@ async function send(
   return row.item_id
 }
 
-/** Current turn of a kind and priority; parameters $2 and $4. */
+/** SQL of the current turn of a kind and priority. Its parameters are $2 and $4. */
 const FRONT = `coalesce(
   (select min(turn) from work_item where kind = $2 and priority = $4 and state = 'waiting'),
   (select max(turn) from work_item where kind = $2 and priority = $4 and state = 'leased'),
   0)`
 
 /**
- * Recomputes the turns of the raised items and of the waiting items of their groups, in the order in which they were
- * sent.
+ * Raises the priority of the items of a key. Recomputes the turns of the raised items and of the waiting items of their
+ * groups, in the order in which they were sent. Returns the number of raised items.
  */
 async function raise(tx: Transaction, key: string, { below, by }: { below: number; by: number }, waiting: Waiting): Promise<number> {
-  const lines = await tx.query<{ kind: string; group_key: string; priority: number }>(
+  const queues = await tx.query<{ kind: string; group_key: string; priority: number }>(
     `select distinct kind, group_key, priority from work_item
      where key = $1 and priority < $2 and state in ('waiting', 'leased') order by 1, 2, 3`,
     [key, below],
   )
   let raised = 0
-  for (const { kind, group_key: group, priority } of lines) {
+  for (const { kind, group_key: group, priority } of queues) {
     const target = priority + by
-    const [place] = await tx.query<{ turn: string }>(
+    const [front] = await tx.query<{ turn: string }>(
       `select coalesce((select min(turn) from work_item where kind = $2 and group_key = $3 and priority = $4 and state = 'waiting'),
          ${FRONT}) + $1::bigint as turn`,
       [0, kind, group, target],
@@ -144,16 +145,16 @@ async function raise(tx: Transaction, key: string, { below, by }: { below: numbe
     const rows = await tx.query(
       `update work_item set priority = $4, turn = $5
        where key = $1 and kind = $2 and priority = $3 and state in ('waiting', 'leased') returning 1`,
-      [key, kind, priority, target, place?.turn ?? 0],
+      [key, kind, priority, target, front?.turn ?? 0],
     )
     raised += rows.length
     await tx.query(
-      `update work_item w set turn = line.turn from (
+      `update work_item w set turn = reordered.turn from (
          select item_id, $4::bigint + coalesce(
            sum(cost) over (order by item_id rows between unbounded preceding and 1 preceding), 0)::bigint as turn
-         from work_item where kind = $1 and group_key = $2 and priority = $3 and state = 'waiting') line
-       where w.item_id = line.item_id and w.turn <> line.turn`,
-      [kind, group, target, place?.turn ?? 0],
+         from work_item where kind = $1 and group_key = $2 and priority = $3 and state = 'waiting') reordered
+       where w.item_id = reordered.item_id and w.turn <> reordered.turn`,
+      [kind, group, target, front?.turn ?? 0],
     )
   }
   tx.afterCommit(waiting.wake)
@@ -162,15 +163,15 @@ async function raise(tx: Transaction, key: string, { below, by }: { below: numbe
 
 async function lease(query: Query, request: LeaseRequest, waiting: Waiting, signal: AbortSignal): Promise<LeasedItem | undefined> {
   // The wait is not part of a lease, so the local monotonic clock is sufficient.
-  const until = performance.now() + (request.waitMs ?? 0)
-  const held = request.requestId === undefined ? undefined : await leasedByRequest(query, request.holder, request.requestId)
-  if (held) return held
+  const deadline = performance.now() + (request.waitMs ?? 0)
+  const leased = request.requestId === undefined ? undefined : await leasedByRequest(query, request.holder, request.requestId)
+  if (leased) return leased
   for (;;) {
     signal.throwIfAborted()
     const item = await leaseNow(query, request)
-    const left = until - performance.now()
-    if (item || left <= 0) return item
-    await waiting.pause(left, signal)
+    const remainingMs = deadline - performance.now()
+    if (item || remainingMs <= 0) return item
+    await waiting.pause(remainingMs, signal)
   }
 }
 
@@ -179,18 +180,18 @@ async function lease(query: Query, request: LeaseRequest, waiting: Waiting, sign
  * behind it, so an item that is due now would not count as due.
  */
 const IS_DUE = 'due_time <= now()::timestamptz(3)'
-/** Condition and order of the items that a request may get; parameters of `leaseNow`. */
-const LINE = `state = 'waiting' and kind = any($1) and ${IS_DUE} and ($6::bigint is null or item_id = $6)
+/** Condition on the items that a request may lease. Its parameters are those of `leaseNow`. */
+const CANDIDATES = `state = 'waiting' and kind = any($1) and ${IS_DUE} and ($6::bigint is null or item_id = $6)
   and ($10::text is null or key = $10)
   and ($7::int is null or priority >= $7) and ($8::int is null or priority >= $8 or not exists (
     select from work_item where state = 'waiting' and kind = any($9) and priority >= $8 and ${IS_DUE}))`
-const IN_LINE = 'order by priority desc, turn, item_id limit 1'
+const FIRST_IN_ORDER = 'order by priority desc, turn, item_id limit 1'
 
 /**
  * If the first item needs more resources than the worker has, this records since when it is skipped. After
  * `SKIPPED_SECONDS` no weighted item is leased before it.
  */
-const SKIPPING = `with head as (select item_id, weight, skipped_time from work_item where ${LINE} ${IN_LINE}),
+const RECORD_SKIPPED = `with head as (select item_id, weight, skipped_time from work_item where ${CANDIDATES} ${FIRST_IN_ORDER}),
   skipped as (update work_item set skipped_time = now() where item_id = (
     select w.item_id from work_item w join head h on w.item_id = h.item_id and h.weight > $5
     where w.state = 'waiting' and w.skipped_time is null for update of w skip locked))`
@@ -198,14 +199,14 @@ const FITS_CAPACITY = `and weight <= $5 and (weight = 0 or not exists (
   select from head where weight > $5 and skipped_time < now() - interval '${SKIPPED_SECONDS} seconds'))`
 
 /** Leases the next item in a single statement, so that no other session can see it leased without its fence. */
-async function leaseNow(query: Query, asked: LeaseRequest): Promise<LeasedItem | undefined> {
-  const { kinds, holder, leaseMs, requestId, capacity, itemId, minPriority, way, key } = asked
+async function leaseNow(query: Query, request: LeaseRequest): Promise<LeasedItem | undefined> {
+  const { kinds, holder, leaseMs, requestId, capacity, itemId, minPriority, yieldTo, key } = request
   const [row] = await query<Row>(
-    `${capacity === undefined ? '' : SKIPPING}
+    `${capacity === undefined ? '' : RECORD_SKIPPED}
      update work_item set state = 'leased', fence = nextval('work_fence'), holder = $2, request_id = $4, lease_ms = $3::int,
        lease_end = now() + $3::int * interval '1 millisecond'
      where item_id = (
-       select item_id from work_item where ${LINE} ${capacity === undefined ? 'and $5::int is null' : FITS_CAPACITY} ${IN_LINE} for update skip locked)
+       select item_id from work_item where ${CANDIDATES} ${capacity === undefined ? 'and $5::int is null' : FITS_CAPACITY} ${FIRST_IN_ORDER} for update skip locked)
      returning ${LEASED_COLUMNS}`,
     [
       kinds,
@@ -215,8 +216,8 @@ async function leaseNow(query: Query, asked: LeaseRequest): Promise<LeasedItem |
       capacity ?? null,
       itemId ?? null,
       minPriority ?? null,
-      way?.priority ?? null,
-      way?.kinds ?? null,
+      yieldTo?.priority ?? null,
+      yieldTo?.kinds ?? null,
       key ?? null,
     ],
   )

@@ -16,7 +16,7 @@ export interface WorkItem {
   payload: unknown
   /** Resource units that the item needs of its holder, up to 2^31 - 1. The caller defines the unit. Default: 0. */
   weight?: number
-  /** Planned work, a whole number of at least 1. The caller defines the unit. Default: 1. */
+  /** Planned work, an integer of at least 1. The caller defines the unit. Default: 1. */
   cost?: number
 }
 
@@ -37,7 +37,7 @@ export interface LeasedItem extends Lease {
 }
 
 /** The fields of an item that do not depend on its holder. */
-export type FoundItem = Pick<LeasedItem, 'itemId' | 'key' | 'kind' | 'payload'>
+export type QueueItem = Pick<LeasedItem, 'itemId' | 'key' | 'kind' | 'payload'>
 
 /** A request for an item. */
 export interface LeaseRequest {
@@ -63,12 +63,12 @@ export interface LeaseRequest {
   /** Skip items of a lower priority. Default: none. */
   minPriority?: number
   /** Skip items below this priority while an item of this priority or a higher one is due in any of these kinds. */
-  way?: { priority: number; kinds: readonly string[] }
+  yieldTo?: { priority: number; kinds: readonly string[] }
   /** Time to wait for an item, in ms. 0: return at once. */
   waitMs?: number
 }
 
-/** Number of items of one kind. */
+/** Numbers of waiting and leased items of one kind. */
 export interface QueueDepth {
   kind: string
   waiting: number
@@ -79,7 +79,7 @@ export interface QueueDepth {
  * A work queue in PostgreSQL with fenced leases.
  *
  * Methods that change an item run in the transaction of their cause, so that the item and its related rows change
- * atomically. A holder names item and fence. If that lease has ended (the item was rescued, released, completed or
+ * atomically. A holder identifies its lease by item and fence. If that lease has ended (the item was rescued, released, completed or
  * cancelled), the method changes nothing and returns false. An expired lease stays valid until the item is rescued.
  *
  * waiting --lease--> leased --complete--> done
@@ -105,7 +105,7 @@ export interface Queue {
   /** Ends an item permanently. */
   complete(tx: Transaction, lease: Lease): Promise<boolean>
   /** Returns whether this lease completed the item, so that its holder can check after a lost response. */
-  completedBy(tx: Transaction, lease: Lease): Promise<boolean>
+  isCompletedBy(tx: Transaction, lease: Lease): Promise<boolean>
   /** Returns an item to the queue for another attempt after a delay. */
   retry(tx: Transaction, lease: Lease, delayMs: number): Promise<boolean>
   /** Returns an unfinished item to the queue at once. */
@@ -120,14 +120,14 @@ export interface Queue {
   /** Deletes all items of a key, including leased and done ones. Returns their number. */
   cancel(tx: Transaction, key: string): Promise<number>
   /** Returns an item, whatever its holder. Undefined if it was cancelled, or deleted by `sweep`. */
-  find(itemId: string): Promise<FoundItem | undefined>
+  find(itemId: string): Promise<QueueItem | undefined>
   /** Returns expired leases, oldest first, as candidates for `rescue`. */
   expired(limit: number): Promise<LeasedItem[]>
   /** Returns the item that is leased to a request id of a holder. */
   leasedByRequest(holder: string, requestId: string): Promise<LeasedItem | undefined>
   /** Returns the items that these holders have leased. */
-  heldBy(holders: readonly string[]): Promise<LeasedItem[]>
-  /** Returns the number of items of each kind. */
+  findLeasedBy(holders: readonly string[]): Promise<LeasedItem[]>
+  /** Returns the number of waiting and leased items of each kind. */
   depth(): Promise<QueueDepth[]>
   /** Deletes up to `limit` items that were done at least a day ago. Returns their number. */
   sweep(limit: number): Promise<number>

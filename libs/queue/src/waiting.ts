@@ -6,7 +6,7 @@ export interface Waiting {
 }
 
 /** Poll interval for items of other replicas and items that become due, which do not wake requests here. */
-const LOOK_MS = 500
+const POLL_MS = 500
 
 export function createWaiting(): Waiting {
   const resumes = new Set<() => void>()
@@ -22,7 +22,7 @@ export function createWaiting(): Waiting {
           resumes.delete(resume)
           resolve()
         }
-        const timer = setTimeout(resume, Math.min(ms, LOOK_MS))
+        const timer = setTimeout(resume, Math.min(ms, POLL_MS))
         resumes.add(resume)
         signal.addEventListener('abort', resume, { once: true })
         if (signal.aborted) resume()

@@ -6,7 +6,7 @@ export {
   encodePageToken,
   invalidPageToken,
   type KeyedPage,
-  type PagePlace,
+  type PagePosition,
   type PageRequest,
   pageById,
   pageByKey,

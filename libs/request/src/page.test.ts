@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals'
-import { decodePageToken, encodePageToken, type PagePlace, pageById, pageSizeOf, readIdToken } from './page.ts'
+import { decodePageToken, encodePageToken, type PagePosition, pageById, pageSizeOf, readIdToken } from './page.ts'
 
 const first = { pageSize: 0, pageToken: '', skip: 0 }
 const anyList = { read: async () => [], idOf: () => '1' }
 
 /** A list of the ids 1 to `length`. */
-function aList(length: number, places: PagePlace[] = []) {
-  const read = async (place: PagePlace) => {
+function aList(length: number, places: PagePosition[] = []) {
+  const read = async (place: PagePosition) => {
     places.push(place)
     const ids = Array.from({ length }, (_, index) => String(index + 1)).filter((id) => Number(id) > Number(place.after))
     return ids.slice(place.skip, place.skip + place.limit)
@@ -37,7 +37,7 @@ test('both numbers are reported at once', () => {
 })
 
 test('pages follow each other until the list ends', async () => {
-  const places: PagePlace[] = []
+  const places: PagePosition[] = []
   const list = aList(5, places)
   const one = await pageById({ ...first, pageSize: 2, skip: 1 }, 10, list)
   expect(one.rows).toEqual(['2', '3'])

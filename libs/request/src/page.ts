@@ -10,7 +10,7 @@ export interface PageRequest {
 }
 
 /** The rows to read from a list that is ordered by a key. */
-export interface PagePlace {
+export interface PagePosition {
   /** The rows after this key; for the first page the start of `pageByKey`. */
   after: string
   limit: number
@@ -19,7 +19,7 @@ export interface PagePlace {
 
 /** How `pageByKey` reads a list. */
 export interface KeyedPage<Row> {
-  read: (place: PagePlace) => Promise<Row[]>
+  read: (position: PagePosition) => Promise<Row[]>
   keyOf: (row: Row) => string
   isKey: (text: string) => boolean
   /** A key before all others. */
@@ -41,13 +41,13 @@ export async function pageByKey<Row>(
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
   const size = pageSizeOf(request, max)
   const after = readKeyToken(request.pageToken, isKey) ?? start
-  const found = await read({ after, limit: size + 1, skip: request.skip })
+  const rowsRead = await read({ after, limit: size + 1, skip: request.skip })
   let bytes = 0
-  const end = found.findIndex((row, index) => {
+  const end = rowsRead.findIndex((row, index) => {
     bytes += bytesOf(row)
     return index === size || (bytes > MAX_BYTES && index > 0)
   })
-  const rows = end < 0 ? found : found.slice(0, end)
+  const rows = end < 0 ? rowsRead : rowsRead.slice(0, end)
   const last = rows.at(-1)
   return { rows, nextPageToken: end >= 0 && last !== undefined ? encodePageToken([keyOf(last)]) : '' }
 }
@@ -56,9 +56,9 @@ export async function pageByKey<Row>(
 export function pageById<Row>(
   request: PageRequest,
   max: number,
-  { read, idOf, ...more }: Pick<KeyedPage<Row>, 'read' | 'bytesOf'> & { idOf: (row: Row) => string },
+  { read, idOf, ...options }: Pick<KeyedPage<Row>, 'read' | 'bytesOf'> & { idOf: (row: Row) => string },
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
-  return pageByKey(request, max, { read, keyOf: idOf, isKey: isId, start: '0', ...more })
+  return pageByKey(request, max, { read, keyOf: idOf, isKey: isId, start: '0', ...options })
 }
 
 /** Returns the problems of the numbers of a list request. */
@@ -70,9 +70,9 @@ export function checkPage({ pageSize, skip = 0 }: { pageSize: number; skip?: num
 }
 
 /** Returns the page size: at most `max`, and `usual` for 0. Throws `invalid` for negative numbers. */
-export function pageSizeOf(request: { pageSize: number; skip?: number }, max: number, usual: number = max): number {
+export function pageSizeOf(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
   requireValid(checkPage(request))
-  return Math.min(request.pageSize || usual, max)
+  return Math.min(request.pageSize || defaultSize, max)
 }
 
 /**

@@ -11,22 +11,22 @@ const PATHS: MaskPaths<Fields> = new Map<string, keyof Fields | readonly (keyof 
   ['title', 'title'],
   ['during', ['startSeconds', 'endSeconds']],
 ])
-const now = { title: 'old', startSeconds: 1, endSeconds: 2, id: '7' }
-const given = { title: 'new', startSeconds: 3, endSeconds: 4 }
+const current = { title: 'old', startSeconds: 1, endSeconds: 2, id: '7' }
+const input = { title: 'new', startSeconds: 3, endSeconds: 4 }
 
 test('only the masked fields change', () => {
-  expect(applyMask(now, given, [], PATHS)).toEqual({ fields: now, named: new Set(), problems: [] })
-  expect(applyMask(now, given, ['title', 'title'], PATHS).fields).toEqual({ ...now, title: 'new' })
+  expect(applyMask(current, input, [], PATHS)).toEqual({ fields: current, maskedKeys: new Set(), problems: [] })
+  expect(applyMask(current, input, ['title', 'title'], PATHS).fields).toEqual({ ...current, title: 'new' })
 })
 
 test('a path can name several fields', () => {
-  const { fields, named } = applyMask(now, given, ['during'], PATHS)
-  expect(fields).toEqual({ ...now, startSeconds: 3, endSeconds: 4 })
-  expect(named).toEqual(new Set(['startSeconds', 'endSeconds']))
+  const { fields, maskedKeys } = applyMask(current, input, ['during'], PATHS)
+  expect(fields).toEqual({ ...current, startSeconds: 3, endSeconds: 4 })
+  expect(maskedKeys).toEqual(new Set(['startSeconds', 'endSeconds']))
 })
 
 test('each path that names no field is a problem', () => {
-  expect(applyMask(now, given, ['id', 'title', '__proto__'], PATHS)).toMatchObject({
+  expect(applyMask(current, input, ['id', 'title', '__proto__'], PATHS)).toMatchObject({
     fields: { id: '7', title: 'new' },
     problems: [
       { field: 'update_mask', message: 'names no field: id' },

@@ -4,21 +4,21 @@ import { type FieldError, requireValid } from '@vitascope/errors'
 export type MaskPaths<Fields> = ReadonlyMap<string, keyof Fields | readonly (keyof Fields)[]>
 
 /**
- * Returns the fields with the masked ones replaced by those of `given`, the keys that the mask
- * names, and the problems of the mask.
+ * Returns `current` with the masked fields replaced by those of `input`, the keys that the mask
+ * selects, and the problems of the mask.
  */
 export function applyMask<Fields extends object, Now extends Fields>(
-  now: Now,
-  given: Fields,
+  current: Now,
+  input: Fields,
   mask: readonly string[],
   paths: MaskPaths<Fields>,
-): { fields: Now; named: ReadonlySet<keyof Fields>; problems: FieldError[] } {
-  const named = new Set(mask.flatMap((path) => paths.get(path) ?? []))
-  const fields = { ...now, ...Object.fromEntries([...named].map((key) => [key, given[key]])) }
-  return { fields, named, problems: checkMask(mask, paths) }
+): { fields: Now; maskedKeys: ReadonlySet<keyof Fields>; problems: FieldError[] } {
+  const maskedKeys = new Set(mask.flatMap((path) => paths.get(path) ?? []))
+  const fields = { ...current, ...Object.fromEntries([...maskedKeys].map((key) => [key, input[key]])) }
+  return { fields, maskedKeys, problems: checkMask(mask, paths) }
 }
 
-/** Returns the fields that a mask names. Throws `invalid` for paths that are not in `changeable`. */
+/** Returns the fields that a mask selects. Throws `invalid` for paths that are not in `changeable`. */
 export function readMask<Field extends string>(mask: readonly string[] | undefined, changeable: readonly Field[]): ReadonlySet<Field> {
   const paths = new Set(mask)
   requireValid(checkMask([...paths], new Set<string>(changeable)))

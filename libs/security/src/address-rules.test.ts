@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { normaliseAddress } from './address.ts'
-import { addressAllowed, parseAddressRules } from './address-rules.ts'
+import { isAddressAllowed, parseAddressRules } from './address-rules.ts'
 
 test.each([
   ['192.0.2.7', ['192.0.2.7'], true],
@@ -22,7 +22,7 @@ test.each([
   ['fe80::1%eth0', ['::/0'], false],
   ['not an address', [], true],
 ])('address %s with the rules %j: %p', (address, texts, allowed) => {
-  expect(addressAllowed(address, parseAddressRules(texts).rules ?? [])).toBe(allowed)
+  expect(isAddressAllowed(address, parseAddressRules(texts).rules ?? [])).toBe(allowed)
 })
 
 test('rules are normalised to one notation', () => {

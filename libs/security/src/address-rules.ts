@@ -9,7 +9,7 @@ export interface AddressRule {
   bits: number
 }
 
-/** Addresses that may receive the bytes. Without rules every address may. */
+/** Addresses of viewers that may load files. Without rules every address may load them. */
 export type AddressRules = readonly AddressRule[]
 
 /** Parses IPv4 and IPv6 addresses and CIDR ranges. Returns an error named `<field>[<index>]` for each invalid one. */
@@ -31,7 +31,7 @@ export function parseAddressRules(
  * Returns whether there are no rules or one of them contains the address. A text that is not an address matches no
  * rule.
  */
-export function addressAllowed(address: string, rules: AddressRules): boolean {
+export function isAddressAllowed(address: string, rules: AddressRules): boolean {
   if (rules.length === 0) return true
   const parsed = parseAddress(address)
   return parsed !== undefined && rules.some((rule) => rule.network.kind() === parsed.kind() && parsed.match(rule.network, rule.bits))
@@ -39,14 +39,14 @@ export function addressAllowed(address: string, rules: AddressRules): boolean {
 
 function parseRule(text: string): AddressRule | undefined {
   const match = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text)
-  const written = match?.[1] ?? ''
-  const address = parseAddress(written)
+  const addressText = match?.[1] ?? ''
+  const address = parseAddress(addressText)
   if (!address) return undefined
-  const whole = address.kind() === 'ipv4' ? 32 : 128
+  const fullLength = address.kind() === 'ipv4' ? 32 : 128
   // The first 96 bits of an IPv4-mapped network are the mapping prefix.
-  const mapping = address.kind() === 'ipv4' && written.includes(':') ? 96 : 0
-  const bits = match?.[2] === undefined ? whole : Number(match[2]) - mapping
-  if (bits < 0 || bits > whole) return undefined
+  const mapping = address.kind() === 'ipv4' && addressText.includes(':') ? 96 : 0
+  const bits = match?.[2] === undefined ? fullLength : Number(match[2]) - mapping
+  if (bits < 0 || bits > fullLength) return undefined
   const network = networkOf(address, bits)
   return { text: `${network.toString()}/${bits}`, network, bits }
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { normaliseAddress } from './address.ts'
-import { type AddressRules, addressAllowed } from './address-rules.ts'
+import { type AddressRules, isAddressAllowed } from './address-rules.ts'
 
 /**
  * Returns the address of the client: the rightmost hop of `X-Forwarded-For` that is not a trusted
  * proxy, or the peer. A hop that is not an address ends the search. Without trusted proxies the
- * header is ignored. Empty if the connection is already closed.
+ * header is ignored. Returns an empty text if the connection is already closed.
  */
 export function clientAddress(request: IncomingMessage, trusted: AddressRules): string {
   let address = normaliseAddress(request.socket.remoteAddress ?? '') ?? ''
@@ -14,7 +14,7 @@ export function clientAddress(request: IncomingMessage, trusted: AddressRules): 
   const hops = (Array.isArray(header) ? header.join(',') : header).split(',')
   for (const hop of hops.reverse()) {
     const before = normaliseAddress(hop.trim())
-    if (before === undefined || !addressAllowed(address, trusted)) break
+    if (before === undefined || !isAddressAllowed(address, trusted)) break
     address = before
   }
   return address

@@ -2,16 +2,16 @@
 export { normaliseAddress } from './address.ts'
 /** Networks that limits count an address by. */
 export { addressGroups, widestGroup } from './address-group.ts'
-/** Rules for the addresses that may receive the bytes. */
-export { type AddressRule, type AddressRules, addressAllowed, parseAddressRules } from './address-rules.ts'
+/** Rules for the addresses of viewers that may load files. */
+export { type AddressRule, type AddressRules, isAddressAllowed, parseAddressRules } from './address-rules.ts'
 /** Addresses of clients behind proxies. */
 export { clientAddress } from './client-address.ts'
 /** Keys that stored values are encrypted with. */
 export { fixedMasterKeys, type MasterKeyList, type MasterKeys, masterKeysProblem, openMasterKeys, parseMasterKeys } from './master-keys.ts'
 /** Values that are encrypted under the master key. */
-export { createSeal, derivedKeys, deriveKey, type Seal } from './seal.ts'
+export { createKeyDerivation, createSeal, deriveKey, type Seal } from './seal.ts'
 /** Encrypted JSON for responses that contain a secret. */
-export { ANSWER_BINDING, sealedJson } from './sealed-json.ts'
+export { RESPONSE_CONTEXT, sealedJson } from './sealed-json.ts'
 /** Key files of keys that sign tokens. */
 export { makeTokenKeys, parseTokenKeys, type TokenKey, type TokenKeys } from './token-keys.ts'
 /** Tokens that allow watching one video for a limited time. */

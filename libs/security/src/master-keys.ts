@@ -48,9 +48,9 @@ function parseLine(line: string, index: number, lines: number): MasterKey {
   return { version, secret }
 }
 
-function isSameKey(one: MasterKey, other: MasterKey): boolean {
-  const [a, b] = [one, other].map(({ secret }) => Buffer.from(secret)) as [Buffer, Buffer]
-  return one.version === other.version && a.length === b.length && timingSafeEqual(a, b)
+function isSameKey(left: MasterKey, right: MasterKey): boolean {
+  const [a, b] = [left, right].map(({ secret }) => Buffer.from(secret)) as [Buffer, Buffer]
+  return left.version === right.version && a.length === b.length && timingSafeEqual(a, b)
 }
 
 /** Returns the error in the text of a key file, without its secrets. Undefined if the text is valid or empty. */

@@ -6,9 +6,9 @@ import type { MasterKeys } from './master-keys.ts'
  * additional authenticated data.
  */
 export interface Seal {
-  seal(plain: Uint8Array, bound: Uint8Array): Buffer
+  seal(plaintext: Uint8Array, context: Uint8Array): Buffer
   /** Decrypts a value. Throws if it was changed, is bound to another context, or its key is missing. */
-  open(sealed: Uint8Array, bound: Uint8Array): Buffer
+  open(sealed: Uint8Array, context: Uint8Array): Buffer
   /**
    * Returns the prefix of values that are encrypted with the current key. Values with another prefix use an older
    * key.
@@ -27,24 +27,24 @@ const TAG_BYTES = 16
  * another.
  */
 export function createSeal(keys: MasterKeys, purpose: string): Seal {
-  const keyOf = derivedKeys(purpose)
+  const keyOf = createKeyDerivation(purpose)
   const prefix = () => prefixOf(keys.current()[0].version)
   return {
     prefix,
-    seal(plain, bound) {
+    seal(plaintext, context) {
       const nonce = randomBytes(NONCE_BYTES)
       const [{ version, secret }] = keys.current()
-      const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce).setAAD(bound)
-      const text = Buffer.concat([cipher.update(plain), cipher.final()])
+      const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce).setAAD(context)
+      const text = Buffer.concat([cipher.update(plaintext), cipher.final()])
       return Buffer.concat([prefixOf(version), nonce, cipher.getAuthTag(), text])
     },
-    open(sealed, bound) {
+    open(sealed, context) {
       const version = versionOf(sealed)
       const key = keys.current().find((candidate) => candidate.version === version)
       if (!key) throw new Error(`a value is sealed with version ${version} of the master key, which is missing`)
       const rest = sealed.subarray(prefixOf(version).length)
       const decipher = createDecipheriv('aes-256-gcm', keyOf(key.secret), rest.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
-      decipher.setAAD(bound).setAuthTag(rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+      decipher.setAAD(context).setAuthTag(rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
       return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
     },
   }
@@ -56,17 +56,17 @@ function prefixOf(version: number): Buffer {
 
 function versionOf(sealed: Uint8Array): number {
   if (sealed[0] === UNVERSIONED) return 1
-  const [form, high = 0, low = 0] = sealed
-  if (form !== VERSIONED) throw new Error('a sealed value has an unknown format')
+  const [format, high = 0, low = 0] = sealed
+  if (format !== VERSIONED) throw new Error('a sealed value has an unknown format')
   return high * 256 + low
 }
 
 /** Returns a cached key derivation for one purpose, because deriving a key costs more than using it. */
-export function derivedKeys(purpose: string): (masterKey: string) => Buffer {
-  const known = new Map<string, Buffer>()
+export function createKeyDerivation(purpose: string): (masterKey: string) => Buffer {
+  const derived = new Map<string, Buffer>()
   return (masterKey) => {
-    const key = known.get(masterKey) ?? deriveKey(masterKey, purpose)
-    known.set(masterKey, key)
+    const key = derived.get(masterKey) ?? deriveKey(masterKey, purpose)
+    derived.set(masterKey, key)
     return key
   }
 }

@@ -25,14 +25,14 @@ export function parseTokenKeys(text: string): TokenKeys {
 }
 
 /**
- * Returns the text of a new key file with one new key. If the text of the present file is given, the new key is first
- * and the previous signing key stays, so that its tokens remain valid.
+ * Returns the text of a new key file with one new key. With the text of the present file, the new key is first and
+ * the previous signing key stays, so that its tokens remain valid.
  */
 export function makeTokenKeys(present?: string): string {
-  const fresh = { kid: randomBytes(6).toString('hex'), secret: randomBytes(secretBytes).toString('base64url') }
-  if (present === undefined) return `${JSON.stringify([fresh])}\n`
+  const newKey = { kid: randomBytes(6).toString('hex'), secret: randomBytes(secretBytes).toString('base64url') }
+  if (present === undefined) return `${JSON.stringify([newKey])}\n`
   parseTokenKeys(present)
-  return `${JSON.stringify([fresh, entriesOf(present)[0]])}\n`
+  return `${JSON.stringify([newKey, entriesOf(present)[0]])}\n`
 }
 
 function entriesOf(text: string): unknown[] {

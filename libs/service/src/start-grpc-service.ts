@@ -10,8 +10,8 @@ import type { GrpcServiceConfig } from './config.ts'
  *
  * Start:
  *  1. Metrics, keys and pools are opened, and `assemble` creates the service from them.
- *  2. The page of metrics and health listens, then the gRPC server. Health reports NOT_SERVING.
- *  3. `prepare` waits for what calls need.
+ *  2. The HTTP server of metrics and health starts, then the gRPC server. Health reports NOT_SERVING.
+ *  3. `prepare` waits until the dependencies of calls are ready.
  *  4. `start` starts background work.
  *  5. Health follows the database from now on, and the loops run. The service is ready.
  *
@@ -19,14 +19,14 @@ import type { GrpcServiceConfig } from './config.ts'
  *  1. The signal `stopping` aborts. Health reports NOT_SERVING, so clients send no new calls.
  *  2. New calls are rejected. Running calls have the time to drain to end and are cancelled then. At
  *     the same time `drain` ends other incoming work, and each loop ends its round.
- *  3. `finish` completes what the calls left: outboxes, queues, batches.
+ *  3. `finish` completes the work that calls left in outboxes, queues and batches.
  *  4. Channels to other services and the keys close.
- *  5. The page of metrics and the pools close.
+ *  5. The HTTP server of metrics and the pools close.
  *
  * A failed start is stopped in the same order.
  */
 
-/** What a service is assembled from. The skeleton closes all of it. */
+/** Connections and tools that a service is assembled from. The skeleton closes all of them. */
 export interface ServiceBase {
   log: Logger
   metrics: Metrics
@@ -50,7 +50,7 @@ export interface ServiceParts {
   start?(): void
   drain?(drainMs: number | undefined): Promise<unknown>
   finish?(): Promise<unknown>
-  /** Closes what the service opened itself, together with the keys. */
+  /** Closes the resources that the service opened itself, together with the keys. */
   close?(): void
 }
 
@@ -87,12 +87,12 @@ export async function startGrpcService(
   const channels: Channel[] = []
   let parts: ServiceParts | undefined
   let loops: Promise<void>[] = []
-  let page: Awaited<ReturnType<typeof serveMetrics>> | undefined
+  let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | undefined
 
   const base: ServiceBase = {
     ...{ log, metrics, identity, principals, server, stopping: stopping.signal },
-    openDatabase(more) {
-      const pool = openPostgres({ url: config.databaseUrl, schema: name, log, failovers, ...more })
+    openDatabase(poolOptions) {
+      const pool = openPostgres({ url: config.databaseUrl, schema: name, log, failovers, ...poolOptions })
       pools.push(pool)
       return pool
     },
@@ -106,7 +106,7 @@ export async function startGrpcService(
   const start = async (): Promise<Pick<RunningGrpcService, 'address' | 'metricsPort'>> => {
     const { db, ...created } = await assemble(base)
     parts = { db, ...created }
-    page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
+    metricsServer = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, server.isServing)
     const address = await server.listen(config.listen)
     server.setServing(false)
     await created.prepare?.()
@@ -120,8 +120,8 @@ export async function startGrpcService(
     loops = [health, ...created.loops].map(({ run, everyMs, isDelayed }) =>
       (isDelayed ? everyAfterDelay : every)(run, everyMs, log, stopping.signal),
     )
-    log.info({ address, metrics_port: page.port }, 'listening')
-    return { address, metricsPort: page.port }
+    log.info({ address, metrics_port: metricsServer.port }, 'listening')
+    return { address, metricsPort: metricsServer.port }
   }
 
   const stop = async (drainMs?: number) => {
@@ -133,7 +133,7 @@ export async function startGrpcService(
     identity?.close()
     principals.close()
     parts?.close?.()
-    await Promise.all([page?.close(), ...pools.map((pool) => pool.close())])
+    await Promise.all([metricsServer?.close(), ...pools.map((pool) => pool.close())])
   }
 
   try {

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import type { PagePlace } from '@vitascope/request'
+import type { PagePosition } from '@vitascope/request'
 import type { Period } from '../report/period.ts'
 
 export interface Heat {
@@ -23,8 +23,8 @@ export interface InsightStore {
   /** Returns the heatmap for the video duration that most views had. */
   heat(videoId: string, period: Period): Promise<Heat | undefined>
   live(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
-  viewers(organisationId: string, videoId: string, period: Period, place: PagePlace): Promise<{ day: string; uniqueViewers: number }[]>
-  quality(videoId: string, period: Period, place: PagePlace): Promise<QualityRow[]>
+  viewers(organisationId: string, videoId: string, period: Period, place: PagePosition): Promise<{ day: string; uniqueViewers: number }[]>
+  quality(videoId: string, period: Period, place: PagePosition): Promise<QualityRow[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
   removeInactiveViews(limit: number): Promise<number>
 }

@@ -1,9 +1,9 @@
-import { type PagePlace, type PageRequest, pageByKey } from '@vitascope/request'
+import { type PagePosition, type PageRequest, pageByKey } from '@vitascope/request'
 import { isDay } from './period.ts'
 
 export const MAX_PAGE_SIZE = 1_000
 
 /** Returns one page of a list with one row for each day, oldest first. */
-export function pageByDay<Row extends { day: string }>(request: PageRequest, read: (place: PagePlace) => Promise<Row[]>) {
+export function pageByDay<Row extends { day: string }>(request: PageRequest, read: (place: PagePosition) => Promise<Row[]>) {
   return pageByKey(request, MAX_PAGE_SIZE, { read, keyOf: ({ day }) => day, isKey: isDay, start: '-infinity' })
 }

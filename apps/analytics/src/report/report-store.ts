@@ -1,5 +1,5 @@
 import type { Db, Query } from '@vitascope/postgres'
-import type { PagePlace } from '@vitascope/request'
+import type { PagePosition } from '@vitascope/request'
 import { BUCKETS } from '../view/contribution.ts'
 import type { Period } from './period.ts'
 
@@ -31,10 +31,10 @@ export interface ReportStore {
   languages(organisationId: string, period: Period, by: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
   total(organisationId: string, period: Period): Promise<Counts>
   totalOf(videoIds: readonly string[], period: Period): Promise<Counts>
-  days(organisationId: string, period: Period, place: PagePlace): Promise<{ day: string; counts: Counts }[]>
-  daysOf(videoIds: readonly string[], period: Period, place: PagePlace): Promise<{ day: string; counts: Counts }[]>
+  days(organisationId: string, period: Period, place: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  daysOf(videoIds: readonly string[], period: Period, place: PagePosition): Promise<{ day: string; counts: Counts }[]>
   /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
-  videosWithViews(wanted: RequestedVideos, place: PagePlace): Promise<string[]>
+  videosWithViews(wanted: RequestedVideos, place: PagePosition): Promise<string[]>
   videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
   /** Like `videos`, plus the sums. Both are read in one snapshot, because an average is a sum divided by a count. */
   watchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
@@ -146,7 +146,7 @@ function sumOf(list: 'buckets' | 'furthest'): string {
 }
 
 /** `from` is one of the two constants above. */
-async function days(query: Query, from: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: PagePlace) {
+async function days(query: Query, from: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: PagePosition) {
   const rows = await query<SumRow & { date: string }>(
     `select day::text as date, ${SUMS} from ${from} and day between $2 and $3 and day > $4
      group by day having sum(loads) > 0 order by day limit $5 offset $6`,

@@ -1,7 +1,7 @@
 import { DomainError, type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Call, UserKind } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireSystem, systemOnly } from '@vitascope/principal'
-import { checkText, isId, type PagePlace } from '@vitascope/request'
+import { checkText, isId, type PagePosition } from '@vitascope/request'
 import { isResourceName } from '../access-list/access-list.ts'
 import { hasConfiguredKeyForm, isKeyValue, makeKeyValue } from '../key/key-value.ts'
 import { type OrganisationScope, requireSuperUser } from '../rules/caller.ts'
@@ -35,7 +35,7 @@ export interface ApiKeyStore {
   /** Returns a key, also if it has expired. Returns undefined for a revoked key. */
   find(value: string, signal: AbortSignal): Promise<ApiKey | undefined>
   /** Returns undefined if the owner does not exist. */
-  list(owner: KeyOwner, page: PagePlace, signal: AbortSignal): Promise<ApiKey[] | undefined>
+  list(owner: KeyOwner, page: PagePosition, signal: AbortSignal): Promise<ApiKey[] | undefined>
   /** Stores a key. `check` validates the granted permissions in the transaction. Throws USER_NOT_FOUND. */
   create(key: NewApiKey, value: string, check: (context: GrantContext) => void, call: Call): Promise<ApiKey>
   /** Replaces the value of a key. Returns undefined if there is no such key. */
@@ -85,7 +85,7 @@ export async function getApiKey(keys: ApiKeyStore, value: string, { principal, s
   return key
 }
 
-export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, page: PagePlace, { principal, signal }: Call) {
+export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined, page: PagePosition, { principal, signal }: Call) {
   requireSystem(principal)
   if (!owner) throw invalid([{ field: 'user_id', message: 'is required, or organisation_id' }])
   const [noun, id] = 'userId' in owner ? (['user', owner.userId] as const) : (['organisation', owner.organisationId] as const)

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { createSeal, derivedKeys, type MasterKeys, type Seal } from '@vitascope/security'
+import { createKeyDerivation, createSeal, type MasterKeys, type Seal } from '@vitascope/security'
 
 /** Encrypts key values, and computes the hashes by which keys are found. Both use the master keys. */
 export interface KeyCipher extends Seal {
@@ -14,7 +14,7 @@ export interface KeyCipher extends Seal {
 }
 
 export function createKeyCipher(keys: MasterKeys): KeyCipher {
-  const [lookupKey, check] = [derivedKeys('vitascope auth key lookup'), derivedKeys('vitascope auth master key check')]
+  const [lookupKey, check] = [createKeyDerivation('vitascope auth key lookup'), createKeyDerivation('vitascope auth master key check')]
   const lookup = (value: string, masterKey: string) => createHmac('sha256', lookupKey(masterKey)).update(value).digest()
   return {
     ...createSeal(keys, 'vitascope auth key value'),

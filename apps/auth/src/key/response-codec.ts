@@ -21,4 +21,4 @@ export function sealedCodec<T>(cipher: KeyCipher): Codec<T> {
 }
 
 /** The encrypted bytes are bound to this text, so that they cannot be used as another secret. */
-const RESPONSE_BINDING = Buffer.from('idempotent answer')
+const RESPONSE_BINDING = Buffer.from('idempotent response')

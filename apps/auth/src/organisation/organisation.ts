@@ -1,7 +1,7 @@
 import { DomainError, type FieldError, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Principal } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireSystem } from '@vitascope/principal'
-import { checkText, isId, type PagePlace } from '@vitascope/request'
+import { checkText, isId, type PagePosition } from '@vitascope/request'
 import { parseAddressRules } from '@vitascope/security'
 import type { OrganisationScope } from '../rules/caller.ts'
 
@@ -31,7 +31,7 @@ export interface Organisation extends OrganisationDetails {
 /** Each write adds a message for the catalogue to the outbox in the same transaction. */
 export interface OrganisationStore {
   find(organisationId: string, signal: AbortSignal): Promise<Organisation | undefined>
-  list(page: PagePlace, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
+  list(page: PagePosition, activeOnly: boolean, signal: AbortSignal): Promise<Organisation[]>
   create(name: string, call: Call): Promise<Organisation>
   update(organisationId: string, change: Partial<OrganisationDetails>, signal: AbortSignal): Promise<Organisation | undefined>
 }
@@ -55,7 +55,7 @@ export async function getOrganisation(organisations: OrganisationStore, organisa
   return organisation
 }
 
-export function listOrganisations(organisations: OrganisationStore, page: PagePlace, activeOnly: boolean, { principal, signal }: Call) {
+export function listOrganisations(organisations: OrganisationStore, page: PagePosition, activeOnly: boolean, { principal, signal }: Call) {
   requireSystem(principal)
   return organisations.list(page, activeOnly, signal)
 }

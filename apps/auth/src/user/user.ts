@@ -1,7 +1,7 @@
 import { DomainError, type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Principal, UserKind } from '@vitascope/grpc'
 import { isSystem, requireAuthenticated, requireService, requireSystem, systemOnly } from '@vitascope/principal'
-import { checkEmail, checkText, isId, isStorable, type PagePlace } from '@vitascope/request'
+import { checkEmail, checkText, isId, isStorable, type PagePosition } from '@vitascope/request'
 import { type OrganisationScope, requireOwnOrganisation, requireSuperUser } from '../rules/caller.ts'
 import type { HashPassword } from './password.ts'
 
@@ -39,7 +39,7 @@ export interface UserStore {
   /** Returns the users that exist. */
   findAll(userIds: readonly string[], signal: AbortSignal): Promise<User[]>
   /** Returns undefined if the organisation does not exist. */
-  list(organisationId: string, page: PagePlace, signal: AbortSignal): Promise<User[] | undefined>
+  list(organisationId: string, page: PagePosition, signal: AbortSignal): Promise<User[] | undefined>
   /** Stores a user. Throws EMAIL_TAKEN and ORGANISATION_NOT_FOUND. */
   create(user: NewUser, call: Call): Promise<User>
   /**
@@ -90,7 +90,12 @@ export async function listUserSummaries(users: UserStore, userIds: readonly stri
   return users.findAll([...new Set(userIds.filter(isId))], signal)
 }
 
-export async function listUsers(users: UserStore, organisationId: string, page: PagePlace, { principal, signal }: Call): Promise<User[]> {
+export async function listUsers(
+  users: UserStore,
+  organisationId: string,
+  page: PagePosition,
+  { principal, signal }: Call,
+): Promise<User[]> {
   requireOwnOrganisation(requireSuperUser(principal), organisationId)
   const organisationUsers = isId(organisationId) ? await users.list(organisationId, page, signal) : undefined
   if (!organisationUsers) throw notFound('organisation', organisationId)

@@ -51,7 +51,7 @@ test.each(['/a.srt', '/A.SRT', '/a.srt?token=x#y', '/latin.srt', '/wide.srt', '/
 })
 
 test.each([
-  ['a missing file', '/none.srt', 'cannot be fetched: 127.0.0.1 answered with status 404'],
+  ['a missing file', '/none.srt', 'cannot be fetched: 127.0.0.1 responded with status 404'],
   ['a redirect to a private address', '/inside.srt', 'is not allowed'],
   ['an HTML page', '/page.srt', 'contains no captions in the format .srt'],
   ['a path without extension', '/a', 'must end in .srt, .sbv, .sub, .vtt'],

@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Codec, type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import type { PagePlace } from '@vitascope/request'
+import type { PagePosition } from '@vitascope/request'
 import type { ContactForm, ContactFormFields } from './contact-form.ts'
 
 export interface ContactFormKey {
@@ -17,7 +17,7 @@ export interface NewContactForm extends ContactFormFields {
 
 export interface ContactFormStore {
   find(key: ContactFormKey, signal?: AbortSignal): Promise<ContactForm | undefined>
-  list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<ContactForm[]>
+  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<ContactForm[]>
   create(form: NewContactForm, call: Pick<Call, 'idempotency' | 'signal'>): Promise<ContactForm>
   /** Deletes the form with its submissions. Throws CONTACT_FORM_NOT_FOUND. */
   remove(key: ContactFormKey, signal?: AbortSignal): Promise<void>

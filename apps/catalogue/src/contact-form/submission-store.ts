@@ -1,13 +1,13 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, withIdempotency } from '@vitascope/postgres'
-import type { PagePlace } from '@vitascope/request'
+import type { PagePosition } from '@vitascope/request'
 import type { Submission, SubmissionFields } from './contact-form.ts'
 
 export interface SubmissionStore {
   /** Stores a submission to a form of an active organisation and returns its id. Throws CONTACT_FORM_NOT_FOUND. */
   add(contactFormId: string, sent: SubmissionFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
-  list(contactFormId: string, place: PagePlace, signal?: AbortSignal): Promise<Submission[]>
+  list(contactFormId: string, place: PagePosition, signal?: AbortSignal): Promise<Submission[]>
   /** Deletes a submission of the form permanently. Throws SUBMISSION_NOT_FOUND. */
   remove(contactFormId: string, submissionId: string, signal?: AbortSignal): Promise<void>
 }

@@ -2,7 +2,7 @@ import { DomainError, notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, isUniqueViolation, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { isId, type PagePlace } from '@vitascope/request'
+import { isId, type PagePosition } from '@vitascope/request'
 import { type Folder, type FolderFields, folderExists } from './folder.ts'
 
 export interface FolderKey {
@@ -21,7 +21,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 /** Methods with a key throw FOLDER_NOT_FOUND. A name that is in use throws FOLDER_EXISTS. */
 export interface FolderStore {
   require(key: FolderKey, signal?: AbortSignal): Promise<Folder>
-  list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Folder[]>
+  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<Folder[]>
   create(folder: FolderFields & { organisationId: string; userId: string }, call: IdempotentCall): Promise<Folder>
   /** Locks the folder and stores the fields that `change` returns. Returns the folder after and before. */
   update(
@@ -32,7 +32,7 @@ export interface FolderStore {
   ): Promise<{ folder: Folder; previous: Folder }>
   /** Deletes the folder and returns it. Its videos are kept. */
   remove(key: FolderKey, signal?: AbortSignal): Promise<Folder>
-  videos(key: FolderKey, place: PagePlace, signal?: AbortSignal): Promise<FolderPlace[]>
+  videos(key: FolderKey, place: PagePosition, signal?: AbortSignal): Promise<FolderPlace[]>
   /** Returns false if the folder already contains the video. Throws VIDEO_NOT_FOUND. */
   addVideo(key: FolderKey, videoId: string, call: IdempotentCall): Promise<boolean>
   /** Throws FOLDER_VIDEO_NOT_FOUND if the folder does not contain the video. */

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { addressAllowed, parseAddressRules } from '@vitascope/security'
+import { isAddressAllowed, parseAddressRules } from '@vitascope/security'
 
 export interface AddressCheck {
   pass: string[]
@@ -21,7 +21,7 @@ export async function checkAddress(
     if (!texts) return false
     const parsed = parseAddressRules(texts)
     // Only valid rules are stored. An unreadable rule allows no address.
-    return parsed.rules !== undefined && addressAllowed(address, parsed.rules)
+    return parsed.rules !== undefined && isAddressAllowed(address, parsed.rules)
   }
   const pass = new Set(videoIds.filter(isAllowed))
   return { pass: [...pass], fail: videoIds.filter((videoId) => !pass.has(videoId)) }

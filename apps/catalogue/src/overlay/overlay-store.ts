@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Codec, type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import type { PagePlace } from '@vitascope/request'
+import type { PagePosition } from '@vitascope/request'
 import { lockMedia } from '../publishing/media/media-lock.ts'
 import { MAX_OVERLAYS, type Overlay, type OverlayFields, overlaysFull } from './overlay.ts'
 import { COLUMNS, FIELD_COLUMNS, FIELD_PARAMETERS, fieldValues, type OverlayRow, toOverlay } from './overlay-row.ts'
@@ -19,7 +19,7 @@ export interface OverlayKey {
 export interface OverlayStore {
   find(key: OverlayKey, signal?: AbortSignal): Promise<Overlay | undefined>
   /** Returns the overlays that are not disabled. */
-  list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Overlay[]>
+  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<Overlay[]>
   /**
    * The overlay belongs to the organisation of its media, which must be in the scope. Without a
    * media it belongs to the organisation of the scope.

@@ -21,8 +21,8 @@ export function changeSetting(
   mask: readonly string[],
 ): { fields: SettingFields; password: PasswordChange } {
   const ownMask = mask.filter((path) => !PASSWORD_PATHS.includes(path))
-  const { fields, named, problems } = applyMask<SettingFields, typeof current>(current, requested, ownMask, SETTING_PATHS)
-  requireValid([...problems, ...checkSetting(fields, named), ...checkPassword(current, requested, mask)])
+  const { fields, maskedKeys, problems } = applyMask<SettingFields, typeof current>(current, requested, ownMask, SETTING_PATHS)
+  requireValid([...problems, ...checkSetting(fields, maskedKeys), ...checkPassword(current, requested, mask)])
   return { fields, password: passwordChange(requested, mask) }
 }
 

@@ -1,4 +1,4 @@
-import { encodePageToken, type PagePlace, type PageRequest, pageSizeOf, readIdToken } from '@vitascope/request'
+import { encodePageToken, type PagePosition, type PageRequest, pageSizeOf, readIdToken } from '@vitascope/request'
 import { type Entry, MAX_ENTRIES } from './entry.ts'
 
 /** Rows per statement. They have at most 20 MB. */
@@ -9,7 +9,7 @@ const MAX_BYTES = 3 * 1024 * 1024
 /** Returns a page of entries ordered by id. It ends early if the entries would exceed one message. */
 export async function readEntryPage(
   { pageSize, pageToken, skip }: PageRequest,
-  read: (place: PagePlace) => Promise<Entry[]>,
+  read: (place: PagePosition) => Promise<Entry[]>,
   messageSize: (entry: Entry) => number,
 ): Promise<{ entries: Entry[]; nextPageToken: string }> {
   const size = pageSizeOf({ pageSize, skip }, MAX_ENTRIES)

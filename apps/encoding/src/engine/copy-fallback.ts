@@ -1,5 +1,5 @@
 import { hasCopy } from '@vitascope/media'
-import type { FoundItem } from '@vitascope/queue'
+import type { QueueItem } from '@vitascope/queue'
 import type { Metrics } from '@vitascope/telemetry'
 import type { Job } from '../job/job.ts'
 import type { Fault } from '../task/fault.ts'
@@ -22,7 +22,7 @@ const CAUSES: Readonly<Partial<Record<number, CopyFallback>>> = { 5002: 'encoder
  */
 export function copyFallbackFor(
   { canCopyVideo, plan }: Pick<Job, 'canCopyVideo' | 'plan'>,
-  { kind }: Pick<FoundItem, 'kind'>,
+  { kind }: Pick<QueueItem, 'kind'>,
   { code }: Fault,
 ): CopyFallback | undefined {
   if (!canCopyVideo || (kind !== 'encode' && kind !== 'package') || !plan || !hasCopy(plan)) return undefined

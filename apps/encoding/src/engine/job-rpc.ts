@@ -1,7 +1,7 @@
 import { type FieldError, invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
-import { maySee, requireService } from '@vitascope/principal'
+import { canSee, requireService } from '@vitascope/principal'
 import type {
   CreateJobRequest,
   CreateRenditionJobRequest,
@@ -43,7 +43,7 @@ export function jobHandlers({ db, jobs }: { db: Db; jobs: JobCommands }): Handle
     async getJob({ jobId }, { principal }) {
       const job = isId(jobId) ? await readJob(db.query, jobId) : undefined
       // A job that was cancelled before it was accepted has no owner, so it is not shown.
-      if (!job || job.mediaId === '' || !maySee(principal, job.organisationId)) throw notFound('job', jobId)
+      if (!job || job.mediaId === '' || !canSee(principal, job.organisationId)) throw notFound('job', jobId)
       return { job: toMessage(job, await readJobProgress(db.query, job)) }
     },
     async cancelJob({ jobId }, { principal, signal }) {

@@ -1,5 +1,5 @@
 import type { Transaction } from '@vitascope/postgres'
-import type { FoundItem, Queue } from '@vitascope/queue'
+import type { Queue, QueueItem } from '@vitascope/queue'
 import { removeChunks, resetChunks } from '../job/chunk-store.ts'
 import { type Job, requirePlan } from '../job/job.ts'
 import { startNewPlan, updateJob } from '../job/job-store.ts'
@@ -13,7 +13,7 @@ export function needsPlan({ code }: Fault): boolean {
 }
 
 export interface FailedAttempt {
-  item: FoundItem
+  item: QueueItem
   fault: Fault
   /** Number of the next attempt. */
   attempt: number

@@ -1,6 +1,6 @@
 import { chunkNumbers, InvalidSource, isInvalidSource } from '@vitascope/media'
 import type { Db, Query, Transaction } from '@vitascope/postgres'
-import type { FoundItem, Lease, LeasedItem } from '@vitascope/queue'
+import type { Lease, LeasedItem, QueueItem } from '@vitascope/queue'
 import { beginChunk } from '../job/chunk-speed.ts'
 import {
   addSegments,
@@ -81,7 +81,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
   /** Runs a change under both locks, if the job is active and `confirmLease` confirms the lease. */
   const step = async (
     lease: Lease,
-    confirmLease: (tx: Transaction, job: Job, item: FoundItem) => Promise<boolean>,
+    confirmLease: (tx: Transaction, job: Job, item: QueueItem) => Promise<boolean>,
     change: Change,
   ): Promise<boolean> => {
     const item = await queue.find(lease.itemId)
@@ -98,7 +98,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
    * Returns true if this lease has completed its item. A worker may repeat a result after a lost
    * response.
    */
-  const isRecorded = (lease: Lease) => db.transaction((tx) => queue.completedBy(tx, lease))
+  const isRecorded = (lease: Lease) => db.transaction((tx) => queue.isCompletedBy(tx, lease))
   const finish = async (lease: Lease, change: Change): Promise<boolean> =>
     (await step(
       lease,
@@ -206,7 +206,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
   }
 }
 
-type Change = (tx: Transaction, job: Job, item: FoundItem) => Promise<void>
+type Change = (tx: Transaction, job: Job, item: QueueItem) => Promise<void>
 
 async function beginTask(tx: Transaction, job: Job, leased: LeasedItem): Promise<{ job: Job; prefixes: TaskPrefixes }> {
   const { jobId } = job
@@ -254,7 +254,7 @@ function quotaExceededMessage(left: number): string {
   return `the video exceeds the ${left} bytes that were left of the storage quota of the organisation`
 }
 
-async function recordProgress(query: Query, jobId: string, item: FoundItem, done: number): Promise<number> {
+async function recordProgress(query: Query, jobId: string, item: QueueItem, done: number): Promise<number> {
   const task = readTask(item)
   return task.chunk === undefined
     ? toJobPercent(task.kind, done)
@@ -268,7 +268,7 @@ async function recordProgress(query: Query, jobId: string, item: FoundItem, done
 async function countAttempts(
   tx: Transaction,
   job: Job,
-  item: FoundItem,
+  item: QueueItem,
   fault: Fault,
 ): Promise<{ attempt: number; storageFaults: number }> {
   const { chunk } = readTask(item)
@@ -278,7 +278,7 @@ async function countAttempts(
 }
 
 /** Drops the results of a lease that ended without a result. */
-async function dropLeaseResults(tx: Transaction, { jobId }: Job, item: FoundItem, { fence }: Lease): Promise<void> {
+async function dropLeaseResults(tx: Transaction, { jobId }: Job, item: QueueItem, { fence }: Lease): Promise<void> {
   await dropPrefixes(tx, jobId, { fence })
   const { chunk } = readTask(item)
   if (chunk !== undefined) await removeSegments(tx, jobId, chunk)

@@ -1,4 +1,4 @@
-import type { FoundItem } from '@vitascope/queue'
+import type { QueueItem } from '@vitascope/queue'
 import { TASK_KINDS, type TaskKind, type WorkerTaskKind } from './task.ts'
 
 /** A task in the queue. Everything else is read from its job when it is leased. */
@@ -9,7 +9,7 @@ export type QueuedTask<Kind extends TaskKind = TaskKind> = Kind extends ChunkKin
 type ChunkKind = 'encode' | 'audio'
 
 /** Returns the task of an item. Throws if the item is not a task of a job. */
-export function readTask({ itemId, kind: name, payload }: Pick<FoundItem, 'itemId' | 'kind' | 'payload'>): QueuedTask {
+export function readTask({ itemId, kind: name, payload }: Pick<QueueItem, 'itemId' | 'kind' | 'payload'>): QueuedTask {
   const kind = TASK_KINDS.find((taskKind) => taskKind === name)
   if (kind === undefined) throw new Error(`item ${itemId} of the queue has the unknown kind ${name}`)
   if (kind !== 'encode' && kind !== 'audio') return { kind }

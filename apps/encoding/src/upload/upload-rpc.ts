@@ -1,7 +1,7 @@
 import { invalid, requireValid } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
 import { type Codec, type Db, withIdempotency } from '@vitascope/postgres'
-import { foreignOrganisation, maySee, requireUser } from '@vitascope/principal'
+import { canSee, foreignOrganisation, requireUser } from '@vitascope/principal'
 import type { UploadServiceService } from '@vitascope/proto/encoding/v1/upload'
 import { checkText, isId, isUuid } from '@vitascope/request'
 import type { UploadService } from './upload-service.ts'
@@ -53,6 +53,6 @@ export function uploadHandlers({
 }
 
 function requireOrganisation(principal: Principal, organisationId: string): void {
-  if (!maySee(requireUser(principal), organisationId)) throw foreignOrganisation()
+  if (!canSee(requireUser(principal), organisationId)) throw foreignOrganisation()
   if (!isId(organisationId)) throw invalid([{ field: 'organisation_id', message: 'must be an id: digits' }])
 }

@@ -74,7 +74,7 @@ export function workHandlers(tools: WorkTools): Handlers<typeof WorkServiceServi
           kinds: supportedKinds(kinds, supportedVersion).filter((kind) => kind !== 'encode' || !tools.chunksByNumber),
           ...(requestId !== '' && { requestId }),
           ...(memoryMib !== undefined && { capacity: memoryMib }),
-          way: PRECEDING_WORK,
+          yieldTo: PRECEDING_WORK,
         },
         limitWait(waitSeconds, deadline),
         signal,
@@ -176,7 +176,7 @@ function limitWait(waitSeconds: number, deadline: Date | undefined): number {
 async function failFormerLeases({ db, queue, steps, log }: WorkTools, workerId: string): Promise<void> {
   const former = await registerWorker(db.query, workerId)
   if (former.length === 0) return
-  for (const lease of await queue.heldBy(former)) {
+  for (const lease of await queue.findLeasedBy(former)) {
     log.warn({ task_id: lease.itemId, kind: lease.kind, job_id: lease.key }, 'worker restarted; retrying its task')
     await steps.fault(lease, { code: 5001, message: 'the worker stopped responding' })
   }

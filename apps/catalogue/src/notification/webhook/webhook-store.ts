@@ -2,7 +2,7 @@ import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, type Transaction, withIdempotency } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
-import { isId, type PagePlace } from '@vitascope/request'
+import { isId, type PagePosition } from '@vitascope/request'
 import type { MasterKeys } from '@vitascope/security'
 import { sealedCodec } from '../../rules/sealed-codec.ts'
 import { MAX_WEBHOOKS, type Webhook, type WebhookFields, webhooksFull } from './webhook.ts'
@@ -18,7 +18,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 /** Methods with a key throw WEBHOOK_NOT_FOUND. */
 export interface WebhookStore {
   require(key: WebhookKey, signal?: AbortSignal): Promise<Webhook>
-  list(organisationId: string, place: PagePlace, signal?: AbortSignal): Promise<Webhook[]>
+  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<Webhook[]>
   /** Stores a webhook. This is the only method that returns its secret. Throws WEBHOOKS_FULL. */
   create(webhook: WebhookFields & { organisationId: string }, call: IdempotentCall): Promise<{ webhook: Webhook; secret: string }>
   /** Locks the webhook and stores the fields that `change` returns. */
