@@ -14,7 +14,7 @@ export interface Binaries {
  */
 export function findBinaries(): Binaries {
   const root = packageFolder()
-  completeLibraries(root)
+  createMissingSymlinks(root)
   return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
 }
 
@@ -33,10 +33,10 @@ function packageFolder(): string {
 }
 
 /**
- * npm packages cannot contain symlinks, and with --ignore-scripts the package's script that creates them does not
- * run.
+ * Creates the symlinks of the libraries. npm packages cannot contain symlinks, and with --ignore-scripts the script of
+ * the package that creates them does not run.
  */
-function completeLibraries(root: string): void {
+function createMissingSymlinks(root: string): void {
   const links = JSON.parse(readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
   for (const { source, target } of links) {
     const path = join(root, target)

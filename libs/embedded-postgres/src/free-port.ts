@@ -2,30 +2,30 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ephemeral ports for outgoing connections (IANA: from 49152 on, Linux: from 32768 on). */
-const LOWEST = 15_000
-const HIGHEST = 32_000
-const TRIES = 100
+/** Bounds of the ports. Ephemeral ports for outgoing connections begin above them (IANA: 49152, Linux: 32768). */
+const MIN_PORT = 15_000
+const MAX_PORT = 32_000
+const MAX_ATTEMPTS = 100
 
 /**
- * Ports are assigned in sequence from a random start. So this process uses no port twice, and rarely one that another
- * process was assigned and does not listen on yet.
+ * Ports are assigned in sequence from a random start. So this process uses no port twice, and rarely a port that another
+ * process was assigned but does not listen on yet.
  */
-let next = randomInt(LOWEST, HIGHEST)
+let next = randomInt(MIN_PORT, MAX_PORT)
 
 /**
  * Returns a TCP port of 127.0.0.1 that was free a moment ago and is not used for outgoing connections. It is not
  * reserved.
  */
 export async function freePort(): Promise<number> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     const port = next
-    next = port + 1 < HIGHEST ? port + 1 : LOWEST
+    next = port + 1 < MAX_PORT ? port + 1 : MIN_PORT
     const server = createServer().listen(port, '127.0.0.1')
     try {
       await once(server, 'listening')
     } catch (error) {
-      if (tries < TRIES) continue
+      if (attempt < MAX_ATTEMPTS) continue
       throw error
     }
     server.close()

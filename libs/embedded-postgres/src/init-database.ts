@@ -34,31 +34,31 @@ export async function initDatabase(
   if (isDatabase(target)) return false
   const { initdb } = findBinaries()
   removeLeftovers(target)
-  const making = `${target}.making-${process.pid}`
+  const temporaryDir = `${target}.partial-${process.pid}`
   try {
-    mkdirSync(making, { recursive: true, mode: 0o700 })
-    const secret = join(making, 'password')
+    mkdirSync(temporaryDir, { recursive: true, mode: 0o700 })
+    const secret = join(temporaryDir, 'password')
     writeFileSync(secret, `${password ?? ''}\n`, { mode: 0o600 })
     const [command = initdb, ...args] = [
-      ...serverUser(making),
+      ...serverUser(temporaryDir),
       initdb,
-      ...['-D', join(making, 'data'), '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8'],
+      ...['-D', join(temporaryDir, 'data'), '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8'],
       ...(password === undefined ? ['--auth=trust'] : ['--auth=scram-sha-256', `--pwfile=${secret}`]),
       ...(durable ? [] : ['--no-sync', '--no-data-checksums']),
     ]
     // `serverUser` may have changed the owner of the folder from root to `nobody`; the password file needs the same
     // owner.
-    const { uid, gid } = statSync(making)
+    const { uid, gid } = statSync(temporaryDir)
     if (process.getuid?.() === 0) chownSync(secret, uid, gid)
     await run(command, args, target, signal)
     if (isDatabase(target)) return false
-    renameSync(join(making, 'data'), target)
+    renameSync(join(temporaryDir, 'data'), target)
     if (durable) syncFolder(dirname(target))
     return true
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? explainFailure(['No space left on device'], { dir: target }) : error
   } finally {
-    rmSync(making, { recursive: true, force: true })
+    rmSync(temporaryDir, { recursive: true, force: true })
   }
 }
 
@@ -78,20 +78,20 @@ async function run(command: string, args: string[], dir: string, signal: AbortSi
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal ? { signal } : {}),
   })
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  const [errorOutput, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
   if (code === 0) return
-  const lines = said.trim().split('\n')
+  const lines = errorOutput.trim().split('\n')
   const problem = explainFailure(lines, { dir })
   throw problem.problem === 'FAILED'
     ? new PostgresError('FAILED', `creating a database in ${dir} failed: ${lines.slice(-8).join(' | ')}`)
     : problem
 }
 
-/** Deletes temporary folders of starts that were killed. */
+/** Deletes temporary folders of processes that were killed. */
 function removeLeftovers(target: string): void {
   const parent = dirname(target)
   if (!existsSync(parent)) return
-  const prefix = `${basename(target)}.making-`
+  const prefix = `${basename(target)}.partial-`
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0
     if (pid > 0 && (pid === process.pid || !isAlive(pid))) rmSync(join(parent, name), { recursive: true, force: true })

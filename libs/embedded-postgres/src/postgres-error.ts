@@ -43,11 +43,11 @@ export function explainFailure(lines: readonly string[], { dir, port }: { dir: s
     return new PostgresError('DATA_OF_ANOTHER_VERSION', `${dir} was created by PostgreSQL ${version[1]}; this is PostgreSQL ${version[2]}`)
   }
   if (/wrong ownership|invalid permissions|Permission denied|could not access directory/.test(text)) {
-    return new PostgresError('DATA_OF_ANOTHER_USER', `${dir} cannot be read and written by this user: ${lastWords(lines)}`)
+    return new PostgresError('DATA_OF_ANOTHER_USER', `${dir} cannot be read and written by this user: ${lastLines(lines)}`)
   }
-  return new PostgresError('FAILED', `PostgreSQL on ${dir} did not start: ${lastWords(lines)}`)
+  return new PostgresError('FAILED', `PostgreSQL on ${dir} did not start: ${lastLines(lines)}`)
 }
 
-function lastWords(lines: readonly string[]): string {
+function lastLines(lines: readonly string[]): string {
   return lines.length === 0 ? 'it has no output' : lines.slice(-8).join(' | ')
 }

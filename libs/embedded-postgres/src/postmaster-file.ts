@@ -5,7 +5,7 @@ import { join } from 'node:path'
 export const ownerSetting = 'vitascope.owner'
 
 /** Above the highest process id of Linux, so no process can have it. */
-const noProcess = 2_147_483_646
+const NO_PROCESS_ID = 2_147_483_646
 
 /** The server that runs on a data folder. */
 export interface Postmaster {
@@ -22,27 +22,27 @@ export interface Postmaster {
  */
 export function findPostmaster(dir: string): Postmaster | undefined {
   const file = join(dir, 'postmaster.pid')
-  const content = readIfThere(file)
+  const content = readIfExists(file)
   if (content === undefined) return undefined
   const pid = Math.abs(Number.parseInt(content, 10))
-  if (!Number.isSafeInteger(pid) || pid === 0 || pid === noProcess || !exists(pid)) return undefined
-  if (isAlive(pid) && servesFolder(pid, dir)) return { pid, owner: livingOwner(pid) }
+  if (!Number.isSafeInteger(pid) || pid === 0 || pid === NO_PROCESS_ID || !exists(pid)) return undefined
+  if (isAlive(pid) && servesFolder(pid, dir)) return { pid, owner: runningOwner(pid) }
 
-  const aside = `${file}.${process.pid}`
-  writeFileSync(aside, content.replace(/^-?\d+/, String(noProcess)))
-  if (readIfThere(file) === content) renameSync(aside, file)
+  const replacement = `${file}.${process.pid}`
+  writeFileSync(replacement, content.replace(/^-?\d+/, String(NO_PROCESS_ID)))
+  if (readIfExists(file) === content) renameSync(replacement, file)
   return undefined
 }
 
 /** Returns the processes whose working directory is the data folder: backends that outlived their server. */
-export function processesOf(dir: string): number[] {
+export function findBackends(dir: string): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && pid !== process.pid && isAlive(pid) && servesFolder(pid, dir))
 }
 
 /** Returns `<pid>.<start time>` of this process. A later process with the same id has another start time. */
-export function ownName(): string {
+export function processIdentity(): string {
   return `${process.pid}.${startTime(process.pid)}`
 }
 
@@ -52,10 +52,10 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== 'Z' && state !== 'X'
 }
 
-function livingOwner(postmaster: number): number | undefined {
+function runningOwner(postmaster: number): number | undefined {
   const setting = commandLine(postmaster).find((arg) => arg.startsWith(`${ownerSetting}=`))
   const [pid = '', start = ''] = setting?.slice(ownerSetting.length + 1).split('.') ?? []
-  if (pid === '' || `${pid}.${start}` === ownName()) return undefined
+  if (pid === '' || `${pid}.${start}` === processIdentity()) return undefined
   return isAlive(Number(pid)) && startTime(Number(pid)) === start ? Number(pid) : undefined
 }
 
@@ -70,7 +70,7 @@ function servesFolder(pid: number, dir: string): boolean {
 }
 
 function commandLine(pid: number): string[] {
-  return readIfThere(`/proc/${pid}/cmdline`)?.split('\0') ?? []
+  return readIfExists(`/proc/${pid}/cmdline`)?.split('\0') ?? []
 }
 
 function startTime(pid: number): string {
@@ -83,11 +83,11 @@ function exists(pid: number): boolean {
 
 /** Returns the fields of /proc/pid/stat from the state on. The name before it may contain spaces and parentheses. */
 function processStat(pid: number): string[] | undefined {
-  const stat = readIfThere(`/proc/${pid}/stat`)
+  const stat = readIfExists(`/proc/${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

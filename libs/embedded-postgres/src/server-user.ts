@@ -13,26 +13,29 @@ const nobody = 65534
  * it ends.
  */
 export function serverUser(dir: string): string[] {
-  const self = process.getuid?.() ?? 0
+  const processUser = process.getuid?.() ?? 0
   const owner = statSync(dir).uid
-  const leash = works('setpriv', '--pdeathsig', 'INT', 'true') ? ['--pdeathsig', 'INT'] : []
-  const leashed = leash.length === 0 ? [] : ['setpriv', ...leash, '--']
+  const parentDeathOptions = succeeds('setpriv', '--pdeathsig', 'INT', 'true') ? ['--pdeathsig', 'INT'] : []
+  const parentDeathCommand = parentDeathOptions.length === 0 ? [] : ['setpriv', ...parentDeathOptions, '--']
 
-  if (self !== 0) {
-    if (owner !== self) {
-      throw new PostgresError('DATA_OF_ANOTHER_USER', `${dir} belongs to user ${owner} and this is user ${self}: start it as that user`)
+  if (processUser !== 0) {
+    if (owner !== processUser) {
+      throw new PostgresError(
+        'DATA_OF_ANOTHER_USER',
+        `${dir} belongs to user ${owner} and this is user ${processUser}: start it as that user`,
+      )
     }
     // Containers may run with ids that are not in /etc/passwd, which PostgreSQL rejects. In a user namespace it runs
     // as `nobody`.
-    return isKnown() ? leashed : ['unshare', '--user', '--', ...leashed]
+    return hasUserName() ? parentDeathCommand : ['unshare', '--user', '--', ...parentDeathCommand]
   }
-  if (owner === 0 && works('unshare', '--user', 'true')) return ['unshare', '--user', '--', ...leashed]
+  if (owner === 0 && succeeds('unshare', '--user', 'true')) return ['unshare', '--user', '--', ...parentDeathCommand]
   const user = owner === 0 ? nobody : owner
   if (owner === 0) spawnSync('chown', ['-R', `${nobody}:${nobody}`, dir])
-  return ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all', ...leash, '--']
+  return ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=-all', ...parentDeathOptions, '--']
 }
 
-function isKnown(): boolean {
+function hasUserName(): boolean {
   try {
     return userInfo().username !== ''
   } catch {
@@ -40,7 +43,7 @@ function isKnown(): boolean {
   }
 }
 
-function works(command: string, ...args: string[]): boolean {
+function succeeds(command: string, ...args: string[]): boolean {
   return spawnSync(command, args, { stdio: 'ignore' }).status === 0
 }
 

@@ -5,19 +5,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Binaries, findBinaries } from './binaries.ts'
 import { freePort } from './free-port.ts'
 import { explainFailure, PostgresError } from './postgres-error.ts'
-import { findPostmaster, isAlive, ownerSetting, ownName, processesOf } from './postmaster-file.ts'
+import { findBackends, findPostmaster, isAlive, ownerSetting, processIdentity } from './postmaster-file.ts'
 import { serverEnvironment, serverUser } from './server-user.ts'
 
 /** Options for starting a server on a folder that `initDatabase` created. */
 export interface StartOptions {
   dir: string
-  /** 0 or undefined: any free port. */
+  /** Any free port if it is 0 or undefined. */
   port?: number
-  /** The password that the cluster was created with; undefined for throw-away data. */
+  /** The password that the cluster was created with. Undefined for throw-away data. */
   password?: string
   /**
-   * True (default): an acknowledged write survives a crash of the server and of the machine. False: for throw-away
-   * data only.
+   * Whether an acknowledged write survives a crash of the server and of the machine. True by default. False is for
+   * throw-away data only.
    */
   durable?: boolean
   /** Called with each line of the server's output. */
@@ -33,13 +33,13 @@ export interface RunningPostgres {
   /** Resolves when the server has ended, for any reason. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   /**
-   * Stops the server: rolls back open transactions and writes committed data. With `immediate` the next start does
-   * that by recovery.
+   * Stops the server: rolls back open transactions and writes committed data to disk. With `immediate` the next start
+   * recovers the data instead.
    */
   stop(options?: { immediate?: boolean }): Promise<void>
 }
 
-/** Messages of a start while processes of a killed server still use its shared memory, for some seconds. */
+/** Error messages of a start while processes of a killed server still use its shared memory. They end within seconds. */
 const SHARED_MEMORY_IN_USE = /lock file "postmaster\.pid" already exists|pre-existing shared memory block/
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 15_000
@@ -57,39 +57,39 @@ export async function startPostgres(options: StartOptions, signal?: AbortSignal)
     signal?.throwIfAborted()
     await stopRunningServer(dir, log, signal)
     const port = options.port || (await freePort())
-    const outcome = await launch(binaries, { ...options, dir, port, log }, signal)
-    if ('running' in outcome) return outcome.running
+    const result = await launch(binaries, { ...options, dir, port, log }, signal)
+    if ('running' in result) return result.running
 
-    const waited = Date.now() - start
-    const isInUse = outcome.lines.some((line) => SHARED_MEMORY_IN_USE.test(line))
-    const portInUse = !options.port && explainFailure(outcome.lines, { dir, port }).problem === 'PORT_IN_USE'
-    if ((!isInUse && !portInUse) || waited > START_TIMEOUT_MS) throw explainFailure(outcome.lines, { dir, port })
+    const waitedMs = Date.now() - start
+    const isMemoryInUse = result.lines.some((line) => SHARED_MEMORY_IN_USE.test(line))
+    const isPortInUse = !options.port && explainFailure(result.lines, { dir, port }).problem === 'PORT_IN_USE'
+    if ((!isMemoryInUse && !isPortInUse) || waitedMs > START_TIMEOUT_MS) throw explainFailure(result.lines, { dir, port })
     // Backend processes of a killed server end by themselves within three seconds. This stops those that have not
     // ended by then.
-    if (isInUse && waited > 3_000 && !findPostmaster(dir)) for (const pid of processesOf(dir)) signalProcess(pid, 'SIGQUIT')
+    if (isMemoryInUse && waitedMs > 3_000 && !findPostmaster(dir)) for (const pid of findBackends(dir)) signalProcess(pid, 'SIGQUIT')
     await delay(200, undefined, { ...(signal ? { signal } : {}) })
   }
 }
 
 async function stopRunningServer(dir: string, log: (line: string) => void, signal: AbortSignal | undefined): Promise<void> {
-  const found = findPostmaster(dir)
-  if (!found) return
-  if (found.owner !== undefined) {
-    throw new PostgresError('DATA_IN_USE', `${dir} is in use: process ${found.owner} runs PostgreSQL (process ${found.pid}) on it`)
+  const server = findPostmaster(dir)
+  if (!server) return
+  if (server.owner !== undefined) {
+    throw new PostgresError('DATA_IN_USE', `${dir} is in use: process ${server.owner} runs PostgreSQL (process ${server.pid}) on it`)
   }
-  log(`stopping PostgreSQL ${found.pid}, whose parent process has ended`)
-  for (const how of ['SIGINT', 'SIGQUIT'] as const) {
-    signalProcess(found.pid, how)
-    const until = Date.now() + STOP_TIMEOUT_MS
-    while (Date.now() < until) {
-      if (!isAlive(found.pid)) return
+  log(`stopping PostgreSQL ${server.pid}, whose parent process has ended`)
+  for (const stopSignal of ['SIGINT', 'SIGQUIT'] as const) {
+    signalProcess(server.pid, stopSignal)
+    const deadline = Date.now() + STOP_TIMEOUT_MS
+    while (Date.now() < deadline) {
+      if (!isAlive(server.pid)) return
       await delay(50, undefined, { ...(signal ? { signal } : {}) })
     }
   }
-  throw new PostgresError('DATA_IN_USE', `PostgreSQL (process ${found.pid}) still runs on ${dir} and does not stop`)
+  throw new PostgresError('DATA_IN_USE', `PostgreSQL (process ${server.pid}) still runs on ${dir} and does not stop`)
 }
 
-interface Launch {
+interface LaunchOptions {
   dir: string
   port: number
   password?: string
@@ -97,37 +97,37 @@ interface Launch {
   log: (line: string) => void
 }
 
-type Outcome = { running: RunningPostgres } | { lines: string[] }
+type LaunchResult = { running: RunningPostgres } | { lines: string[] }
 
-async function launch(binaries: Binaries, options: Launch, signal: AbortSignal | undefined): Promise<Outcome> {
+async function launch(binaries: Binaries, options: LaunchOptions, signal: AbortSignal | undefined): Promise<LaunchResult> {
   const [command = binaries.postgres, ...args] = [...serverUser(options.dir), binaries.postgres, ...serverArguments(options)]
   // A separate process group: Ctrl-C signals only this process, which stops the services before the database.
   const child = spawn(command, args, { cwd: '/', env: serverEnvironment, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((settle) => {
-    child.once('error', () => settle({ code: null, signal: null }))
-    child.once('exit', (code, by) => settle({ code, signal: by }))
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('error', () => resolve({ code: null, signal: null }))
+    child.once('exit', (code, endSignal) => resolve({ code, signal: endSignal }))
   })
   const lines: string[] = []
   let ready = false
-  const accepts = new Promise<boolean>((settle) => {
+  const acceptsConnections = new Promise<boolean>((resolve) => {
     createInterface({ input: child.stderr }).on('line', (line) => {
       options.log(line)
       // Lines after the start are only logged.
       if (ready) return
       lines.push(line)
       ready = /database system is ready to accept (read-only )?connections/.test(line)
-      if (ready) settle(true)
+      if (ready) resolve(true)
     })
     child.once('error', (error) => {
       lines.push(error.message)
-      settle(false)
+      resolve(false)
     })
     // Waits for `close`, because the last output arrives after `exit`.
-    child.once('close', () => settle(false))
+    child.once('close', () => resolve(false))
   })
   const abort = () => child.kill('SIGINT')
   signal?.addEventListener('abort', abort, { once: true })
-  const started = await accepts
+  const started = await acceptsConnections
   signal?.removeEventListener('abort', abort)
   if (signal?.aborted) {
     await stopChild(child, exited, 'SIGINT')
@@ -147,7 +147,7 @@ async function launch(binaries: Binaries, options: Launch, signal: AbortSignal |
   }
 }
 
-function serverArguments({ dir, port, durable = true }: Launch): string[] {
+function serverArguments({ dir, port, durable = true }: LaunchOptions): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -162,14 +162,14 @@ function serverArguments({ dir, port, durable = true }: Launch): string[] {
     log_checkpoints: 'off',
     // Statements may contain secrets, such as a role's password, so the log contains errors without them.
     log_min_error_statement: 'panic',
-    [ownerSetting]: ownName(),
+    [ownerSetting]: processIdentity(),
   }
   return ['-D', dir, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
 
-async function stopChild(child: ChildProcess, exited: RunningPostgres['exited'], first: 'SIGINT' | 'SIGQUIT'): Promise<void> {
-  for (const how of [first, 'SIGQUIT', 'SIGKILL'] as const) {
-    child.kill(how)
+async function stopChild(child: ChildProcess, exited: RunningPostgres['exited'], firstSignal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+  for (const stopSignal of [firstSignal, 'SIGQUIT', 'SIGKILL'] as const) {
+    child.kill(stopSignal)
     const timeout = new AbortController()
     const ended = await Promise.race([
       exited.then(() => true),

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type CallOptions, Client as GrpcClient, type Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { Call } from './call.ts'
 import { type AnyMethod, isRead, type RequestOf, type ResponseOf, type ServiceDefinition } from './definition.ts'
-import { fromServiceError, hasNotArrived, isBrokenOff } from './error-table.ts'
+import { fromServiceError, isConnectionLost, wasNotSent } from './error-table.ts'
 import { writeMetadata } from './metadata.ts'
 import type { PrincipalKeys } from './principal-keys.ts'
 import { channelCredentials } from './tls/grpc-credentials.ts'
@@ -28,7 +28,7 @@ type WriteMetadata = (call: Call) => Promise<Metadata>
 
 const READ_MS = 2_000
 const WRITE_MS = 10_000
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /**
  * Opens a channel to `HOST:PORT` or `dns:///HOST:PORT`. Calls are distributed round robin over all addresses of the
@@ -39,10 +39,10 @@ export function openChannel(
   address: string,
   { service, principals, identity }: { service: string; principals: PrincipalKeys; identity?: Identity | undefined },
 ): Channel {
-  const secured = channelCredentials(identity?.peer(service))
+  const channelSettings = channelCredentials(identity?.peer(service))
   const write: WriteMetadata = (call) => writeMetadata({ ...call, requestId: call.requestId || randomUUID() }, principals, service)
-  const channel = new GrpcClient(address, secured.credentials, {
-    ...secured.options,
+  const channel = new GrpcClient(address, channelSettings.credentials, {
+    ...channelSettings.options,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1_000,
     // During a rolling restart, replicas must not wait long for the next name resolution.
@@ -71,7 +71,7 @@ export function openChannel(
 }
 
 /**
- * Calls a method, with up to `TRIES` attempts if the service is unavailable and a retry is harmless: for reads,
+ * Calls a method, with up to `MAX_ATTEMPTS` attempts if the service is unavailable and a retry is harmless: for reads,
  * for writes with an idempotency key, and for calls that did not reach the service.
  */
 async function unary(channel: GrpcClient, name: string, method: AnyMethod, request: unknown, call: Call, write: WriteMetadata) {
@@ -80,13 +80,13 @@ async function unary(channel: GrpcClient, name: string, method: AnyMethod, reque
   const metadata = await write(call)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(channel, method, request, metadata, { deadline }, call.signal)
+      return await callUnary(channel, method, request, metadata, { deadline }, call.signal)
     } catch (error) {
       const failure = error as ServiceError
-      const isAway = failure.code === status.UNAVAILABLE && failure.metadata?.get('grpc-status-details-bin').length === 0
-      const again = isAway || isBrokenOff(failure)
-      const harmless = repeatable || hasNotArrived(failure)
-      if (!harmless || !again || attempt === TRIES || call.signal.aborted) {
+      const isUnavailable = failure.code === status.UNAVAILABLE && failure.metadata?.get('grpc-status-details-bin').length === 0
+      const isTransient = isUnavailable || isConnectionLost(failure)
+      const isHarmless = repeatable || wasNotSent(failure)
+      if (!isHarmless || !isTransient || attempt === MAX_ATTEMPTS || call.signal.aborted) {
         throw call.signal.aborted ? call.signal.reason : fromServiceError(failure, method.path)
       }
       await delay(100 * attempt * (0.5 + Math.random()))
@@ -94,7 +94,7 @@ async function unary(channel: GrpcClient, name: string, method: AnyMethod, reque
   }
 }
 
-function once(
+function callUnary(
   channel: GrpcClient,
   method: AnyMethod,
   request: unknown,

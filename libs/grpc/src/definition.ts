@@ -1,4 +1,4 @@
-/** One generated rpc definition, for any message types. */
+/** A generated rpc definition with any message types. */
 export interface AnyMethod {
   path: string
   requestStream: boolean

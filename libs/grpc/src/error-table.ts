@@ -52,7 +52,7 @@ export function fromServiceError(error: ServiceError, method: string): Error {
   const kind = KIND_OF_CODE.get(error.code)
   const details = readDetails(error.metadata)
   if (kind && details) return new DomainError(kind, details.reason, error.details, { ...details, cause: error })
-  if (error.code === status.UNAVAILABLE || error.code === status.RESOURCE_EXHAUSTED || isBrokenOff(error)) {
+  if (error.code === status.UNAVAILABLE || error.code === status.RESOURCE_EXHAUSTED || isConnectionLost(error)) {
     return new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'a service is unreachable; try again', {
       retryAfter: 1,
       cause: error,
@@ -65,7 +65,7 @@ export function fromServiceError(error: ServiceError, method: string): Error {
  * Returns whether the connection ended the call, not the service. HTTP/2 servers close a connection after too many
  * cancelled calls, and with it all other calls on it. A stopping server cancels calls that exceed its grace period.
  */
-export function isBrokenOff(error: ServiceError): boolean {
+export function isConnectionLost(error: ServiceError): boolean {
   return error.code === status.CANCELLED || (error.code === status.INTERNAL && error.details.startsWith('Received RST_STREAM'))
 }
 
@@ -73,7 +73,7 @@ export function isBrokenOff(error: ServiceError): boolean {
  * Returns whether the call was not sent to any server: there was no connection, or a server that was closing the
  * connection refused the stream (HTTP/2 REFUSED_STREAM). grpc-js reports both in the message text only.
  */
-export function hasNotArrived(error: ServiceError): boolean {
+export function wasNotSent(error: ServiceError): boolean {
   return error.code === status.UNAVAILABLE && /^Stream refused by server|No connection established/.test(error.details)
 }
 

@@ -19,9 +19,9 @@ const MAX_KEYS_PER_SIGNER = 8
 const PUBLIC_FILE = /^([a-z][a-z0-9-]{0,62})\.pub$/
 const PEM_BLOCK = /-----BEGIN (PUBLIC KEY|CERTIFICATE)-----[^-]+-----END \1-----/g
 
-/** Reads a PEM file with one Ed25519 private key (PKCS #8). Throws an error that contains nothing of the file. */
+/** Reads a PEM file with one Ed25519 private key (PKCS #8). Throws an error without any content of the file. */
 export function readSigningKey(file: string): SigningKey {
-  const key = parsed('a private key in PEM', () => createPrivateKey(readFileSync(file)))
+  const key = parseKey('a private key in PEM', () => createPrivateKey(readFileSync(file)))
   requireEd25519(key)
   return { kid: keyIdOf(createPublicKey(key)), key }
 }
@@ -37,8 +37,8 @@ export function readVerificationKeys(folder: string): Map<string, VerificationKe
     if (signer === undefined) continue
     for (const key of publicKeysOf(join(folder, name))) {
       const kid = keyIdOf(key)
-      const other = keys.get(kid)
-      if (other && other.signer !== signer) throw new Error(`${name}: ${other.signer}.pub contains the same key`)
+      const existing = keys.get(kid)
+      if (existing && existing.signer !== signer) throw new Error(`${name}: ${existing.signer}.pub contains the same key`)
       keys.set(kid, { signer, key })
     }
   }
@@ -52,19 +52,19 @@ function publicKeysOf(file: string): KeyObject[] {
     throw new Error(`${file} must contain 1 to ${MAX_KEYS_PER_SIGNER} public keys in PEM, not ${blocks.length}`)
   }
   return blocks.map((block) => {
-    const key = parsed(`a public key in PEM (${file})`, () => createPublicKey(block))
+    const key = parseKey(`a public key in PEM (${file})`, () => createPublicKey(block))
     requireEd25519(key)
     return key
   })
 }
 
-/** Runs `read`. File system errors pass through; OpenSSL errors do not help an operator, so they are replaced. */
-function parsed<T>(what: string, read: () => T): T {
+/** Returns the key that `read` reads. File system errors pass through; OpenSSL errors do not help an operator, so they are replaced. */
+function parseKey<T>(expectedContent: string, read: () => T): T {
   try {
     return read()
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).syscall !== undefined) throw cause
-    throw new Error(`not ${what}`, { cause })
+    throw new Error(`not ${expectedContent}`, { cause })
   }
 }
 
@@ -72,7 +72,7 @@ function requireEd25519({ asymmetricKeyType: type }: KeyObject): void {
   if (type !== 'ed25519') throw new Error(`the key must be an Ed25519 key, not ${type}`)
 }
 
-/** JWK thumbprint (RFC 7638, SHA-256). */
+/** Returns the JWK thumbprint (RFC 7638, SHA-256). */
 function keyIdOf(publicKey: KeyObject): string {
   const { crv, kty, x } = publicKey.export({ format: 'jwk' })
   return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')

@@ -4,11 +4,11 @@ import { DomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { jwtVerify, SignJWT } from 'jose'
 import { readSigningKey, readVerificationKeys, type SigningKey, type VerificationKey } from './key-files.ts'
-import { isAdmitted, maySign, type Principal, type SignedPrincipal } from './principal.ts'
+import { canSign, isAdmitted, type Principal, type SignedPrincipal } from './principal.ts'
 
 /** Paths of the keys of a process. */
 export interface PrincipalKeySettings {
-  /** PEM, an Ed25519 private key: signs the calls of this process. */
+  /** PEM file with the Ed25519 private key that signs the calls of this process. */
   signingKeyFile: string
   /** A folder with `NAME.pub` for each service that may call this one; undefined for a process that serves no calls. */
   publicKeysDir?: string | undefined
@@ -18,7 +18,7 @@ export interface PrincipalKeySettings {
 export interface PrincipalKeys {
   /** The name of this service: the issuer of its tokens and the audience of those it accepts. */
   readonly service: string
-  /** A JWT (EdDSA) that only the service `audience` accepts. It is valid for at least 30 s. */
+  /** Returns a JWT (EdDSA) that only the service `audience` accepts. It is valid for at least 30 s. */
   sign(principal: Principal, audience: string): Promise<string>
   /** Returns the principal of a token that a known key signed for this service. Rejects any other token. */
   verify(token: string): Promise<SignedPrincipal>
@@ -29,7 +29,7 @@ export interface PrincipalKeys {
 const LIFETIME_SECONDS = 60
 /** A signed token is used again for half of its lifetime, so that a call never carries one that is about to expire. */
 const REUSE_MS = 30_000
-/** The maximum difference between the clocks of two machines. */
+/** Maximum difference between the clocks of two machines. */
 const CLOCK_TOLERANCE_SECONDS = 30
 const MAX_CACHED_TOKENS = 10_000
 /** Mounted secrets change within a minute; the files are small. */
@@ -41,7 +41,7 @@ interface Keys {
 }
 
 /**
- * Reads the keys of a service and follows their files. A changed file that cannot be used is logged once and the previous
+ * Reads the keys of a service and polls their files for changes. A changed file that cannot be used is logged once and the previous
  * keys stay in use. Throws when the first read fails.
  */
 export function openPrincipalKeys(
@@ -55,7 +55,7 @@ export function openPrincipalKeys(
     max: MAX_CACHED_TOKENS,
     ttlMs: ({ reusableUntil }) => reusableUntil - Date.now(),
   })
-  const verified = createLoadingCache<{ found: SignedPrincipal; expires: number }>({
+  const verified = createLoadingCache<{ signedPrincipal: SignedPrincipal; expires: number }>({
     max: MAX_CACHED_TOKENS,
     ttlMs: ({ expires }) => expires - Date.now(),
   })
@@ -66,7 +66,7 @@ export function openPrincipalKeys(
     try {
       const next = readKeys(settings)
       problem = undefined
-      if (sameKeys(keys, next)) return
+      if (haveSameIds(keys, next)) return
       keys = next
       signed.clear()
       verified.clear()
@@ -96,8 +96,8 @@ export function openPrincipalKeys(
       return token
     },
     async verify(token) {
-      const { found } = await verified.get(token, () => verifyToken(token, service, keys.verification))
-      return found
+      const { signedPrincipal } = await verified.get(token, () => verifyToken(token, service, keys.verification))
+      return signedPrincipal
     },
     close: () => clearInterval(timer),
   }
@@ -121,31 +121,32 @@ async function verifyToken(
   token: string,
   audience: string,
   keys: ReadonlyMap<string, VerificationKey>,
-): Promise<{ found: SignedPrincipal; expires: number }> {
+): Promise<{ signedPrincipal: SignedPrincipal; expires: number }> {
   let signer = ''
   const { payload } = await jwtVerify<{ principal: Principal }>(
     token,
     ({ kid = '' }) => {
-      const found = keys.get(kid)
-      if (!found) throw new Error('no known key has this key id')
-      signer = found.signer
-      return found.key
+      const verificationKey = keys.get(kid)
+      if (!verificationKey) throw new Error('no known key has this key id')
+      signer = verificationKey.signer
+      return verificationKey.key
     },
     { algorithms: ['EdDSA'], audience, clockTolerance: CLOCK_TOLERANCE_SECONDS, requiredClaims: ['exp', 'iss', 'aud', 'principal'] },
   )
   if (payload.iss !== signer) throw new Error(`the issuer is ${payload.iss}, and the key is of ${signer}`)
-  if (!maySign(signer, payload.principal)) throw new Error(`${signer} may not sign for this principal`)
-  return { found: { principal: payload.principal, signer }, expires: (Number(payload.exp) + CLOCK_TOLERANCE_SECONDS) * 1_000 }
+  if (!canSign(signer, payload.principal)) throw new Error(`${signer} may not sign for this principal`)
+  return { signedPrincipal: { principal: payload.principal, signer }, expires: (Number(payload.exp) + CLOCK_TOLERANCE_SECONDS) * 1_000 }
 }
 
 function readKeys({ signingKeyFile, publicKeysDir }: PrincipalKeySettings): Keys {
   return {
-    signing: named('VITASCOPE_SIGNING_KEY_FILE', () => readSigningKey(signingKeyFile)),
-    verification: publicKeysDir === undefined ? new Map() : named('VITASCOPE_PUBLIC_KEYS_DIR', () => readVerificationKeys(publicKeysDir)),
+    signing: withSettingName('VITASCOPE_SIGNING_KEY_FILE', () => readSigningKey(signingKeyFile)),
+    verification:
+      publicKeysDir === undefined ? new Map() : withSettingName('VITASCOPE_PUBLIC_KEYS_DIR', () => readVerificationKeys(publicKeysDir)),
   }
 }
 
-function named<T>(setting: string, read: () => T): T {
+function withSettingName<T>(setting: string, read: () => T): T {
   try {
     return read()
   } catch (cause) {
@@ -153,7 +154,7 @@ function named<T>(setting: string, read: () => T): T {
   }
 }
 
-function sameKeys(a: Keys, b: Keys): boolean {
+function haveSameIds(a: Keys, b: Keys): boolean {
   const text = ({ signing, verification }: Keys) =>
     [signing.kid, ...[...verification].map(([kid, { signer }]) => `${signer} ${kid}`)].join()
   return text(a) === text(b)

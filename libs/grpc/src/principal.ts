@@ -1,6 +1,6 @@
 export type UserKind = 'uploader' | 'standard' | 'system'
 
-/** The caller of a request: found by the gateway from the API key, or a service that calls on its own behalf. */
+/** The caller of a request: a guest or user that the gateway identified by the API key, or a service that calls on its own behalf. */
 export type Principal =
   | { kind: 'guest' }
   | { kind: 'service'; service: string }
@@ -28,13 +28,13 @@ const ON_BEHALF_OF_CALLERS: ReadonlySet<string> = new Set(['gateway', 'encoding'
 /** The service whose pods process untrusted input. Its calls are rejected unless a gRPC service lists it in `callers`. */
 const UNTRUSTED_SIGNER = 'worker'
 
-/** Returns whether a signer may state this principal. */
-export function maySign(signer: string, principal: Principal): boolean {
+/** Returns whether a signer may sign calls for this principal. */
+export function canSign(signer: string, principal: Principal): boolean {
   if (principal.kind === 'service') return principal.service === signer
   return (principal.kind === 'user' || principal.kind === 'guest') && ON_BEHALF_OF_CALLERS.has(signer)
 }
 
-/** Returns whether calls of a signer are accepted: those in `callers`; without a list, all signers except the worker. */
+/** Returns whether calls of a signer are accepted. Without a list, all signers except the worker are accepted. */
 export function isAdmitted(signer: string, callers: readonly string[] | undefined): boolean {
   return callers === undefined ? signer !== UNTRUSTED_SIGNER : callers.includes(signer)
 }

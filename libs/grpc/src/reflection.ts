@@ -18,18 +18,18 @@ export function reflectionService(): { definition: GrpcDefinition; handlers: Unt
       originalRequest: request,
       messageResponse,
     })
-    const files = (found: Uint8Array[] | undefined, what: string) =>
-      found
-        ? respond({ $case: 'fileDescriptorResponse', value: { fileDescriptorProto: found.map((f) => Buffer.from(f)) } })
-        : respond({ $case: 'errorResponse', value: { errorCode: 5, errorMessage: `not found: ${what}` } })
-    const asked = request.messageRequest
-    switch (asked?.$case) {
+    const files = (descriptorBytes: Uint8Array[] | undefined, name: string) =>
+      descriptorBytes
+        ? respond({ $case: 'fileDescriptorResponse', value: { fileDescriptorProto: descriptorBytes.map((f) => Buffer.from(f)) } })
+        : respond({ $case: 'errorResponse', value: { errorCode: 5, errorMessage: `not found: ${name}` } })
+    const query = request.messageRequest
+    switch (query?.$case) {
       case 'listServices':
         return respond({ $case: 'listServicesResponse', value: { service: descriptors.services().map((name) => ({ name })) } })
       case 'fileByFilename':
-        return files(descriptors.byFile(asked.value), asked.value)
+        return files(descriptors.byFile(query.value), query.value)
       case 'fileContainingSymbol':
-        return files(descriptors.bySymbol(asked.value), asked.value)
+        return files(descriptors.bySymbol(query.value), query.value)
       default:
         return respond({ $case: 'errorResponse', value: { errorCode: 12, errorMessage: 'extensions are not used here' } })
     }

@@ -18,7 +18,7 @@ import { type CallStatus, toStatus } from './error-table.ts'
 import { readIdempotency, readPrincipal, readRequestId } from './metadata.ts'
 import type { PrincipalKeys } from './principal-keys.ts'
 import { reflectionService } from './reflection.ts'
-import { callerCheck, serverCredentials } from './tls/grpc-credentials.ts'
+import { callerInterceptors, serverCredentials } from './tls/grpc-credentials.ts'
 import type { Identity } from './tls/identity.ts'
 
 /** Promise handlers of a service: unary handlers return a message, streaming handlers an async iterable of messages. */
@@ -36,14 +36,14 @@ export interface GrpcServer {
    * address.
    */
   listen(address: string): Promise<string>
-  /** `HOST:PORT` of the plain-text health service. Undefined before `listen`, and if none is configured. */
+  /** `HOST:PORT` of the plain-text health service. It is undefined before `listen`, and if none is configured. */
   healthAddress(): string | undefined
   /** Current health status. */
   isServing(): boolean
   /** Sets the health status. Not serving means that clients send no new calls. */
   setServing(serving: boolean): void
   /**
-   * Stops serving permanently: rejects new calls, waits for running calls, and cancels the rest after the grace
+   * Stops serving permanently: rejects new calls, waits for running calls, and cancels them after the grace
    * period.
    */
   drain(graceMs?: number): Promise<void>
@@ -59,7 +59,7 @@ type AnyHandler = (request: unknown, call: Call) => Promise<unknown> | AsyncIter
 
 /** Settings of a server other than its address. */
 export interface ServeSettings {
-  /** `HOST:PORT` of a plain-text server for health only, for probes that have no certificate. Undefined: none. */
+  /** `HOST:PORT` of a plain-text server for health only, for probes that have no certificate. There is no such server if it is undefined. */
   healthListen?: string | undefined
   /**
    * Age in seconds after which a connection accepts no new calls, so that its clients resolve all replicas again.
@@ -68,7 +68,7 @@ export interface ServeSettings {
   connectionSeconds?: number | undefined
   /** Further seconds that calls on such a connection may take. Default: 600. */
   connectionGraceSeconds?: number | undefined
-  /** True: respond to server reflection of any caller. Default: false. */
+  /** Whether any caller may use server reflection. Default: false. */
   reflection?: boolean | undefined
 }
 
@@ -85,13 +85,13 @@ export function createGrpcServer(options: {
 }): GrpcServer {
   const { identity, serve = {} } = options
   const server = new Server({
-    ...LIMITS,
+    ...MESSAGE_LIMITS,
     'grpc.max_connection_age_ms': (serve.connectionSeconds ?? 120) * 1_000,
     'grpc.max_connection_age_grace_ms': (serve.connectionGraceSeconds ?? 600) * 1_000,
-    interceptors: callerCheck(identity, options.metrics),
+    interceptors: callerInterceptors(identity, options.metrics),
   })
   // Both servers respond from the same health state.
-  const probes = serve.healthListen === undefined ? undefined : new Server(LIMITS)
+  const probes = serve.healthListen === undefined ? undefined : new Server(MESSAGE_LIMITS)
   const health = new HealthImplementation({ '': 'NOT_SERVING' })
   health.addToServer(server)
   if (probes) health.addToServer(probes)
@@ -109,10 +109,10 @@ export function createGrpcServer(options: {
 
   return {
     implement(definition, handlers, { callers } = {}) {
-      const admitting = { ...options, callers }
+      const methodOptions = { ...options, callers }
       const methods = Object.entries(definition).map(([name, method]) => {
         const handler = handlers[name] as AnyHandler
-        const run = method.responseStream ? streaming(method, handler, admitting) : unary(method, handler, admitting)
+        const run = method.responseStream ? streaming(method, handler, methodOptions) : unary(method, handler, methodOptions)
         return [name, run] as const
       })
       // The generated definition has the shape of grpc-js; only its message types are narrower.
@@ -138,7 +138,7 @@ export function createGrpcServer(options: {
   }
 }
 
-const LIMITS: ServerOptions = {
+const MESSAGE_LIMITS: ServerOptions = {
   'grpc.max_receive_message_length': 4 * 1024 * 1024,
   'grpc.max_send_message_length': 4 * 1024 * 1024,
   'grpc.keepalive_permit_without_calls': 1,
@@ -181,26 +181,26 @@ function shutDown(server: Server, graceMs: number): Promise<void> {
 type Options = Pick<Parameters<typeof createGrpcServer>[0], 'principals' | 'log' | 'metrics'> & Admission
 
 function unary(method: AnyMethod, handler: AnyHandler, options: Options): handleUnaryCall<unknown, unknown> {
-  return (call, answer) => {
-    observed(method, call, options, async (context) => answer(null, await (handler(call.request, context) as Promise<unknown>))).then(
-      (failure) => failure && answer(failure),
-    )
+  return (call, sendResponse) => {
+    runObserved(method, call, options, async (context) =>
+      sendResponse(null, await (handler(call.request, context) as Promise<unknown>)),
+    ).then((failure) => failure && sendResponse(failure))
   }
 }
 
 function streaming(method: AnyMethod, handler: AnyHandler, options: Options): handleServerStreamingCall<unknown, unknown> {
   return (call) => {
-    observed(method, call, options, async (context) => {
+    runObserved(method, call, options, async (context) => {
       for await (const message of handler(call.request, context) as AsyncIterable<unknown>) {
         if (context.signal.aborted) break
-        if (!call.write(message)) await drained(call, context.signal)
+        if (!call.write(message)) await waitForDrain(call, context.signal)
       }
       call.end()
     }).then((failure) => failure && call.emit('error', failure))
   }
 }
 
-function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
+function waitForDrain(call: ServerWritableStream<unknown, unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     call.once('drain', resolve)
     signal.addEventListener('abort', () => resolve(), { once: true })
@@ -211,7 +211,7 @@ function drained(call: ServerWritableStream<unknown, unknown>, signal: AbortSign
  * Runs one call with its principal and signal, and records its count and duration. Returns the status to send if it
  * failed.
  */
-async function observed(
+async function runObserved(
   method: AnyMethod,
   call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>,
   { principals, callers, log, metrics }: Options,
@@ -219,21 +219,21 @@ async function observed(
 ): Promise<CallStatus | undefined> {
   const abort = new AbortController()
   // `cancelled` is also emitted for completed calls when their connection releases them.
-  let answered = false
-  call.on('cancelled', () => answered || abort.abort())
+  let isCompleted = false
+  call.on('cancelled', () => isCompleted || abort.abort())
   const end = callSeconds(metrics).startTimer({ method: method.path })
   const requestId = readRequestId(call.metadata)
   try {
     const principal = await readPrincipal(call.metadata, principals, callers)
     const idempotency = readIdempotency(call.metadata)
     await run({ principal, requestId, ...idempotency, signal: abort.signal, deadline: asDate(call.getDeadline()) })
-    answered = true
+    isCompleted = true
     end({ outcome: 'ok' })
     return undefined
   } catch (error) {
-    const refused = isDomainError(error)
-    end({ outcome: refused ? error.kind : 'fault' })
-    if (!refused && !abort.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
+    const isExpected = isDomainError(error)
+    end({ outcome: isExpected ? error.kind : 'fault' })
+    if (!isExpected && !abort.signal.aborted) log.error({ err: error, method: method.path, request_id: requestId }, 'call failed')
     return toStatus(error, abort.signal.aborted)
   }
 }
@@ -241,14 +241,15 @@ async function observed(
 const histograms = new WeakMap<Metrics, ReturnType<Metrics['seconds']>>()
 
 function callSeconds(metrics: Metrics): ReturnType<Metrics['seconds']> {
-  const known = histograms.get(metrics)
-  if (known) return known
-  const made = metrics.seconds('vitascope_grpc_call_duration_seconds', 'Duration of gRPC calls to this service, by method and outcome', [
-    'method',
-    'outcome',
-  ])
-  histograms.set(metrics, made)
-  return made
+  const existing = histograms.get(metrics)
+  if (existing) return existing
+  const histogram = metrics.seconds(
+    'vitascope_grpc_call_duration_seconds',
+    'Duration of gRPC calls to this service, by method and outcome',
+    ['method', 'outcome'],
+  )
+  histograms.set(metrics, histogram)
+  return histogram
 }
 
 function asDate(deadline: Date | number): Date | undefined {

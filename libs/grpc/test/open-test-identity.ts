@@ -17,7 +17,7 @@ export const ROUND_MS = 20
 export async function openTestIdentity(files: CertificateFiles, callers: readonly string[] = []) {
   const { folder, replace } = await certificateFolder(files)
   const metrics = createMetrics('test')
-  const identity = openIdentity({ folder, callers }, { log, metrics, everyMs: ROUND_MS }) as Identity
+  const identity = openIdentity({ folder, callers }, { log, metrics, pollMs: ROUND_MS }) as Identity
   undo.push(() => rm(folder, { recursive: true }), identity.close)
   return { identity, folder, replace, metrics }
 }

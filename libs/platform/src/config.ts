@@ -26,14 +26,14 @@ export interface PlatformConfig {
   dataDir: string
   publicUrl: string
   /**
-   * URL of an external PostgreSQL, with a role that may create roles. Undefined to start an
-   * embedded one.
+   * URL of an external PostgreSQL, with a role that may create roles. Undefined if the
+   * platform starts an embedded one.
    */
   databaseUrl: string | undefined
   systemKey: string | undefined
   /** Secret files that replace those in the data folder. */
   secretFiles: Partial<Record<'masterKey' | 'tokenKeys' | 'uploadSigningKey' | 'idempotencyHashKey', string | undefined>>
-  /** Settings of single services, passed on unchanged. */
+  /** Settings of single services, which receive them unchanged. */
   forwardedEnvironment: Record<string, string>
 }
 
@@ -42,7 +42,7 @@ const CREATED = 'created in `secrets/` of the data folder'
 
 const SERVICES = ['AUTH', 'CATALOGUE', 'ENCODING', 'COLLABORATION', 'ANALYTICS', 'DELIVERY', 'GATEWAY', 'WORKER']
 
-/** Passed to the services as values, whether they come from NAME or from the file in NAME_FILE. */
+/** Settings that are forwarded as values, whether they come from NAME or from the file in NAME_FILE. */
 const SECRETS = [
   'VITASCOPE_REDIS_URL',
   'VITASCOPE_SMTP_URL',
@@ -50,7 +50,8 @@ const SECRETS = [
   ...SERVICES.map((service) => `VITASCOPE_${service}_DATABASE_URL`),
 ]
 
-const PASSED_ON = [
+/** Settings that are forwarded unchanged. */
+const FORWARDED = [
   'VITASCOPE_LOG_LEVEL',
   'VITASCOPE_TLS_DIR',
   'VITASCOPE_TLS_CALLERS',
@@ -71,7 +72,7 @@ const PASSED_ON = [
   'VITASCOPE_DELIVERY_S3',
   'VITASCOPE_DELIVERY_STORAGE_READS',
   'VITASCOPE_MAIL_FROM',
-  ...['MAX_BYTES', 'TIMEOUT_SECONDS', 'MIN_BYTES_PER_SECOND', 'MAX_SECONDS'].map((what) => `VITASCOPE_SOURCE_${what}`),
+  ...['MAX_BYTES', 'TIMEOUT_SECONDS', 'MIN_BYTES_PER_SECOND', 'MAX_SECONDS'].map((suffix) => `VITASCOPE_SOURCE_${suffix}`),
   ...[
     'SOURCES_PARALLEL',
     'SOURCES_AHEAD',
@@ -81,25 +82,25 @@ const PASSED_ON = [
     'RECONCILE_MS',
     'RETRY_MS',
     'LOW_PRIORITY_MAX_WAIT_SECONDS',
-  ].map((what) => `VITASCOPE_${what}`),
-  ...['SLOTS', 'MEMORY_MIB', 'HEARTBEAT_MS', 'STALL_SECONDS'].map((what) => `VITASCOPE_WORKER_${what}`),
+  ].map((suffix) => `VITASCOPE_${suffix}`),
+  ...['SLOTS', 'MEMORY_MIB', 'HEARTBEAT_MS', 'STALL_SECONDS'].map((suffix) => `VITASCOPE_WORKER_${suffix}`),
   'VITASCOPE_ENCODING_UPLOAD_LISTEN',
   'VITASCOPE_ENCODING_UPLOAD_URL',
   'VITASCOPE_UPLOAD_RETENTION_SECONDS',
   'VITASCOPE_UPLOADS_PER_ORGANISATION',
-  ...['UPLOADS', 'DOWNLOADS'].flatMap((what) => [`VITASCOPE_${what}_PER_ADDRESS`, `VITASCOPE_${what}_AT_ONCE`]),
-  ...['SPOOL_DIR', 'SPOOL_BYTES', 'RETENTION_DAYS'].map((what) => `VITASCOPE_ANALYTICS_${what}`),
+  ...['UPLOADS', 'DOWNLOADS'].flatMap((suffix) => [`VITASCOPE_${suffix}_PER_ADDRESS`, `VITASCOPE_${suffix}_AT_ONCE`]),
+  ...['SPOOL_DIR', 'SPOOL_BYTES', 'RETENTION_DAYS'].map((suffix) => `VITASCOPE_ANALYTICS_${suffix}`),
   'VITASCOPE_FFMPEG',
   'VITASCOPE_LIBREOFFICE',
   'VITASCOPE_STORAGE_DIR',
-  ...['DIR', 'BYTES', 'SPARE_PERCENT'].map((what) => `VITASCOPE_SCRATCH_${what}`),
-  ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS'].map((what) => `VITASCOPE_${s}_${what}`)),
+  ...['DIR', 'BYTES', 'SPARE_PERCENT'].map((suffix) => `VITASCOPE_SCRATCH_${suffix}`),
+  ...SERVICES.flatMap((s) => ['LISTEN', 'ADDRESS'].map((suffix) => `VITASCOPE_${s}_${suffix}`)),
 ]
 
 /**
  * Rejects obviously invalid settings before anything is started. The services validate them fully.
  */
-function checkPassedOn(read: Reader): void {
+function checkForwarded(read: Reader): void {
   read.int('VITASCOPE_AUDIT_DAYS', AUDIT_DAYS)
   read.int('VITASCOPE_ANALYTICS_RETENTION_DAYS', ANALYTICS_RETENTION_DAYS)
   read.secretUrl('VITASCOPE_REDIS_URL', REDIS_URL)
@@ -133,7 +134,7 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
       fallback: 9090,
       min: 1,
       max: 65_535,
-      description: 'Port of `/metrics`, which has the metrics of all processes on one page.',
+      description: 'Port of `/metrics`, which has the metrics of all processes.',
     }),
     dataDir: resolve(
       read.text('VITASCOPE_DATA_DIR', {
@@ -159,13 +160,13 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
       idempotencyHashKey: read.optional('VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE', { ...IDEMPOTENCY_HASH_KEY_FILE, defaultText: CREATED }),
     },
     forwardedEnvironment: Object.fromEntries(
-      [...SECRETS, ...PASSED_ON].flatMap((name) => {
+      [...SECRETS, ...FORWARDED].flatMap((name) => {
         const value = SECRETS.includes(name) ? read.secret(name) : read.optional(name)
         return value === undefined ? [] : [[name, value]]
       }),
     ),
   }
-  checkPassedOn(read)
+  checkForwarded(read)
   if (config.opsPort === port) read.addProblem('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
   read.rejectUnknown('VITASCOPE_')
   read.check()

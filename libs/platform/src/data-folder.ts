@@ -10,7 +10,7 @@ import { StartError } from './start-error.ts'
 /** The data folder, locked by this process until `release`. */
 export interface DataFolder {
   path: string
-  /** File paths. */
+  /** Paths of the files that contain the secrets. */
   secrets: { masterKey: string; tokenKeys: string; uploadSigningKey: string; idempotencyHashKey: string; postgresPassword: string }
   principalKeys: PrincipalKeyFiles
   release(): Promise<void>
@@ -25,19 +25,21 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024
  */
 export async function openDataFolder(config: PlatformConfig): Promise<DataFolder> {
   const path = config.dataDir
-  const guard = await explained(path, async () => {
+  const lock = await explainFileErrors(path, async () => {
     await mkdir(join(path, 'secrets'), { recursive: true, mode: 0o700 })
-    const held = await hold(path)
+    const folderLock = await lockFolder(path)
     const { bavail, bsize } = await statfs(path)
     if (bavail * bsize < MIN_FREE_BYTES) {
-      await close(held)
+      await close(folderLock)
       const free = Math.floor((bavail * bsize) / 1024 / 1024)
       throw new StartError(`the disk of ${path} is full (${free} MB free): free at least 256 MB, or set VITASCOPE_DATA_DIR to another one`)
     }
-    return held
+    return folderLock
   })
-  const secret = (name: string, given: string | undefined, make: () => string) =>
-    given === undefined ? explained(path, () => storedSecret(join(path, 'secrets', name), make)) : Promise.resolve(given)
+  const secret = (name: string, configuredFile: string | undefined, createValue: () => string) =>
+    configuredFile === undefined
+      ? explainFileErrors(path, () => findOrCreateSecret(join(path, 'secrets', name), createValue))
+      : Promise.resolve(configuredFile)
   const random = () => randomBytes(32).toString('base64url')
   return {
     path,
@@ -48,8 +50,8 @@ export async function openDataFolder(config: PlatformConfig): Promise<DataFolder
       idempotencyHashKey: await secret('idempotency-hash-key', config.secretFiles.idempotencyHashKey, random),
       postgresPassword: await secret('postgres-password', undefined, random),
     },
-    principalKeys: await explained(path, () => createPrincipalKeys(join(path, 'secrets'))),
-    release: () => close(guard),
+    principalKeys: await explainFileErrors(path, () => createPrincipalKeys(join(path, 'secrets'))),
+    release: () => close(lock),
   }
 }
 
@@ -58,7 +60,7 @@ export async function openDataFolder(config: PlatformConfig): Promise<DataFolder
  * process, and releases it when that process ends for any reason. The socket sends the process id
  * to each client.
  */
-async function hold(path: string): Promise<Server> {
+async function lockFolder(path: string): Promise<Server> {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
   const address = process.platform === 'linux' ? `\0vitascope-${name}` : join(path, 'running.sock')
   const server = createServer((socket) => socket.end(String(process.pid)))
@@ -66,19 +68,21 @@ async function hold(path: string): Promise<Server> {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(address, resolve))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    throw new StartError(`Vitascope already runs on ${path} (process ${await holder(address)}): stop it first, or set VITASCOPE_DATA_DIR`)
+    throw new StartError(
+      `Vitascope already runs on ${path} (process ${await readLockHolder(address)}): stop it first, or set VITASCOPE_DATA_DIR`,
+    )
   }
   server.unref()
   return server
 }
 
-function holder(address: string): Promise<string> {
+function readLockHolder(address: string): Promise<string> {
   return new Promise((resolve) => {
-    let said = ''
+    let processId = ''
     connect(address)
-      .on('data', (data) => (said += data))
+      .on('data', (data) => (processId += data))
       .on('error', () => resolve('unknown'))
-      .on('close', () => resolve(said || 'unknown'))
+      .on('close', () => resolve(processId || 'unknown'))
   })
 }
 
@@ -86,8 +90,8 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()))
 }
 
-/** Returns the file with a secret that it creates if there is none. A crash leaves no part of a secret under the name of the file. */
-async function storedSecret(file: string, make: () => string): Promise<string> {
+/** Returns the path of the file of a secret. Creates the file if it does not exist. After a crash the file is complete or missing. */
+async function findOrCreateSecret(file: string, createValue: () => string): Promise<string> {
   try {
     if ((await readFile(file, 'utf8')).trim() !== '') {
       await chmod(file, 0o600)
@@ -98,14 +102,15 @@ async function storedSecret(file: string, make: () => string): Promise<string> {
   }
   const partial = `${file}.part`
   const handle = await open(partial, 'w', 0o600)
-  await handle.writeFile(`${make()}\n`)
+  await handle.writeFile(`${createValue()}\n`)
   await handle.sync()
   await handle.close()
   await rename(partial, file)
   return file
 }
 
-async function explained<T>(path: string, run: () => Promise<T>): Promise<T> {
+/** Runs a function and replaces file system errors by a `StartError` that says what to do. */
+async function explainFileErrors<T>(path: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {

@@ -16,6 +16,7 @@ export interface Database {
   stop(): Promise<void>
 }
 
+/** Starts the embedded server, or uses the external one, and creates the logins and schemas of the services. */
 export async function startDatabase(options: {
   folder: DataFolder
   databaseUrl: string | undefined
@@ -39,28 +40,28 @@ export async function startDatabase(options: {
 async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
   const dir = join(folder.path, 'postgres')
   const password = (await readFile(folder.secrets.postgresPassword, 'utf8')).trim()
-  if (await initDatabase(dir, { password })) print.own('info', 'made a new database')
+  if (await initDatabase(dir, { password })) print.own('info', 'created a new database')
   const port = await freePort()
   const start = () => startPostgres({ dir, port, password, log: (line) => logLine(print, line) })
   const stopping = new AbortController()
   let server: RunningPostgres = await start()
   const watch = async () => {
-    for (let deaths = 0; ; ) {
-      const born = Date.now()
+    for (let crashes = 0; ; ) {
+      const startTime = Date.now()
       const { code, signal } = await server.exited
       if (stopping.signal.aborted) return
-      deaths = Date.now() - born > 30_000 ? 1 : deaths + 1
+      crashes = Date.now() - startTime > 30_000 ? 1 : crashes + 1
       print.own('error', `PostgreSQL ended (${signal ?? `exit ${code}`}): restarting it`)
       for (;;) {
-        await backoff(deaths, stopping.signal)
+        await backoff(crashes, stopping.signal)
         if (stopping.signal.aborted) return
         try {
           server = await start()
-          // `stop` was called during the start and has only stopped the earlier server.
+          // `stop` was called during the start. It stopped only the previous server.
           if (stopping.signal.aborted) return server.stop()
           break
         } catch (error) {
-          deaths++
+          crashes++
           print.own('error', `PostgreSQL did not start: ${(error as Error).message}`)
         }
       }
@@ -120,7 +121,7 @@ async function createDatabase(url: string): Promise<void> {
   }
 }
 
-/** Messages of migrations that wait for each other. Migrations retry, and log what does not succeed. */
+/** Messages of migrations that wait for each other. They are not logged, because migrations retry and log their failures. */
 const LOCK_WAIT = /lock timeout|you don't own a lock/
 
 /** Logs errors and warnings of the server. */

@@ -2,7 +2,7 @@ import { prettyFactory } from 'pino-pretty'
 
 /** Prints the output of all processes, each line with the name of its process. */
 export interface LogPrinter {
-  /** Prints a line of a child: JSON of the logger, or any other output. */
+  /** Prints an output line of a child process: JSON of the logger, or any other text. */
   line(service: string, text: string): void
   /** Prints a line of the supervisor. */
   own(level: string, message: string): void
@@ -19,7 +19,7 @@ export function createLogPrinter(out: { write(text: string): unknown; isTTY?: bo
     singleLine: true,
     ignore: 'pid,hostname,name,service,err',
     customPrettifiers: { time: String },
-    messageFormat: (entry) => `${String(entry['service']).padEnd(SERVICE_WIDTH)} ${entry['msg'] ?? ''}${causeOf(entry)}`,
+    messageFormat: (entry) => `${String(entry['service']).padEnd(SERVICE_WIDTH)} ${entry['msg'] ?? ''}${formatError(entry)}`,
   })
   const print = (service: string, entry: Entry) => out.write(format({ ...entry, service }))
   return {
@@ -28,8 +28,8 @@ export function createLogPrinter(out: { write(text: string): unknown; isTTY?: bo
   }
 }
 
-/** Only faults print a stack. Transient errors print their message. */
-function causeOf({ level, err }: Entry): string {
+/** Returns the stack of a fault, or the message of a transient error. */
+function formatError({ level, err }: Entry): string {
   const error = err as { stack?: string; message?: string } | undefined
   if (!error) return ''
   const isFault = level === 'error' || level === 'fatal'

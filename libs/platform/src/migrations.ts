@@ -39,12 +39,13 @@ export function inheritedEnvironment(): Record<string, string> {
 /** Runs a migration process to its end. Its output is printed afterwards. */
 function runToEnd({ name, main, env }: { name: string; main: string; env: Record<string, string> }, print: LogPrinter): Promise<void> {
   return new Promise((resolve, reject) => {
-    const said: string[] = []
+    const outputLines: string[] = []
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => said.push(...data.toString().trim().split('\n')))
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data: Buffer) => outputLines.push(...data.toString().trim().split('\n')))
     child.once('error', reject)
     child.once('close', (code) => {
-      for (const line of said) print.line(name, line)
+      for (const line of outputLines) print.line(name, line)
       if (code === 0) resolve()
       else reject(new StartError(`the migration of ${name} failed: see its messages above`))
     })

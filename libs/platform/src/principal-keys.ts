@@ -19,13 +19,13 @@ export interface PrincipalKeyFiles {
  * Removes the key that older versions shared.
  */
 export async function createPrincipalKeys(folder: string): Promise<PrincipalKeyFiles> {
-  const [signing, publicKeysDir] = [join(folder, 'signing-keys'), join(folder, 'public-keys')]
+  const [signingKeysDir, publicKeysDir] = [join(folder, 'signing-keys'), join(folder, 'public-keys')]
   await rm(join(folder, 'principal-key'), { force: true })
-  for (const each of [signing, publicKeysDir]) {
-    await rm(each, { recursive: true, force: true })
-    await mkdir(each, { mode: 0o700 })
+  for (const dir of [signingKeysDir, publicKeysDir]) {
+    await rm(dir, { recursive: true, force: true })
+    await mkdir(dir, { mode: 0o700 })
   }
-  const signingKeyFile = (service: string) => join(signing, `${service}.key`)
+  const signingKeyFile = (service: string) => join(signingKeysDir, `${service}.key`)
   for (const service of SIGNERS) {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519')
     await writeFile(signingKeyFile(service), privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 })

@@ -56,19 +56,19 @@ export async function serveMetrics(
   log: Logger,
   isReady: () => boolean | Promise<boolean> = () => true,
 ): Promise<{ port: number; close: () => Promise<void> }> {
-  const answers: Record<string, () => Promise<[status: number, type: string, text: string]>> = {
+  const pages: Record<string, () => Promise<[status: number, type: string, text: string]>> = {
     '/metrics': async () => [200, 'text/plain; version=0.0.4; charset=utf-8', await metrics.text()],
     '/healthz': async () => [200, 'text/plain', 'ok\n'],
     '/readyz': async () => ((await isReady()) ? [200, 'text/plain', 'ready\n'] : [503, 'text/plain', 'not ready\n']),
   }
   const server = createServer((request, response) => {
     const path = request.url ?? ''
-    const answer = Object.hasOwn(answers, path) ? answers[path] : undefined
-    if (!answer) {
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    if (!page) {
       response.writeHead(404).end()
       return
     }
-    answer().then(
+    page().then(
       ([status, type, text]) => response.writeHead(status, { 'content-type': type }).end(text),
       (error: unknown) => {
         log.error({ err: error }, `${path} failed`)

@@ -10,7 +10,7 @@ const PAUSE_MS = 10
 
 /**
  * Returns a destination that writes each line synchronously, so that the last lines before an exit are not lost. A
- * line that cannot be written is dropped: if the reader is gone or the disk is full, the process must continue and be
+ * line that cannot be written is dropped: if the reader has ended or the disk is full, the process must continue and be
  * able to exit. (pino's own destination retries a fatal line on a broken pipe forever.)
  */
 export function standardOutput(): { write(line: string): void } {

@@ -19,16 +19,16 @@ export interface Certificates {
 export function readCertificates(folder: string): Certificates {
   const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) => readFileSync(join(folder, name))) as [Buffer, Buffer, Buffer]
   const authorities = certificatesOf(ca, 'ca.crt')
-  const [own] = certificatesOf(cert, 'tls.crt')
+  const [certificate] = certificatesOf(cert, 'tls.crt')
   // Throws for a malformed key and for a key of another certificate.
   createSecureContext({ cert, key, ca })
   // The file may contain an expired authority together with its successor.
   const latest = Math.max(...authorities.map((authority) => authority.validToDate.getTime()))
-  return { cert, key, ca, notAfter: new Date(Math.min(latest, own?.validToDate.getTime() ?? 0)) }
+  return { cert, key, ca, notAfter: new Date(Math.min(latest, certificate?.validToDate.getTime() ?? 0)) }
 }
 
 /** Returns why a certificate is not valid at this time, or undefined if it is valid. */
-export function whyNotNow({ cert, notAfter }: Certificates, now: Date): string | undefined {
+export function findInvalidity({ cert, notAfter }: Certificates, now: Date): string | undefined {
   if (notAfter <= now) return `it ended ${notAfter.toISOString()}`
   const begin = new X509Certificate(cert).validFromDate
   return begin > now ? `it begins ${begin.toISOString()}` : undefined

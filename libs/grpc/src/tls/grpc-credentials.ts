@@ -13,7 +13,7 @@ import type { Metrics } from '@vitascope/telemetry'
 import type { Certificates } from './certificates.ts'
 import type { Identity, Peer } from './identity.ts'
 
-/** Returns credentials for mutual TLS 1.3 that follow certificate changes. Without an identity: plain text. */
+/** Returns credentials for mutual TLS 1.3 that follow certificate changes. Without an identity, the server uses plain text. */
 export function serverCredentials(identity: Identity | undefined): ServerCredentials {
   return identity ? new ChangingServerCredentials(identity) : ServerCredentials.createInsecure()
 }
@@ -31,11 +31,11 @@ export function channelCredentials(peer: Peer | undefined): { credentials: Chann
   }
 }
 
-/** Returns interceptors that reject calls of services that are not allowed, before anything of the call is read. */
-export function callerCheck(identity: Identity | undefined, metrics: Metrics): ServerInterceptor[] {
+/** Returns interceptors that reject calls of services that are not allowed, before they read any part of the call. */
+export function callerInterceptors(identity: Identity | undefined, metrics: Metrics): ServerInterceptor[] {
   if (!identity || identity.isOpenToAll) return []
-  const refused = metrics.counter('vitascope_tls_rejected_calls_total', 'Rejected calls from services that may not call this one')
-  const mayCall = oncePerConnection((call) => identity.mayCall(call.getAuthContext().sslPeerCertificate))
+  const rejectedCalls = metrics.counter('vitascope_tls_rejected_calls_total', 'Rejected calls from services that may not call this one')
+  const mayCall = cachePerConnection((call) => identity.mayCall(call.getAuthContext().sslPeerCertificate))
   return [
     (_method, call) => {
       if (mayCall(call)) return new ServerInterceptingCall(call)
@@ -43,7 +43,7 @@ export function callerCheck(identity: Identity | undefined, metrics: Metrics): S
         start: (next) =>
           next({
             onReceiveMetadata: () => {
-              refused.inc()
+              rejectedCalls.inc()
               call.sendStatus({ code: status.PERMISSION_DENIED, details: 'this service does not accept the certificate of the caller' })
             },
           }),
@@ -54,16 +54,16 @@ export function callerCheck(identity: Identity | undefined, metrics: Metrics): S
 
 /**
  * Caches the result of a check for each connection: a certificate cannot change during a connection, and reading it
- * costs as much as a small call. grpc-js does not expose the connection; where it cannot be found, each call is
+ * costs as much as a small call. grpc-js does not expose the connection; if it cannot be found, each call is
  * checked.
  */
-function oncePerConnection(check: (call: ServerInterceptingCallInterface) => boolean): typeof check {
-  const known = new WeakMap<object, boolean>()
+function cachePerConnection(check: (call: ServerInterceptingCallInterface) => boolean): typeof check {
+  const verdicts = new WeakMap<object, boolean>()
   return (call) => {
     const connection = (call as { stream?: { session?: object } }).stream?.session
     if (connection === undefined) return check(call)
-    const verdict = known.get(connection) ?? check(call)
-    known.set(connection, verdict)
+    const verdict = verdicts.get(connection) ?? check(call)
+    verdicts.set(connection, verdict)
     return verdict
   }
 }
@@ -87,11 +87,11 @@ function contextOf({ cert, key, ca }: Certificates) {
 
 function certificateProvider(identity: Identity): experimental.CertificateProvider {
   const stops = new Map<unknown, () => void>()
-  const follow = <U>(listener: (update: U) => void, take: (certificates: Certificates) => U) => {
-    listener(take(identity.current()))
+  const follow = <U>(listener: (update: U) => void, select: (certificates: Certificates) => U) => {
+    listener(select(identity.current()))
     stops.set(
       listener,
-      identity.onChange((certificates) => listener(take(certificates))),
+      identity.onChange((certificates) => listener(select(certificates))),
     )
   }
   const stop = (listener: unknown) => {

@@ -1,16 +1,16 @@
 import type { PeerCertificate } from 'node:tls'
 import type { Logger, Metrics } from '@vitascope/telemetry'
-import { type Certificates, readCertificates, whyNotNow } from './certificates.ts'
+import { type Certificates, findInvalidity, readCertificates } from './certificates.ts'
 
 /** Settings of TLS between services. */
 export interface TlsSettings {
   /** Folder with `tls.crt`, `tls.key` and `ca.crt`, PEM. */
   folder: string
-  /** DNS names in the certificates of services that may call. Empty: every certificate of the authority. */
+  /** DNS names in the certificates of services that may call this process. If the list is empty, every certificate of the authority is accepted. */
   callers: readonly string[]
 }
 
-/** TLS identity of this process and the certificates that it trusts. Follows changes of its files. */
+/** TLS identity of this process and the certificates that it trusts. It is reloaded when its files change. */
 export interface Identity {
   /** Returns the current certificates. */
   current(): Certificates
@@ -33,16 +33,16 @@ export interface Peer {
 }
 
 /** Mounted secrets change within about a minute; the files are small. */
-const LOOK_EVERY_MS = 5_000
+const POLL_MS = 5_000
 
 /**
  * Reads the certificates and polls their files every 5 s. A change that is incomplete, inconsistent, expired or not
  * yet valid is rejected: the previous certificates stay in use, and the log and `vitascope_tls_rejected_changes_total`
- * report it. Throws if the first read fails. Returns undefined without settings; then everything is plain text.
+ * report it. Throws if the first read fails. Returns undefined without settings, which means plain text.
  */
 export function openIdentity(
   settings: TlsSettings | undefined,
-  { log, metrics, everyMs = LOOK_EVERY_MS }: { log: Logger; metrics: Metrics; everyMs?: number },
+  { log, metrics, pollMs = POLL_MS }: { log: Logger; metrics: Metrics; pollMs?: number },
 ): Identity | undefined {
   if (settings === undefined) return undefined
   const { folder, callers } = settings
@@ -50,7 +50,7 @@ export function openIdentity(
   let lastProblem: string | undefined
   const listeners = new Set<(certificates: Certificates) => void>()
   const changes = metrics.counter('vitascope_tls_changes_total', 'Reloads of changed certificates')
-  const refused = metrics.counter('vitascope_tls_rejected_changes_total', 'Changed certificates that were invalid and ignored')
+  const rejectedChanges = metrics.counter('vitascope_tls_rejected_changes_total', 'Changed certificates that were invalid and ignored')
   metrics
     .gauge(
       'vitascope_tls_not_after_timestamp_seconds',
@@ -61,32 +61,32 @@ export function openIdentity(
     .set(current.notAfter.getTime() / 1_000)
 
   /** Logs each problem once, not at every poll. */
-  const logOnce = (problem: string | undefined, count: boolean) => {
+  const logOnce = (problem: string | undefined, isRejection: boolean) => {
     if (problem !== undefined && problem !== lastProblem) {
       log.error({ folder, not_after: current.notAfter }, problem)
-      if (count) refused.inc()
+      if (isRejection) rejectedChanges.inc()
     }
     lastProblem = problem
   }
-  const look = () => {
-    const { found, problem } = readNew(folder, current)
+  const poll = () => {
+    const { certificates, problem } = readNew(folder, current)
     if (problem !== undefined) {
       logOnce(problem, true)
       return
     }
-    const late = whyNotNow(found, new Date())
-    if (found === current) logOnce(late && `the certificate is invalid: ${late}`, false)
-    else if (late !== undefined) logOnce(`new certificates were rejected: ${late}`, true)
+    const invalidity = findInvalidity(certificates, new Date())
+    if (certificates === current) logOnce(invalidity && `the certificate is invalid: ${invalidity}`, false)
+    else if (invalidity !== undefined) logOnce(`new certificates were rejected: ${invalidity}`, true)
     else {
-      current = found
+      current = certificates
       lastProblem = undefined
       changes.inc()
       log.info({ not_after: current.notAfter }, 'certificates reloaded')
       for (const listener of listeners) listener(current)
     }
   }
-  look()
-  const timer = setInterval(look, everyMs)
+  poll()
+  const timer = setInterval(poll, pollMs)
   timer.unref()
 
   const identity: Identity = {
@@ -111,15 +111,15 @@ function readFirst(folder: string): Certificates {
   }
 }
 
-/** Returns the certificates of the folder, or the same object if nothing changed, or the problem. */
+/** Returns the certificates of the folder, or the problem. If the files are unchanged, it returns `current`. */
 function readNew(
   folder: string,
   current: Certificates,
-): { found: Certificates; problem?: undefined } | { found?: undefined; problem: string } {
+): { certificates: Certificates; problem?: undefined } | { certificates?: undefined; problem: string } {
   try {
-    const found = readCertificates(folder)
-    const isSame = (['cert', 'key', 'ca'] as const).every((part) => found[part].equals(current[part]))
-    return { found: isSame ? current : found }
+    const certificates = readCertificates(folder)
+    const isSame = (['cert', 'key', 'ca'] as const).every((part) => certificates[part].equals(current[part]))
+    return { certificates: isSame ? current : certificates }
   } catch (error) {
     return { problem: `new certificates were rejected: ${(error as Error).message}` }
   }

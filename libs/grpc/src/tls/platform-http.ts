@@ -36,19 +36,19 @@ export function createPlatformServer(identity: Identity | undefined, options: Se
 export interface HttpService {
   /** Origin without a trailing slash. */
   origin: string
-  /** Agent that makes the connections. Undefined: Node's default, in plain text. */
+  /** Agent that creates the connections. Undefined for the default agent of Node, which uses plain text. */
   agent: HttpsAgent | undefined
 }
 
-/** Milliseconds after which a connection is not used for a further request, so that requests reach new replicas. */
+/** Age after which a connection is not used for a further request, so that requests reach new replicas. */
 const MAX_CONNECTION_MS = 60_000
 /** Idle connections to a service. Further ones are closed after their request. */
 const MAX_IDLE_CONNECTIONS = 64
 
 /**
  * Returns the service at an origin. With a peer it requires mutual TLS, and the certificate must contain the name of
- * the service. By default each request has its own connection, so that no request meets a connection that is being
- * closed. With `keepAlive`, idle connections are used again for a minute, and until the certificates change. A TLS
+ * the service. By default each request has its own connection, so that no request uses a connection that is being
+ * closed. With `keepAlive`, idle connections are reused for a minute, and until the certificates change. A TLS
  * handshake takes some 6 ms of CPU. The caller repeats a request that failed with `reusedSocket` set, because the
  * service may close an idle connection at any time.
  */
@@ -56,6 +56,7 @@ export function httpService(origin: string, peer: Peer | undefined, { keepAlive 
   return { origin, agent: peer && new PlatformAgent(peer, keepAlive) }
 }
 
+/** Sends a request to a service. */
 export function platformRequest(
   { origin, agent }: HttpService,
   path: string,
@@ -68,8 +69,8 @@ export function platformRequest(
 
 class PlatformAgent extends HttpsAgent {
   readonly #peer: Peer
-  /** When each connection was made. A connection from before the last change of certificates is not in it. */
-  #madeAt = new WeakMap<Duplex, number>()
+  /** Time at which each connection was created. Connections from before the last change of certificates are not in it. */
+  #connectedAt = new WeakMap<Duplex, number>()
 
   constructor(peer: Peer, keepAlive: boolean) {
     // A resumed TLS session would skip the certificate check.
@@ -85,22 +86,22 @@ class PlatformAgent extends HttpsAgent {
     const { service, identity } = this.#peer
     const { cert, key, ca } = identity.current()
     const checkName = (_host: string, certificate: PeerCertificate) => checkServerIdentity(service, certificate)
-    const secured = { cert, key, ca, minVersion: 'TLSv1.3' as const, servername: service, checkServerIdentity: checkName }
-    const socket = super.createConnection({ ...options, ...secured }, callback)
-    if (socket) this.#madeAt.set(socket, performance.now())
+    const tlsOptions = { cert, key, ca, minVersion: 'TLSv1.3' as const, servername: service, checkServerIdentity: checkName }
+    const socket = super.createConnection({ ...options, ...tlsOptions }, callback)
+    if (socket) this.#connectedAt.set(socket, performance.now())
     return socket
   }
 
-  /** Returns whether a connection whose request has ended is kept for another request. */
+  /** Returns whether a connection whose request has ended can serve another request. */
   override keepSocketAlive(socket: Duplex): boolean {
-    const madeAt = this.#madeAt.get(socket)
-    if (madeAt === undefined || performance.now() - madeAt > MAX_CONNECTION_MS) return false
+    const connectedAt = this.#connectedAt.get(socket)
+    if (connectedAt === undefined || performance.now() - connectedAt > MAX_CONNECTION_MS) return false
     // The declared type of the method lacks its result.
     return super.keepSocketAlive(socket) as unknown as boolean
   }
 
   #dropConnections(): void {
-    this.#madeAt = new WeakMap()
+    this.#connectedAt = new WeakMap()
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
   }
 }

@@ -86,7 +86,7 @@ export async function startProcess(
   const reader = readEnvironment({ VITASCOPE_TLS_DIR: folder, VITASCOPE_TLS_CALLERS })
   const settings = readTls(reader)
   reader.check()
-  const identity = openIdentity(settings, { log: testLog, metrics: createMetrics('test'), everyMs: 20 })
+  const identity = openIdentity(settings, { log: testLog, metrics: createMetrics('test'), pollMs: 20 })
   if (!settings || !identity) throw new Error('the settings contain no TLS folder')
   const end = async () => {
     identity.close()
