@@ -115,7 +115,7 @@ async function assemble(
   const videos = catalogue.client(VideoServiceService)
   const quota = createUploadQuota(catalogue.client(QuotaServiceService), log)
   const { uploadSigningKey: secret, objects } = config
-  const answerKeys = fixedMasterKeys(secret)
+  const responseKeys = fixedMasterKeys(secret)
   const uploadService = createUploadService({
     uploads,
     storage,
@@ -170,7 +170,7 @@ async function assemble(
   server.implement(QueueJobServiceService, queueJobHandlers(createQueueJobStore(db)))
   server.implement(
     UploadServiceService,
-    uploadHandlers({ db, service: uploadService, codec: () => sealedJson(answerKeys, 'vitascope encoding idempotent answers') }),
+    uploadHandlers({ db, service: uploadService, codec: () => sealedJson(responseKeys, 'vitascope encoding idempotent responses') }),
   )
   const uploadListener = await listenForUploads({
     listen: config.uploadListen,

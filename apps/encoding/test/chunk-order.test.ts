@@ -7,7 +7,7 @@ import { seeded, waitFor } from '@vitascope/testing'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { aLongProbe, inputOf, segmentPath, segmentsOf, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, requireInput, segmentNumbers, segmentPath, standInWorker } from './stand-in-worker.ts'
 
 // Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe(SECONDS))
   // Encodes the audio.
-  await worker.step()
+  await worker.runNextTask()
   const [row] = await environment.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])
   if (!row) throw new Error('there is no plan')
   plan = row.plan
@@ -55,13 +55,13 @@ afterAll(async () => {
   await environment.close()
 })
 
-interface Held {
+interface LeasedChunk {
   task: Task
   chunk: number
 }
 
 /** Leases a chunk as a pod of an index does; `life` counts its restarts. */
-async function send(index: number, life = 0): Promise<{ state: ChunkState; held?: Held }> {
+async function requestChunk(index: number, life = 0): Promise<{ state: ChunkState; lease?: LeasedChunk }> {
   const first = job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value?.split(',')
   const request = {
     workerId: `pod-${index}:${life}`,
@@ -73,26 +73,26 @@ async function send(index: number, life = 0): Promise<{ state: ChunkState; held?
     anyChunk: true,
   }
   const { state, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
-  return { state, ...(task && { held: { task, chunk: inputOf(task, 'encode').chunk } }) }
+  return { state, ...(task && { lease: { task, chunk: requireInput(task, 'encode').chunk } }) }
 }
-async function leased(index: number, life?: number): Promise<Held> {
-  const { state, held } = await send(index, life)
-  if (!held) throw new Error(`pod ${index} got no chunk: ${state}`)
-  return held
+async function leaseChunk(index: number, life?: number): Promise<LeasedChunk> {
+  const { state, lease } = await requestChunk(index, life)
+  if (!lease) throw new Error(`pod ${index} got no chunk: ${state}`)
+  return lease
 }
-const complete = async ({ task }: Held) => worker.complete(task, await worker.make(task))
+const complete = async ({ task }: LeasedChunk) => worker.complete(task, await worker.make(task))
 /** Returns the number of segments of each rendition that a viewer can play. */
-async function watchable(): Promise<number[]> {
+async function countPlayable(): Promise<number[]> {
   const tracks = plan.renditions.flatMap(({ key, video }) => (video ? [key] : []))
-  const shown = tracks.map((key) =>
+  const playlists = tracks.map((key) =>
     service.previewPlaylists.getPreviewTrackPlaylist({ jobId, key }, service.call).then(({ playlist }) => playlist),
   )
-  return (await Promise.all(shown)).map((playlist) => playlist.match(/^#EXTINF/gm)?.length ?? 0)
+  return (await Promise.all(playlists)).map((playlist) => playlist.match(/^#EXTINF/gm)?.length ?? 0)
 }
 /** Returns the number of segments of all chunks before this one. */
-const segmentsBefore = (chunk: number) => (plan.chunks[chunk]?.firstSegment ?? 1 + SECONDS / 4) - 1
+const countSegmentsBefore = (chunk: number) => (plan.chunks[chunk]?.firstSegment ?? 1 + SECONDS / 4) - 1
 async function waitUntilPublished(): Promise<void> {
-  await worker.step()
+  await worker.runNextTask()
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_OK, { describe: 'the job to succeed' })
   await waitFor(() => environment.catalogue.published(jobId).length === 1, { describe: 'the set to be published' })
 }
@@ -101,72 +101,72 @@ test('three pods lease the lowest waiting chunks, and all of their segments can 
   expect(job.spec).toMatchObject({ completions: 3, parallelism: 3 })
   expect(plan.chunks.length).toBeGreaterThanOrEqual(8)
   // Concurrent requests get different chunks without waiting.
-  const first = await Promise.all(PODS.map((index) => leased(index)))
+  const first = await Promise.all(PODS.map((index) => leaseChunk(index)))
   expect(first.map(({ chunk }) => chunk).sort()).toEqual([0, 1, 2])
   const holders = first.sort((a, b) => a.chunk - b.chunk)
-  const holderOf = (chunk: number) => holders.findIndex((held) => held.chunk === chunk)
-  const inOrder = [0, 1, 2]
-  const next = async (chunk: number) => {
-    const index = holderOf(chunk)
-    const held = holders[index]
-    if (!held) throw new Error(`no pod holds chunk ${chunk}`)
-    await complete(held)
-    const { held: another } = await send(index)
-    if (another) inOrder.push(another.chunk)
-    holders[index] = another ?? { ...held, chunk: -1 }
+  const findHolder = (chunk: number) => holders.findIndex((lease) => lease.chunk === chunk)
+  const leaseOrder = [0, 1, 2]
+  const completeAndLease = async (chunk: number) => {
+    const index = findHolder(chunk)
+    const lease = holders[index]
+    if (!lease) throw new Error(`no pod holds chunk ${chunk}`)
+    await complete(lease)
+    const { lease: nextLease } = await requestChunk(index)
+    if (nextLease) leaseOrder.push(nextLease.chunk)
+    holders[index] = nextLease ?? { ...lease, chunk: -1 }
   }
-  await next(0)
-  expect(await watchable()).toEqual(plan.renditions.filter(({ video }) => video).map(() => segmentsBefore(1)))
+  await completeAndLease(0)
+  expect(await countPlayable()).toEqual(plan.renditions.filter(({ video }) => video).map(() => countSegmentsBefore(1)))
   // Segments after the gap are not shown.
-  await next(2)
-  expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(1)]))
-  const received = holders[holderOf(1)]
+  await completeAndLease(2)
+  expect(new Set(await countPlayable())).toEqual(new Set([countSegmentsBefore(1)]))
+  const received = holders[findHolder(1)]
   if (!received) throw new Error('no pod holds chunk 1')
   for (const { key, video } of plan.renditions)
     if (video) {
-      await worker.add(received.task, `${key}/init.mp4`, 0)
-      await worker.add(received.task, segmentPath(key, segmentsOf(plan, 1)[0] ?? 0), 4)
+      await worker.addSegment(received.task, `${key}/init.mp4`, 0)
+      await worker.addSegment(received.task, segmentPath(key, segmentNumbers(plan, 1)[0] ?? 0), 4)
     }
-  expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(1) + 1]))
-  await next(1)
-  expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(3)]))
+  expect(new Set(await countPlayable())).toEqual(new Set([countSegmentsBefore(1) + 1]))
+  await completeAndLease(1)
+  expect(new Set(await countPlayable())).toEqual(new Set([countSegmentsBefore(3)]))
   // From here on the lowest chunk is slow, and the others continue after it.
-  for (let made = 4; made < plan.chunks.length; made++) {
-    await next(made)
-    expect(new Set(await watchable())).toEqual(new Set([segmentsBefore(3)]))
+  for (let chunk = 4; chunk < plan.chunks.length; chunk++) {
+    await completeAndLease(chunk)
+    expect(new Set(await countPlayable())).toEqual(new Set([countSegmentsBefore(3)]))
   }
-  await next(3)
-  expect(new Set(await watchable())).toEqual(new Set([SECONDS / 4]))
-  expect(inOrder).toEqual(plan.chunks.map(({ index }) => index))
+  await completeAndLease(3)
+  expect(new Set(await countPlayable())).toEqual(new Set([SECONDS / 4]))
+  expect(leaseOrder).toEqual(plan.chunks.map(({ index }) => index))
   await waitUntilPublished()
 })
 
 test('a pod leases the next chunk when its own is complete, and the chunk of a killed pod is encoded first', async () => {
-  const [a, b] = [await leased(2), await leased(1)]
+  const [a, b] = [await leaseChunk(2), await leaseChunk(1)]
   expect([a.chunk, b.chunk]).toEqual([0, 1])
   await complete(a)
   await complete(b)
-  const c = await leased(0)
+  const c = await leaseChunk(0)
   expect(c.chunk).toBe(2)
-  const d = await leased(1)
+  const d = await leaseChunk(1)
   expect(d.chunk).toBe(3)
   // The next pod of an index replaces it at once. The chunk has precedence as soon as it is due
   // again.
-  const after = await leased(0, 1)
+  const after = await leaseChunk(0, 1)
   expect([2, 4]).toContain(after.chunk)
   await expect(complete(c)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
   await waitFor(async () => (await dueChunks()).includes(2) || after.chunk === 2, { describe: 'the chunk of the killed pod to be due' })
-  if (after.chunk !== 2) expect((await leased(2)).chunk).toBe(2)
+  if (after.chunk !== 2) expect((await leaseChunk(2)).chunk).toBe(2)
   await service.work.releaseTask({ taskId: d.task.taskId, fence: d.task.fence }, service.call)
-  const held = [await leased(1)]
-  expect(held[0]?.chunk).toBe(3)
-  for (let left = await waitingChunks(); left.length > 0; left = await waitingChunks()) held.push(await leased(1))
-  for (const index of PODS) expect((await send(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
+  const leases = [await leaseChunk(1)]
+  expect(leases[0]?.chunk).toBe(3)
+  for (let left = await waitingChunks(); left.length > 0; left = await waitingChunks()) leases.push(await leaseChunk(1))
+  for (const index of PODS) expect((await requestChunk(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
 })
 
-const waitingChunks = async () => (await rows("state = 'waiting'")).map(({ chunk }) => chunk)
-const dueChunks = async () => (await rows("state = 'waiting' and due_time <= now()")).map(({ chunk }) => chunk)
-const rows = (where: string) =>
+const waitingChunks = async () => (await findChunks("state = 'waiting'")).map(({ chunk }) => chunk)
+const dueChunks = async () => (await findChunks("state = 'waiting' and due_time <= now()")).map(({ chunk }) => chunk)
+const findChunks = (where: string) =>
   environment.db.query<{ chunk: number }>(
     `select (payload->>'chunk')::int as chunk from work_item where key = $1 and kind = 'encode' and ${where} order by chunk`,
     [`job:${jobId}`],
@@ -175,7 +175,7 @@ const rows = (where: string) =>
 interface Pod {
   index: number
   life: number
-  held?: Held
+  lease?: LeasedChunk
   hasEnded: boolean
 }
 
@@ -188,56 +188,56 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
   const random = seeded(seed)
   const pods: Pod[] = PODS.map((index) => ({ index, life: 0, hasEnded: false }))
   const deaths = new Map<number, number>()
-  const lost: Held[] = []
-  const madeBy = new Map<number, number>()
-  const actions: Readonly<Record<string, (pod: Pod, held: Held) => Promise<void>>> = {
-    async complete(pod, held) {
-      await complete(held)
-      expect(madeBy.has(held.chunk)).toBe(false)
-      madeBy.set(held.chunk, held.task.fence)
-      delete pod.held
+  const lost: LeasedChunk[] = []
+  const fences = new Map<number, number>()
+  const actions: Readonly<Record<string, (pod: Pod, lease: LeasedChunk) => Promise<void>>> = {
+    async complete(pod, lease) {
+      await complete(lease)
+      expect(fences.has(lease.chunk)).toBe(false)
+      fences.set(lease.chunk, lease.task.fence)
+      delete pod.lease
     },
     async release(pod, { task }) {
       await worker.release(task)
-      delete pod.held
+      delete pod.lease
     },
     /** Its successor sends a request some time later. */
-    async die(pod, held) {
-      if (pod.life + 1 === MAX_PODS_PER_INDEX || (deaths.get(held.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
-      deaths.set(held.chunk, (deaths.get(held.chunk) ?? 0) + 1)
+    async die(pod, lease) {
+      if (pod.life + 1 === MAX_PODS_PER_INDEX || (deaths.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
+      deaths.set(lease.chunk, (deaths.get(lease.chunk) ?? 0) + 1)
       if (random() < 0.5) {
-        await environment.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [held.task.taskId])
-        await waitFor(async () => (await waitingChunks()).includes(held.chunk), { describe: 'the lease to expire' })
+        await environment.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [lease.task.taskId])
+        await waitFor(async () => (await waitingChunks()).includes(lease.chunk), { describe: 'the lease to expire' })
       }
-      lost.push(held)
+      lost.push(lease)
       pod.life++
-      delete pod.held
+      delete pod.lease
     },
   }
   while (pods.some(({ hasEnded }) => !hasEnded)) {
     const due = await dueChunks()
-    const idle = pods.filter(({ held, hasEnded }) => !held && !hasEnded && random() < 0.7)
-    const responses = await Promise.all(idle.map(({ index, life }) => send(index, life)))
-    for (const [place, { state, held }] of responses.entries()) {
-      const pod = idle[place]
-      if (pod && held) pod.held = held
+    const idle = pods.filter(({ lease, hasEnded }) => !lease && !hasEnded && random() < 0.7)
+    const responses = await Promise.all(idle.map(({ index, life }) => requestChunk(index, life)))
+    for (const [index, { state, lease }] of responses.entries()) {
+      const pod = idle[index]
+      if (pod && lease) pod.lease = lease
       else if (pod) pod.hasEnded = state !== ChunkState.CHUNK_STATE_WAITING
       expect(state).not.toBe(ChunkState.CHUNK_STATE_OBSOLETE)
     }
-    const taken = responses.flatMap(({ held }) => held?.chunk ?? [])
-    const leasedChunks = pods.flatMap(({ held }) => held?.chunk ?? [])
+    const leasedNow = responses.flatMap(({ lease }) => lease?.chunk ?? [])
+    const leasedChunks = pods.flatMap(({ lease }) => lease?.chunk ?? [])
     expect(new Set(leasedChunks).size).toBe(leasedChunks.length)
-    for (const left of due.filter((chunk) => !taken.includes(chunk))) expect(Math.max(-1, ...taken)).toBeLessThan(left)
+    for (const left of due.filter((chunk) => !leasedNow.includes(chunk))) expect(Math.max(-1, ...leasedNow)).toBeLessThan(left)
     const pod = pods[Math.floor(random() * pods.length)]
     const action = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
-    if (pod?.held) await actions[action]?.(pod, pod.held)
+    if (pod?.lease) await actions[action]?.(pod, pod.lease)
   }
-  for (const held of lost) await expect(complete(held)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
+  for (const lease of lost) await expect(complete(lease)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
   const chunks = await environment.db.query<{ chunk: number; fence: number }>(
     'select chunk, fence::float8 as fence from chunk where job_id = $1 and chunk < $2 order by chunk',
     [jobId, plan.chunks.length],
   )
-  expect(chunks).toEqual(plan.chunks.map(({ index }) => ({ chunk: index, fence: madeBy.get(index) })))
+  expect(chunks).toEqual(plan.chunks.map(({ index }) => ({ chunk: index, fence: fences.get(index) })))
   expect(lost.length).toBeGreaterThan(0)
   await waitUntilPublished()
 })

@@ -3,7 +3,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { aLongProbe, inputOf, leaseRequest, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -28,7 +28,7 @@ afterEach(() => service.stop())
 afterAll(() => environment.close())
 
 const AUDIO = 3
-const chunkOf = (task: Task) => inputOf(task, 'encode').chunk
+const chunkOf = (task: Task) => requireInput(task, 'encode').chunk
 const segments = (chunk: number) =>
   environment.db.query<{ path: string; seconds: number }>(
     'select path, seconds from segment where job_id = $1 and chunk = $2 order by path',
@@ -45,7 +45,7 @@ const LEASE_LOST = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 
 test('audio and the first chunk are encoded first, and the set contains all chunks in order', async () => {
   const tasks: Task[] = []
-  for (let steps = 0; steps < 4; steps++) tasks.push(await worker.step())
+  for (let steps = 0; steps < 4; steps++) tasks.push(await worker.runNextTask())
   expect(tasks.map((task) => [task.kind, chunkOf(task)])).toEqual([
     [TaskKind.TASK_KIND_AUDIO, AUDIO],
     [TaskKind.TASK_KIND_ENCODE, 0],
@@ -54,7 +54,7 @@ test('audio and the first chunk are encoded first, and the set contains all chun
   ])
   const last = await worker.lease()
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
-  expect(inputOf(last, 'package').chunks.map(({ chunk }) => chunk)).toEqual([0, 1, 2, AUDIO])
+  expect(requireInput(last, 'package').chunks.map(({ chunk }) => chunk)).toEqual([0, 1, 2, AUDIO])
   expect(await segments(1)).toContainEqual({ path: 'h264_250/seg-00002.m4s', seconds: 4 })
   expect(await segments(AUDIO)).toContainEqual({ path: 'audio_64/init.mp4', seconds: 0 })
   await worker.complete(last, await worker.make(last))
@@ -69,9 +69,9 @@ test('a job reports the progress of each chunk and the total time', async () => 
   const packaging = 1 + 0.05 * ((await service.job(jobId)).plan?.expectedCpuSeconds ?? Number.NaN)
   expect(await service.job(jobId)).toMatchObject({ chunkProgress: [0, 0, 0, 0], expectedSeconds: expect.closeTo(packaging + sum(mine), 3) })
 
-  const other = String(nextJob++)
+  const otherJobId = String(nextJob++)
   await service.jobs.createJob(
-    { jobId: other, mediaId: '7', organisationId: '2', sourceUrl: environment.origin.url('/video.mp4') },
+    { jobId: otherJobId, mediaId: '7', organisationId: '2', sourceUrl: environment.origin.url('/video.mp4') },
     service.call,
   )
   const { task: probe } = await service.work.leaseTask(
@@ -80,28 +80,28 @@ test('a job reports the progress of each chunk and the total time', async () => 
   )
   if (!probe) throw new Error('there is no probe task')
   await worker.complete(probe, aLongProbe())
-  const both = sum(mine) + sum(await costs(other))
-  expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + both, 3)
-  expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + both)
+  const total = sum(mine) + sum(await costs(otherJobId))
+  expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + total, 3)
+  expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + total)
 
-  const step = await worker.step()
+  const step = await worker.runNextTask()
   // Makes the chunk appear to have taken twice its expected time.
   await environment.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
   const done = chunkOf(step)
-  const left = both - (mine[done]?.weight ?? 0)
-  expect((await service.job(other)).expectedSeconds).toBeCloseTo(packaging + left * 2, 1)
+  const left = total - (mine[done]?.weight ?? 0)
+  expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + left * 2, 1)
   expect((await service.job(jobId)).chunkProgress.indexOf(1)).toBe(done)
-  const before = (await service.job(other)).expectedSeconds ?? 0
+  const before = (await service.job(otherJobId)).expectedSeconds ?? 0
   await worker.extendLease(await worker.lease(), 0.5)
-  expect((await service.job(other)).expectedSeconds).toBeLessThan(before)
+  expect((await service.job(otherJobId)).expectedSeconds).toBeLessThan(before)
 })
 
 test('the progress of a job is the sum of its chunks, weighted by their expected time', async () => {
-  await worker.step()
+  await worker.runNextTask()
   const before = (await service.job(jobId)).progress
   expect(before).toBeLessThan(40)
-  await worker.step()
-  await worker.step()
+  await worker.runNextTask()
+  await worker.runNextTask()
   const task = await worker.lease()
   await worker.extendLease(task, 0.5)
   expect((await service.job(jobId)).progress).toBeGreaterThan(before + 20)
@@ -111,8 +111,8 @@ describe('a segment of a running task', () => {
   let task: Task
   beforeEach(async () => {
     task = await worker.lease()
-    await worker.add(task, 'audio_64/init.mp4', 0)
-    await worker.add(task, 'audio_64/seg-00001.m4s', 3.989333)
+    await worker.addSegment(task, 'audio_64/init.mp4', 0)
+    await worker.addSegment(task, 'audio_64/seg-00001.m4s', 3.989333)
   })
   const added = [
     { path: 'audio_64/init.mp4', seconds: 0 },
@@ -120,9 +120,9 @@ describe('a segment of a running task', () => {
   ]
 
   test('is recorded once, with its prefix, before the task is complete', async () => {
-    await worker.add(task, 'audio_64/seg-00001.m4s', 3.989333)
+    await worker.addSegment(task, 'audio_64/seg-00001.m4s', 3.989333)
     expect(await segments(AUDIO)).toEqual(added)
-    const { workPrefix } = inputOf(task, 'encode')
+    const { workPrefix } = requireInput(task, 'encode')
     expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: 0 })
     await worker.complete(task, await worker.make(task))
     expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.fence })
@@ -133,17 +133,17 @@ describe('a segment of a running task', () => {
     ['is released', () => worker.release(task)],
     ['is lost', () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`)],
   ])('is removed when the task %s', async (_, end) => {
-    const { workPrefix } = inputOf(task, 'encode')
+    const { workPrefix } = requireInput(task, 'encode')
     await end()
     await waitFor(async () => (await segments(AUDIO)).length === 0)
     expect(await chunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })
     await waitFor(async () => (await environment.objects(workPrefix)).length === 0)
-    await expect(worker.add(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(LEASE_LOST)
+    await expect(worker.addSegment(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(LEASE_LOST)
     expect(await segments(AUDIO)).toEqual([])
   })
   test('is removed without affecting complete chunks', async () => {
-    const other = standInWorker(service, environment.storage, 'w2:a')
-    const first = await other.step()
+    const otherWorker = standInWorker(service, environment.storage, 'w2:a')
+    const first = await otherWorker.runNextTask()
     await worker.fail(task, 5002)
     await waitFor(async () => (await segments(AUDIO)).length === 0)
     expect(await chunkRow(0)).toMatchObject({ fence: first.fence })
@@ -160,7 +160,7 @@ describe('a segment of a running task', () => {
 
 describe('faults', () => {
   test('only the failed chunk is encoded again; attempts are counted per chunk', async () => {
-    const seen: number[] = []
+    const leasedChunks: number[] = []
     for (;;) {
       const task = await worker.lease()
       if (task.kind === TaskKind.TASK_KIND_PACKAGE) {
@@ -168,11 +168,11 @@ describe('faults', () => {
         break
       }
       const chunk = chunkOf(task)
-      seen.push(chunk)
-      if (seen.filter((one) => one === chunk).length < 3) await worker.fail(task, 5002)
+      leasedChunks.push(chunk)
+      if (leasedChunks.filter((one) => one === chunk).length < 3) await worker.fail(task, 5002)
       else await worker.complete(task, await worker.make(task))
     }
-    expect(seen.toSorted()).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
+    expect(leasedChunks.toSorted()).toEqual([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3])
     expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_OK, attempt: 3 })
   })
   test('a job fails after three failures of one chunk', async () => {

@@ -7,7 +7,7 @@ import { makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { aProbeToCopy, copiedBy, standInWorker } from './stand-in-worker.ts'
+import { aProbeToCopy, countCopied, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let nextJob = 1
@@ -55,7 +55,7 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     const first = standInWorker(before, environment.storage, 'worker-1:a')
     await first.complete(await first.lease(), aProbeToCopy())
     const failed = await first.lease()
-    expect(copiedBy(failed)).toBe(1)
+    expect(countCopied(failed)).toBe(1)
     await first.fail(failed, 5003).catch(() => {})
     expect(await dying.exited).toBe('SIGKILL')
     before.close()
@@ -67,9 +67,9 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     await worker.fail(failed, 5003).catch(() => {})
     await worker.complete(await worker.lease(), aProbeToCopy())
     const encode = await worker.lease()
-    expect(copiedBy(encode)).toBe(0)
+    expect(countCopied(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))
-    await worker.step()
+    await worker.runNextTask()
     await waitFor(() => environment.catalogue.published(jobId)[0], { describe: 'the set to be reported' })
     expect((await after.job(jobId)).attempt).toBe(1)
     after.close()
@@ -131,7 +131,7 @@ test('after a crash of the worker after storing any object, the next worker prod
     undisturbed ??= frames
     expect(frames).toEqual(undisturbed)
     await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
-    await endProcesses({ but: service.pid })
+    await endProcesses({ except: service.pid })
     if (put > 0 && !died) {
       round += 1
       put = 1

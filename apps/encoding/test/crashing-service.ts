@@ -60,7 +60,7 @@ export async function runUntilComplete(
   const { create, published, folder, files, sources } = kind
   const dying = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: crashAt })
   const before = openCaller(dying.address)
-  let unanswered: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: TaskResult } | undefined
+  let lostResult: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: TaskResult } | undefined
   const work = async (caller: Caller) => {
     const worker = standInWorker(caller, environment.storage, 'worker-1:a')
     while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
@@ -70,7 +70,7 @@ export async function runUntilComplete(
       // The response of a crashing service is lost. The worker reports the result to the next
       // service.
       await worker.complete(task, result).catch(async (error: unknown) => {
-        if (caller === before) unanswered = { task, result }
+        if (caller === before) lostResult = { task, result }
         throw error
       })
     }
@@ -86,7 +86,7 @@ export async function runUntilComplete(
   const next = await startServiceProcess(environment)
   const after = openCaller(next.address)
   if (!isCreated) await create(after, jobId)
-  if (unanswered) await standInWorker(after, environment.storage, 'worker-1:a').complete(unanswered.task, unanswered.result)
+  if (lostResult) await standInWorker(after, environment.storage, 'worker-1:a').complete(lostResult.task, lostResult.result)
   await work(after)
   const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
   await isReported(environment)

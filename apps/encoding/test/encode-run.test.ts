@@ -57,7 +57,7 @@ async function create(path: string): Promise<string> {
 }
 
 /** Waits until ffmpeg is in the middle of a job. */
-async function encodingOf(jobId: string, worker: RunningProcess): Promise<number> {
+async function waitForFfmpeg(jobId: string, worker: RunningProcess): Promise<number> {
   const pid = await waitFor(
     async () => {
       const { state } = await caller.job(jobId)
@@ -188,7 +188,7 @@ describe('during an encode', () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
-    const ffmpeg = await encodingOf(jobId, worker)
+    const ffmpeg = await waitForFfmpeg(jobId, worker)
     worker.kill('SIGKILL')
     await worker.exited
     await waitFor(() => !isAlive(ffmpeg), { timeout: 10_000, describe: 'ffmpeg to end' })
@@ -200,7 +200,7 @@ describe('during an encode', () => {
     const service = await start()
     const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
-    process.kill(await encodingOf(jobId, worker), 'SIGKILL')
+    process.kill(await waitForFfmpeg(jobId, worker), 'SIGKILL')
     await expectOneSet(jobId)
     expect((await caller.job(jobId)).attempt).toBe(2)
   })
@@ -208,7 +208,7 @@ describe('during an encode', () => {
     const service = await start({ VITASCOPE_LEASE_MS: '4000' })
     const stale = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
-    await encodingOf(jobId, stale)
+    await waitForFfmpeg(jobId, stale)
     stale.kill('SIGSTOP')
     await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: 'worker-2' })
     await expectOneSet(jobId)
@@ -226,7 +226,7 @@ describe('during an encode', () => {
     const service = await start({ VITASCOPE_LEASE_MS: '600000' })
     const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
-    const ffmpeg = await encodingOf(jobId, worker)
+    const ffmpeg = await waitForFfmpeg(jobId, worker)
     worker.kill('SIGTERM')
     expect(await worker.exited).toBe(0)
     expect(isAlive(ffmpeg)).toBe(false)
@@ -238,7 +238,7 @@ describe('during an encode', () => {
     const service = await start()
     const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
-    await encodingOf(jobId, worker)
+    await waitForFfmpeg(jobId, worker)
     service.kill('SIGKILL')
     await service.exited
     caller.close()
@@ -256,9 +256,9 @@ describe('during an encode', () => {
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
       )
     let drops = 0
-    let over = false
+    let isDone = false
     const dropping = (async () => {
-      while (!over) {
+      while (!isDone) {
         // Only established connections are dropped. Otherwise, a slow machine would make no
         // progress.
         await waitFor(() => caller.job(jobId), { timeout: TIMEOUT_MS, describe: 'the service to reconnect to its database' })
@@ -269,13 +269,13 @@ describe('during an encode', () => {
       }
     })()
     try {
-      await encodingOf(jobId, worker)
+      await waitForFfmpeg(jobId, worker)
       await waitFor(async () => (await caller.job(jobId)).state !== JobState.JOB_STATE_ENCODING, {
         timeout: TIMEOUT_MS,
         describe: 'the encode to end',
       })
     } finally {
-      over = true
+      isDone = true
       await dropping
     }
     expect(drops).toBeGreaterThan(2)
@@ -286,7 +286,7 @@ describe('during an encode', () => {
     const service = await start()
     const worker = await startWorkerProcess(environment, service.address)
     const jobId = await create('/long.mp4')
-    const ffmpeg = await encodingOf(jobId, worker)
+    const ffmpeg = await waitForFfmpeg(jobId, worker)
     await caller.jobs.cancelJob({ jobId }, caller.call)
     await waitFor(() => !isAlive(ffmpeg), { describe: 'ffmpeg to end' })
     for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/9${jobId}`]) {

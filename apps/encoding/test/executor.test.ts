@@ -9,7 +9,7 @@ import { DEFAULT_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { aLongProbe, inputOf, leaseRequest, standInWorker } from './stand-in-worker.ts'
+import { aLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let cluster: StandInKubernetes
@@ -40,27 +40,27 @@ async function aJob(lowPriority = false): Promise<void> {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl, lowPriority }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
-  await worker.step()
+  await worker.runNextTask()
 }
-const made = (count = 1): Promise<V1Job> =>
+const waitForJob = (count = 1): Promise<V1Job> =>
   waitFor(() => (cluster.created.length < count ? undefined : cluster.jobs.get(cluster.created.at(-1) ?? '')), {
     describe: `${count} Jobs to be created`,
   })
 const nameOf = (job: V1Job) => String(job.metadata?.name)
 const env = (job: V1Job) => Object.fromEntries((job.spec?.template.spec?.containers[0]?.env ?? []).map(({ name, value }) => [name, value]))
-const failed = (job: V1Job, status: { failedIndexes?: string; reason?: string; type?: string }) =>
+const failJob = (job: V1Job, status: { failedIndexes?: string; reason?: string; type?: string }) =>
   cluster.setStatus(nameOf(job), {
     conditions: [{ type: status.type ?? 'Failed', status: 'True', reason: status.reason ?? 'FailedIndexes' }],
     ...(status.failedIndexes !== undefined && { failedIndexes: status.failedIndexes }),
   })
-const faults = async () =>
+const readFaults = async () =>
   (await environment.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map(
     (row) => row.faults,
   )
 /** Leases a chunk as its pod does. */
-const request = (chunk: number, more: { workerId?: string; planVersion?: number; anyChunk?: boolean; requestId?: string } = {}) =>
+const request = (chunk: number, overrides: { workerId?: string; planVersion?: number; anyChunk?: boolean; requestId?: string } = {}) =>
   service.work.leaseChunk(
-    { workerId: `pod-${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false, ...more },
+    { workerId: `pod-${chunk}:a`, requestId: '', waitSeconds: 0, jobId, chunk, planVersion, anyChunk: false, ...overrides },
     service.call,
   )
 async function make(chunk: number): Promise<void> {
@@ -71,7 +71,7 @@ async function make(chunk: number): Promise<void> {
 
 test('the video chunks are encoded by one Kubernetes Job, and all other tasks by workers', async () => {
   await aJob()
-  const job = await made()
+  const job = await waitForJob()
   expect(job.spec).toMatchObject({ completionMode: 'Indexed', completions: 3, parallelism: 3 })
   expect(job.metadata?.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'ConfigMap', name: 'vitascope', uid: 'owner-uid' }])
   expect(env(job)).toMatchObject({ VITASCOPE_WORKER_RUN: nameOf(job), VITASCOPE_WORKER_JOB: jobId, VITASCOPE_WORKER_CHUNKS: '0,1,2' })
@@ -105,12 +105,12 @@ test('a pod leases chunks until none is left', async () => {
   service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
   worker = standInWorker(service, environment.storage, 'w1:b')
   await aJob()
-  const job = await made()
+  const job = await waitForJob()
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
   expect(env(job)['VITASCOPE_WORKER_CHUNKS']).toBe('0,1')
   const any = async (chunk: number, name?: string) => {
     const { state, task } = await request(chunk, { anyChunk: true, ...(name !== undefined && { requestId: name }) })
-    return { state, task, chunk: task && inputOf(task, 'encode').chunk }
+    return { state, task, chunk: task && requireInput(task, 'encode').chunk }
   }
   const [first, second] = [await any(0), await any(1)]
   expect([first.chunk, second.chunk]).toEqual([0, 1])
@@ -129,9 +129,9 @@ test('a pod leases chunks until none is left', async () => {
 })
 
 test('a Kubernetes Job is created once after a lost response, and again after its removal', async () => {
-  cluster.loseNextAnswer()
+  cluster.loseNextResponse()
   await aJob()
-  const job = await made()
+  const job = await waitForJob()
   await waitFor(() => cluster.watches() > 0)
   cluster.drop(nameOf(job))
   await waitFor(() => cluster.created.length === 2, { describe: 'the Job to be created again' })
@@ -150,22 +150,22 @@ test('replaces a Kubernetes Job of another run with the same name', async () => 
 
 test('cancelling a job removes its Kubernetes Job', async () => {
   await aJob()
-  await made()
+  await waitForJob()
   await service.jobs.cancelJob({ jobId }, service.call)
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the Job to be removed' })
 })
 
 test('a failed index counts as an attempt of its chunk; after three attempts the job fails', async () => {
   await aJob()
-  const first = await made()
+  const first = await waitForJob()
   await make(1)
-  failed(first, { failedIndexes: '2' })
-  const second = await made(2)
+  failJob(first, { failedIndexes: '2' })
+  const second = await waitForJob(2)
   expect(nameOf(second)).not.toBe(nameOf(first))
   expect(env(second)['VITASCOPE_WORKER_CHUNKS']).toBe('0,2')
-  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([0, 0, 1, 0])
-  failed(second, { failedIndexes: '1' })
-  failed(await made(3), { failedIndexes: '0-1' })
+  expect(await waitFor(async () => (await readFaults()).some((count) => count > 0) && (await readFaults()))).toEqual([0, 0, 1, 0])
+  failJob(second, { failedIndexes: '1' })
+  failJob(await waitForJob(3), { failedIndexes: '0-1' })
   await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FAILED, { describe: 'the job to have failed' })
   expect(await service.job(jobId)).toMatchObject({ code: 5001 })
   await waitFor(() => cluster.jobs.size === 0, { describe: 'the last Job to be removed' })
@@ -173,19 +173,19 @@ test('a failed index counts as an attempt of its chunk; after three attempts the
 
 test('a Kubernetes Job with FailureTarget is replaced without waiting for its pods', async () => {
   await aJob()
-  failed(await made(), { type: 'FailureTarget', failedIndexes: '1' })
-  await made(2)
-  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([0, 1, 0, 0])
+  failJob(await waitForJob(), { type: 'FailureTarget', failedIndexes: '1' })
+  await waitForJob(2)
+  expect(await waitFor(async () => (await readFaults()).some((count) => count > 0) && (await readFaults()))).toEqual([0, 1, 0, 0])
 })
 
 test('a deadline counts as an attempt of started chunks only', async () => {
   await aJob()
-  const first = await made()
+  const first = await waitForJob()
   const { task } = await request(0)
   if (task) await worker.release(task)
-  failed(first, { reason: 'DeadlineExceeded' })
-  expect(env(await made(2))['VITASCOPE_WORKER_CHUNKS']).toBe('0,1,2')
-  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([1, 0, 0, 0])
+  failJob(first, { reason: 'DeadlineExceeded' })
+  expect(env(await waitForJob(2))['VITASCOPE_WORKER_CHUNKS']).toBe('0,1,2')
+  expect(await waitFor(async () => (await readFaults()).some((count) => count > 0) && (await readFaults()))).toEqual([1, 0, 0, 0])
 })
 
 test.each<[string, () => void]>([
@@ -194,74 +194,74 @@ test.each<[string, () => void]>([
   [
     'was lost in an outage of the server',
     () => {
-      cluster.stopAnswering()
-      cluster.resumeAnswering()
+      cluster.stopResponses()
+      cluster.resumeResponses()
     },
   ],
 ])('handles changes that happened while a watch %s', async (_, fault) => {
   await aJob()
-  const job = await made()
+  const job = await waitForJob()
   await waitFor(() => cluster.watches() > 0, { describe: 'a watch' })
   fault()
-  failed(job, { failedIndexes: '0' })
-  await made(2)
-  expect(await waitFor(async () => (await faults()).some((count) => count > 0) && (await faults()))).toEqual([1, 0, 0, 0])
+  failJob(job, { failedIndexes: '0' })
+  await waitForJob(2)
+  expect(await waitFor(async () => (await readFaults()).some((count) => count > 0) && (await readFaults()))).toEqual([1, 0, 0, 0])
 })
 
 test('during an outage of the API server, pods continue; new Kubernetes Jobs are created afterwards', async () => {
   await aJob()
-  await made()
-  cluster.stopAnswering()
+  await waitForJob()
+  cluster.stopResponses()
   await make(0)
   const former = jobId
   jobId = String(nextJob++)
   await aJob()
   await waitFor(async () => (await environment.db.query('select 1 from chunk_run where job_id = $1', [jobId])).length === 1)
   expect(cluster.created).toHaveLength(1)
-  cluster.resumeAnswering()
-  const job = await made(2)
+  cluster.resumeResponses()
+  const job = await waitForJob(2)
   expect(job.metadata?.labels).toMatchObject({ 'vitascope/job': jobId })
   expect([...cluster.jobs.values()].map(({ metadata }) => metadata?.labels?.['vitascope/job'])).toEqual([former, jobId])
 })
 
 test('pods of an older release get no chunk and are replaced', async () => {
   await aJob()
-  await made()
+  await waitForJob()
   expect((await request(0, { planVersion: planVersion - 1 })).state).toBe(ChunkState.CHUNK_STATE_OBSOLETE)
-  await made(2)
+  await waitForJob(2)
   await waitFor(() => cluster.jobs.size === 1, { describe: 'the first Job to be removed' })
-  expect(await faults()).toEqual([0, 0, 0, 0])
+  expect(await readFaults()).toEqual([0, 0, 0, 0])
 })
 
 test('a release replaces a queued Kubernetes Job and keeps an admitted one', async () => {
   const { kubeconfig } = cluster
-  const restart = async (more: Partial<KubernetesSettings>) => {
+  const restart = async (overrides: Partial<KubernetesSettings>) => {
     await service.stop()
-    service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...more }) })
+    service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...overrides }) })
     worker = standInWorker(service, environment.storage, 'w1:c')
   }
   await restart({})
   await aJob()
-  const running = await made()
+  const running = await waitForJob()
   cluster.put({ ...running, spec: { template: {}, ...running.spec, suspend: false }, status: { startTime: new Date() } })
   // One of its chunks stays leased, so that the Job is not considered stale.
   expect((await request(0)).task).toBeDefined()
   await environment.db.query(`update work_item set lease_end = now() + interval '1 hour' where state = 'leased'`)
   jobId = String(nextJob++)
   await aJob()
-  const waiting = await made(2)
+  const waiting = await waitForJob(2)
   const { template } = kubernetesSettings()
   const image = 'vitascope/encoding@sha256:next'
   const containers = template.spec.containers.map((container) => ({ ...container, image }))
   await restart({ template: { ...template, spec: { ...template.spec, containers } }, stallSeconds: 0.5 })
-  const anew = await made(3)
+  const anew = await waitForJob(3)
   expect(cluster.created).toEqual([running, waiting, waiting].map(nameOf))
   expect(anew.spec).toMatchObject({ suspend: true, template: { spec: { containers: [{ image }] } } })
   expect(env(anew)).toEqual(env(waiting))
   // The Job is created with the current settings: it is not replaced again.
   jobId = String(nextJob++)
   await aJob()
-  await made(4)
+  await waitForJob(4)
   expect(cluster.jobs.has(nameOf(running))).toBe(true)
   expect(cluster.created.slice(0, 3)).toEqual([running, waiting, waiting].map(nameOf))
 })
@@ -269,10 +269,10 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
 test('no Kubernetes Job is created for a low-priority job while a normal job has open chunks', async () => {
   const [earlier, normal, low] = [jobId, String(nextJob++), String(nextJob++)]
   await aJob(true)
-  const first = await made()
+  const first = await waitForJob()
   jobId = normal
   await aJob()
-  const second = await made(2)
+  const second = await waitForJob(2)
   const tasks = [(await request(0)).task, (await request(1)).task, (await request(2)).task]
   jobId = low
   await aJob(true)
@@ -280,11 +280,11 @@ test('no Kubernetes Job is created for a low-priority job while a normal job has
   await waitFor(async () => (await runs()).length === 1, { describe: 'a run of the low-priority job' })
   // Chunks that the other Job started are encoded again, in a pass that has seen that run.
   cluster.drop(nameOf(second))
-  await made(3)
+  await waitForJob(3)
   cluster.drop(nameOf(second))
-  await made(4)
+  await waitForJob(4)
   expect(cluster.created).toEqual([first, second, second, second].map(nameOf))
   expect([...cluster.jobs.values()].map(({ metadata }) => metadata?.labels?.['vitascope/job'])).toEqual([earlier, normal])
   for (const task of tasks) if (task) await worker.complete(task, await worker.make(task))
-  expect((await made(5)).metadata?.labels?.['vitascope/job']).toBe(low)
+  expect((await waitForJob(5)).metadata?.labels?.['vitascope/job']).toBe(low)
 })

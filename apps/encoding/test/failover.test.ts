@@ -4,7 +4,7 @@ import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { findMissingSets } from '../src/objects/unrecorded-objects.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { inputOf, standInWorker } from './stand-in-worker.ts'
+import { requireInput, standInWorker } from './stand-in-worker.ts'
 
 const TABLES = ['job', 'chunk', 'segment', 'object_prefix', 'worker', 'work_item', 'outbox']
 const LEASE_MS = 3_000
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await environment.db.query(`truncate ${TABLES}, failover`)
-  Object.assign(environment.catalogue, { reports: [], unwanted: new Set(), used: new Set() })
+  Object.assign(environment.catalogue, { reports: [], unneeded: new Set(), used: new Set() })
   const timing = { leaseMs: LEASE_MS, fetchLeaseMs: 4_000, reconcileMs: 100, retryMs: 20, lowPriorityMaxWaitSeconds: 3_600 }
   service = await startInProcess(environment, { timing })
   jobId = String(nextJob++)
@@ -33,9 +33,9 @@ afterAll(() => environment.close())
 const create = (media = mediaId) =>
   service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, service.call)
 const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
-const setOf = (task: Task) => inputOf(task, 'package').setPrefix
+const setOf = (task: Task) => requireInput(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
-const ended = (wanted: JobState) => waitFor(async () => (await state()) === wanted, { describe: `job ${jobId} to be ${wanted}` })
+const ended = (expected: JobState) => waitFor(async () => (await state()) === expected, { describe: `job ${jobId} to be ${expected}` })
 const sweptTo = (prefix: string, left: number) =>
   waitFor(async () => (await environment.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
 const settled = () =>
@@ -59,10 +59,10 @@ async function snapshot() {
 test('a published set is neither changed nor removed after a failover, until it is unused', async () => {
   await create()
   const worker = aWorker()
-  await worker.step()
-  await worker.step()
+  await worker.runNextTask()
+  await worker.runNextTask()
   const restore = await snapshot()
-  const task = await worker.step()
+  const task = await worker.runNextTask()
   await ended(JobState.JOB_STATE_OK)
   await sweptTo(`work/${jobId}`, 0)
   const set = await environment.objects(setOf(task))
@@ -73,9 +73,9 @@ test('a published set is neither changed nor removed after a failover, until it 
   const waiting = async () =>
     (await environment.db.query<{ kind: string }>(`select kind from work_item where state = 'waiting'`)).map(({ kind }) => kind)
   await waitFor(async () => `${await waiting()}` === 'probe', { timeout: 10_000, describe: 'the job to be planned again' })
-  await worker.step()
-  await worker.step()
-  const again = await worker.step()
+  await worker.runNextTask()
+  await worker.runNextTask()
+  const again = await worker.runNextTask()
   expect(again.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
   await ended(JobState.JOB_STATE_OK)
   expect((await service.job(jobId)).attempt).toBe(1)
@@ -93,9 +93,9 @@ test('a published set is neither changed nor removed after a failover, until it 
 test('objects without a row are removed, and those of other services are not', async () => {
   await create()
   const worker = aWorker()
-  for (let step = 0; step < 3; step++) await worker.step()
+  for (let step = 0; step < 3; step++) await worker.runNextTask()
   await ended(JobState.JOB_STATE_OK)
-  const kept = (await environment.objects(`media/${mediaId}`)).length
+  const objectCount = (await environment.objects(`media/${mediaId}`)).length
   const names = [
     `source/${jobId}/900`,
     `work/${jobId}/901-00aa`,
@@ -108,14 +108,14 @@ test('objects without a row are removed, and those of other services are not', a
   await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
   await settled()
   for (const name of names) await sweptTo(name, 0)
-  expect((await environment.objects(`media/${mediaId}`)).length).toBe(kept)
+  expect((await environment.objects(`media/${mediaId}`)).length).toBe(objectCount)
   expect(await environment.objects('uploads')).toEqual(['uploads/1/a'])
 }, 30_000)
 
 test('a published set with missing objects is reported', async () => {
   await create()
   const worker = aWorker()
-  for (let step = 0; step < 3; step++) await worker.step()
+  for (let step = 0; step < 3; step++) await worker.runNextTask()
   await ended(JobState.JOB_STATE_OK)
   const missing = () => findMissingSets(environment, AbortSignal.timeout(10_000))
   expect(await missing()).toEqual([])
@@ -131,7 +131,7 @@ test('a lease that expires after a failover does not count as an attempt', async
   await worker.lease()
   await environment.db.query('update job set attempt = 3')
   await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
-  for (let step = 0; step < 3; step++) await worker.step()
+  for (let step = 0; step < 3; step++) await worker.runNextTask()
   await ended(JobState.JOB_STATE_OK)
   expect((await service.job(jobId)).attempt).toBe(3)
 }, 30_000)
@@ -139,7 +139,7 @@ test('a lease that expires after a failover does not count as an attempt', async
 test('repeatReport sends a lost report again, and repeats the job if its set was removed', async () => {
   await create()
   const worker = aWorker()
-  for (let step = 0; step < 3; step++) await worker.step()
+  for (let step = 0; step < 3; step++) await worker.runNextTask()
   await waitFor(() => environment.catalogue.published(jobId).length === 1)
   await service.jobs.repeatReport({ jobId }, service.call)
   await waitFor(() => environment.catalogue.published(jobId).length === 2)
@@ -147,12 +147,12 @@ test('repeatReport sends a lost report again, and repeats the job if its set was
   expect(second).toEqual(first)
   await service.jobs.repeatReport({ jobId: '999' }, service.call)
 
-  environment.catalogue.unwanted.add(jobId)
+  environment.catalogue.unneeded.add(jobId)
   await service.jobs.cancelJob({ jobId }, service.call)
   await sweptTo(`media/${mediaId}`, 0)
-  environment.catalogue.unwanted.clear()
+  environment.catalogue.unneeded.clear()
   await service.jobs.repeatReport({ jobId }, service.call)
-  for (let step = 0; step < 3; step++) await worker.step()
+  for (let step = 0; step < 3; step++) await worker.runNextTask()
   await waitFor(() => environment.catalogue.published(jobId).length === 3)
   expect(await environment.objects(environment.catalogue.published(jobId)[2]?.prefix)).not.toEqual([])
 }, 30_000)

@@ -1,7 +1,7 @@
 import type { KubernetesSettings } from '../src/kubernetes/executor-config.ts'
 
 /** Returns Kubernetes settings as a chart sets them. */
-export function kubernetesSettings(more: Partial<KubernetesSettings> = {}): KubernetesSettings {
+export function kubernetesSettings(overrides: Partial<KubernetesSettings> = {}): KubernetesSettings {
   const container = {
     name: 'worker',
     image: 'vitascope/encoding@sha256:0',
@@ -19,6 +19,6 @@ export function kubernetesSettings(more: Partial<KubernetesSettings> = {}): Kube
     deadlineSeconds: 3_600,
     ttlSeconds: 60,
     stallSeconds: 300,
-    ...more,
+    ...overrides,
   }
 }

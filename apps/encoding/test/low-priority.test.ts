@@ -33,7 +33,7 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   const serve = async () => {
     normal++
     await create(String(normal), normal % 2 === 0 ? '1' : '2')
-    return (await worker.step()).jobId
+    return (await worker.runNextTask()).jobId
   }
   for (let round = 0; round < 6; round++) expect(await serve()).not.toBe(LOW)
   const waitSince = (minutes: number) =>
@@ -52,7 +52,7 @@ test('under constant normal load, a low-priority job waits until its maximum wai
   while ((await service.job(LOW)).state !== JobState.JOB_STATE_OK) {
     await serve()
     // Probes have precedence. Without a second task per round, no job would be encoded.
-    await worker.step()
+    await worker.runNextTask()
     expect(++rounds).toBeLessThan(60)
   }
 })

@@ -8,20 +8,20 @@ export interface Origin {
   /** Serves a file or bytes under a path. */
   serve(path: string, content: string | Buffer): void
   /** Sets a custom handler for a path. */
-  answer(path: string, answer: (response: ServerResponse) => void): void
+  setHandler(path: string, handler: (response: ServerResponse) => void): void
   /** Returns the number of requests for a path. */
   hits(path: string): number
   stop(): Promise<void>
 }
 
 export async function startOrigin(): Promise<Origin> {
-  const answers = new Map<string, (response: ServerResponse) => void>()
+  const handlers = new Map<string, (response: ServerResponse) => void>()
   const hits = new Map<string, number>()
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     hits.set(path, (hits.get(path) ?? 0) + 1)
-    const answer = answers.get(path)
-    if (answer) answer(response)
+    const handler = handlers.get(path)
+    if (handler) handler(response)
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -29,7 +29,7 @@ export async function startOrigin(): Promise<Origin> {
   return {
     url: (path) => `http://127.0.0.1:${port}${path}`,
     serve(path, content) {
-      answers.set(path, (response) => {
+      handlers.set(path, (response) => {
         const body = typeof content === 'string' ? readFile(content) : Promise.resolve(content)
         body.then(
           (bytes) => response.writeHead(200, { 'content-length': bytes.length }).end(bytes),
@@ -37,7 +37,7 @@ export async function startOrigin(): Promise<Origin> {
         )
       })
     },
-    answer: (path, answer) => void answers.set(path, answer),
+    setHandler: (path, handler) => void handlers.set(path, handler),
     hits: (path) => hits.get(path) ?? 0,
     stop: () =>
       new Promise((resolve) => {

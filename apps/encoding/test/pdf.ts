@@ -10,14 +10,14 @@ export interface PdfPage {
  * Returns a valid PDF of these pages. Additional objects precede the pages and have the numbers
  * from 4.
  */
-export function makePdf(pages: readonly PdfPage[], more: readonly (string | Buffer)[] = []): Buffer {
-  const first = 4 + more.length
+export function makePdf(pages: readonly PdfPage[], additional: readonly (string | Buffer)[] = []): Buffer {
+  const first = 4 + additional.length
   const kids = pages.map((_, index) => `${first + 2 * index} 0 R`).join(' ')
   const objects: (string | Buffer)[] = [
     '<</Type/Catalog/Pages 2 0 R>>',
     `<</Type/Pages/Count ${pages.length}/Kids[${kids}]>>`,
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-    ...more,
+    ...additional,
     ...pages.flatMap(({ width = 640, height = 360, content = '', resources = '' }, index) => [
       `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} ${height}]/Resources<</Font<</F1 3 0 R>>${resources}>>/Contents ${first + 2 * index + 1} 0 R>>`,
       stream('', Buffer.from(content)),

@@ -114,7 +114,7 @@ async function expectNoSecret(storage: ObjectStorage, prefix: string, { outside 
   expect((await readdir(outside)).filter((name) => name === 'seg-00001.m4s')).toHaveLength(1)
 }
 
-const attacks = stores.flatMap(([store, open]) => plants.map(([what, plant]) => [what, store, plant, open] as const))
+const attacks = stores.flatMap(([store, open]) => plants.map(([title, plant]) => [title, store, plant, open] as const))
 let close: () => Promise<void> = async () => {}
 afterEach(() => close())
 
@@ -126,16 +126,16 @@ test.each(attacks)(
     const { storage } = opened
     const attack = await anAttack(storage)
     const prefix = `work/${runs}`
-    const place = { plan, chunk: 0, keys: chunkKeys(plan, 0), workPrefix: prefix }
+    const chunk = { plan, chunk: 0, keys: chunkKeys(plan, 0), workPrefix: prefix }
     await prepareOutside(attack)
     const run = async (signal: AbortSignal) => {
       await mkdir(join(attack.scratch, SEGMENTS), { recursive: true })
       await plant(attack)
-      await cp(join(encoded, SEGMENTS, 'init.mp4'), join(attack.scratch, SEGMENTS, 'init.mp4')).catch(taken)
+      await cp(join(encoded, SEGMENTS, 'init.mp4'), join(attack.scratch, SEGMENTS, 'init.mp4')).catch(ignore)
       // The segment feed detects the link and aborts the run.
       await waitFor(() => signal.aborted, { timeout: 30_000 })
     }
-    await expect(streamSegmentsWhile(attack.work, place, run)).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
+    await expect(streamSegmentsWhile(attack.work, chunk, run)).rejects.toMatchObject({ name: 'EncodeError', kind: 'incomplete' })
     expect(attack.reported.filter(({ path }) => path.endsWith('seg-00001.m4s'))).toEqual([])
     await expectNoSecret(storage, prefix, attack)
   },
@@ -148,9 +148,9 @@ test.each(attacks)(
     const opened = await open()
     close = opened.close
     const { storage } = opened
-    const place = join(folder, `fake-${runs}`)
+    const ffmpegFolder = join(folder, `fake-${runs}`)
     const wait = `: > ${SEGMENTS}/ready; until [ -e planted ]; do sleep 0.05; done`
-    const attack = await anAttack(storage, await makeFakeFfmpeg(place, `${place}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`))
+    const attack = await anAttack(storage, await makeFakeFfmpeg(ffmpegFolder, `${ffmpegFolder}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`))
     const prefix = `work/${runs}`
     // The plan has two chunks, because segments of a single chunk are stored while it is encoded.
     const twice = { ...plan, chunks: [...plan.chunks, ...plan.chunks] }
@@ -162,7 +162,7 @@ test.each(attacks)(
       source: { object: 'sources/1', bytes: 1, sha256: '' },
     })
     const planting = (async () => {
-      await waitFor(() => access(join(attack.scratch, SEGMENTS, 'ready')).then(always, never), { timeout: 60_000 })
+      await waitFor(() => access(join(attack.scratch, SEGMENTS, 'ready')).then(returnTrue, never), { timeout: 60_000 })
       await prepareOutside(attack)
       await plant(attack)
       await writeFile(join(attack.scratch, 'planted'), '')
@@ -174,6 +174,6 @@ test.each(attacks)(
 )
 
 /** If the folder is a link, the file exists already. */
-const taken = () => {}
-const always = () => true
+const ignore = () => {}
+const returnTrue = () => true
 const never = () => false

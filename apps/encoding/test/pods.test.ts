@@ -29,16 +29,16 @@ afterAll(async () => {
   await environment.close()
 })
 
-const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
+const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const create = (jobId: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, caller.call)
 const published = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)
-const jobOf = (jobId: string): Promise<V1Job> =>
+const findKubernetesJob = (jobId: string): Promise<V1Job> =>
   waitLong(
     () => [...cluster.jobs.values()].find(({ metadata }) => metadata?.labels?.['vitascope/job'] === jobId),
     `the Job of job ${jobId}`,
   )
-const pod = async (job: V1Job, index: number, more?: Record<string, string>) => startPod(environment, service.address, job, index, more)
+const pod = async (job: V1Job, index: number, env?: Record<string, string>) => startPod(environment, service.address, job, index, env)
 
 test('the pods of a Kubernetes Job produce the same frames as a worker, even if some are stopped or killed', async () => {
   service = await startServiceProcess(environment)
@@ -63,7 +63,7 @@ test('the pods of a Kubernetes Job produce the same frames as a worker, even if 
   caller = openCaller(service.address)
   await startWorkerProcess(environment, service.address)
   await create('2')
-  const job = await jobOf('2')
+  const job = await findKubernetesJob('2')
   expect(job.spec?.completions).toBeGreaterThanOrEqual(3)
 
   // The chunks are short and could end before the test observes their start.
@@ -86,7 +86,7 @@ test('the pods of a Kubernetes Job produce the same frames as a worker, even if 
   expect(faults.map((row) => row.faults)).toEqual([1, ...faults.slice(1).map(() => 0)])
 
   await create('3')
-  const unwanted = await jobOf('3')
+  const unneeded = await findKubernetesJob('3')
   await caller.jobs.cancelJob({ jobId: '3' }, caller.call)
-  expect(await (await pod(unwanted, 0)).exited).toBe(42)
+  expect(await (await pod(unneeded, 0)).exited).toBe(42)
 })

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 afterAll(() => environment.close())
 
-async function unwantedPrefixes(names: readonly string[]): Promise<void> {
+async function dropPrefixes(names: readonly string[]): Promise<void> {
   await environment.db.query(
     `insert into job (job_id, media_id, organisation_id, source_url, state, is_dropped) values (1, '1', '1', '', 'cancelled', true)
      on conflict do nothing`,
@@ -53,7 +53,7 @@ function start(deletePrefix: (prefix: string) => Promise<number>) {
 }
 
 test('expired leases are released while a slow storage removes many objects', async () => {
-  await unwantedPrefixes(Array.from({ length: 200 }, (_, n) => `media/1/${n}`))
+  await dropPrefixes(Array.from({ length: 200 }, (_, n) => `media/1/${n}`))
   let removed = 0
   const { releasedItems } = start(async () => {
     await delay(INTERVAL_MS)
@@ -66,7 +66,7 @@ test('expired leases are released while a slow storage removes many objects', as
 
 test('a prefix that cannot be removed does not block others', async () => {
   // More prefixes than the reconciler checks in one pass.
-  await unwantedPrefixes([...Array.from({ length: 500 }, (_, n) => `media/1/bad-${n}`), 'media/1/good'])
+  await dropPrefixes([...Array.from({ length: 500 }, (_, n) => `media/1/bad-${n}`), 'media/1/good'])
   const requested: string[] = []
   start(async (prefix) => {
     requested.push(prefix)

@@ -9,7 +9,7 @@ import { leaseRequest } from './stand-in-worker.ts'
 import { type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
-const { create, aWorker, runOut } = work
+const { create, aWorker, expireLeases } = work
 let environment: TestEnvironment
 let service: Service
 let jobId: string
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => proxy.close())
 
-const config = (more: Partial<WorkerConfig>): WorkerConfig => ({
+const config = (overrides: Partial<WorkerConfig>): WorkerConfig => ({
   encodingAddress: proxy.address,
   principalKeys: testKeyFiles('worker'),
   name: 'stopped',
@@ -34,7 +34,7 @@ const config = (more: Partial<WorkerConfig>): WorkerConfig => ({
   metricsListen: '127.0.0.1:0',
   crashAt: undefined,
   timing: { heartbeatMs: 1_000, stallSeconds: 30 },
-  ...more,
+  ...overrides,
 })
 const holders = async () => {
   const rows = await environment.db.query<{ holder: string }>(`select holder from work_item where state = 'leased'`)
@@ -52,12 +52,12 @@ const taskAvailable = () =>
 test.each([
   ['for all kinds of tasks', 0, () => ({})],
   ['in a pod for the chunks of a job', 1, () => ({ chunk: { jobId, chunk: 0 } })],
-])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, more) => {
+])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, overrides) => {
   await create()
-  for (let step = 0; step < steps; step++) await aWorker('first:a').step()
+  for (let step = 0; step < steps; step++) await aWorker('first:a').runNextTask()
   await taskAvailable()
   await environment.db.query(`update work_item set due_time = 'infinity' where state = 'waiting'`)
-  const worker = await startWorker(config(more()), testLog)
+  const worker = await startWorker(config(overrides()), testLog)
   let stopped: Promise<void> | undefined
   await environment.db.transaction(async (tx) => {
     // Preparing a task locks its job first, so that the response is not sent before this ends.
@@ -96,7 +96,7 @@ test('releasing the leases of a request is idempotent and affects no other reque
   expect((await service.job(jobId)).attempt).toBe(1)
 
   // The lease has expired, and the task belongs to another worker.
-  await runOut()
+  await expireLeases()
   const later = await aWorker('w3:a').lease()
   await release('w2:a', '1')
   await aWorker('w3:a').extendLease(later)

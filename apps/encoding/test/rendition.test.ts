@@ -5,7 +5,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { ProbeResult } from '../src/task/task.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { aProbe, inputOf, standInWorker } from './stand-in-worker.ts'
+import { aProbe, requireInput, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   await environment.deleteJobs()
-  Object.assign(environment.catalogue, { reports: [], refusal: undefined, unwanted: new Set() })
+  Object.assign(environment.catalogue, { reports: [], error: undefined, unneeded: new Set() })
   service = await startInProcess(environment)
   setJobId = String(Number(setJobId) + 2)
   jobId = String(Number(setJobId) + 1)
@@ -29,14 +29,15 @@ afterAll(() => environment.close())
 const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
 const profile = { codec: PictureCodec.PICTURE_CODEC_AV1, label: 250, shortSide: 360, audioKbps: 64 }
 const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', setJobId, profile })
-const add = (more: Partial<CreateRenditionJobRequest> = {}) => service.jobs.createRenditionJob({ ...request(), ...more }, service.call)
-const known: ProbeResult = { ...aProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
+const add = (overrides: Partial<CreateRenditionJobRequest> = {}) =>
+  service.jobs.createRenditionJob({ ...request(), ...overrides }, service.call)
+const probeResult: ProbeResult = { ...aProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
 
 /** Publishes a set of six renditions. */
 async function aSet() {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId: setJobId, mediaId: `9${setJobId}`, organisationId: '1', sourceUrl }, service.call)
-  for (let step = 0; step < 3; step++) await aWorker().step()
+  for (let step = 0; step < 3; step++) await aWorker().runNextTask()
   return waitFor(() => environment.catalogue.published(setJobId)[0])
 }
 
@@ -46,14 +47,14 @@ test('a rendition is encoded from the source and stored below its own prefix, wi
   await add()
   const worker = aWorker()
   const probe = await worker.lease()
-  expect(inputOf(probe, 'probe').source.object).toMatch(new RegExp(`^source/${setJobId}/.*/source$`))
-  await worker.complete(probe, known)
+  expect(requireInput(probe, 'probe').source.object).toMatch(new RegExp(`^source/${setJobId}/.*/source$`))
+  await worker.complete(probe, probeResult)
   const encode = await worker.lease()
-  const { plan } = inputOf(encode, 'encode')
+  const { plan } = requireInput(encode, 'encode')
   expect(plan.renditions).toMatchObject([{ key: 'av1_250', label: 250, video: { width: 320, height: 180, codec: 'av1' } }])
   expect(plan.images).toEqual([])
   await worker.complete(encode, await worker.make(encode))
-  expect((await worker.step()).kind).toBe(TaskKind.TASK_KIND_PACKAGE)
+  expect((await worker.runNextTask()).kind).toBe(TaskKind.TASK_KIND_PACKAGE)
   const added = await waitFor(() => environment.catalogue.published(jobId)[0])
   expect(added).toMatchObject({ jobId, renditions: [{ key: 'av1_250', path: 'av1_250.mp4' }], posterPath: '', thumbnails: [] })
   expect(added.prefix).toMatch(new RegExp(`^media/9${setJobId}/${jobId}-`))
@@ -73,13 +74,13 @@ test('a source that is not kept is removed on publishing; renditions are then en
   await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
   await add()
   const probe = await aWorker().lease()
-  expect(inputOf(probe, 'probe').source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
+  expect(requireInput(probe, 'probe').source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
 })
 
 test('a kept source is removed with its set', async () => {
   await aSet()
   expect(await environment.objects(`source/${setJobId}`)).toHaveLength(1)
-  environment.catalogue.unwanted.add(setJobId)
+  environment.catalogue.unneeded.add(setJobId)
   await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
 })
 
@@ -90,18 +91,18 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
   const next = aWorker('w1:b')
   const probe = await next.lease()
   expect((await service.job(jobId)).attempt).toBe(2)
-  await next.complete(probe, known)
+  await next.complete(probe, probeResult)
   const encode = await next.lease()
-  const made = await next.make(encode)
+  const result = await next.make(encode)
   await service.jobs.cancelJob({ jobId }, service.call)
-  await expect(next.complete(encode, made)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
+  await expect(next.complete(encode, result)).rejects.toMatchObject({ reason: 'LEASE_LOST' })
   await waitFor(async () => (await environment.objects(`work/${jobId}`)).length === 0)
   expect((await environment.objects(set.prefix)).length).toBeGreaterThan(0)
 })
 
 test.each([
   ['an encoder that the ffmpeg of the workers lacks', aProbe(), 5006, /no encoder libsvtav1/],
-  ['a set without a picture', { ...known, probe: audioOnly() }, 4002, /no video stream/],
+  ['a set without a picture', { ...probeResult, probe: audioOnly() }, 4002, /no video stream/],
 ])('%s fails the job without a retry', async (_, found, code, message) => {
   await aSet()
   await add()
@@ -118,8 +119,8 @@ test.each([
   [['set_job_id'], { setJobId: '0' }],
   [['job_id'], { jobId: '../1' }],
 ])('validates %j', async (fields, wrong) => {
-  const refused = add(wrong)
-  await expect(refused).rejects.toMatchObject({ kind: 'invalid', fields: fields.map((field) => ({ field })) })
+  const rejected = add(wrong)
+  await expect(rejected).rejects.toMatchObject({ kind: 'invalid', fields: fields.map((field) => ({ field })) })
 })
 
 test('rejects a rendition of a media without a set', async () => {
@@ -136,13 +137,13 @@ function audioOnly(): ProbeResult['probe'] {
 test('a low-priority rendition does not start while an upload waits', async () => {
   await aSet()
   await add({ lowPriority: true })
-  const other = String(Number(setJobId) + 1_000)
+  const otherJobId = String(Number(setJobId) + 1_000)
   await service.jobs.createJob(
-    { jobId: other, mediaId: `9${other}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') },
+    { jobId: otherJobId, mediaId: `9${otherJobId}`, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') },
     service.call,
   )
-  await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)
+  await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
   const worker = aWorker()
-  const done = [await worker.step(), await worker.step(), await worker.step()].map((task) => task.jobId)
-  expect([...done, (await worker.lease()).jobId]).toEqual([other, other, other, jobId])
+  const done = [await worker.runNextTask(), await worker.runNextTask(), await worker.runNextTask()].map((task) => task.jobId)
+  expect([...done, (await worker.lease()).jobId]).toEqual([otherJobId, otherJobId, otherJobId, jobId])
 })

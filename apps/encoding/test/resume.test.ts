@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const create = (jobId: string, path: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, caller.call)
-const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
+const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const published = (jobId: string) => waitLong(() => environment.catalogue.published(jobId)[0], `job ${jobId} to be published`)
 const chunks = (jobId: string) =>
   environment.db.query<{ chunk: number; fence: number }>(
@@ -41,8 +41,8 @@ const framesOf = async (jobId: string) => framesOfSet(environment, await publish
 
 async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
   const pids = await waitLong(async () => {
-    const found = await ffmpegsBelow(worker.pid)
-    return found.length > 0 ? found : undefined
+    const pids = await ffmpegsBelow(worker.pid)
+    return pids.length > 0 ? pids : undefined
   }, 'ffmpeg to be at work')
   for (const pid of pids) process.kill(pid, 'SIGKILL')
 }
@@ -78,8 +78,8 @@ test('the audio of a long source can be played long before it is complete', asyn
        where s.job_id = 3 and s.path like 'audio_64/%' order by s.path`,
     )
   const early = await waitLong(async () => {
-    const found = await rows()
-    return found.length > 2 ? found : undefined
+    const segments = await rows()
+    return segments.length > 2 ? segments : undefined
   }, 'the first segments')
   const [head, segment] = early
   expect(early.every(({ fence }) => fence === 0)).toBe(true)

@@ -61,7 +61,7 @@ export function startPod(
   address: string,
   job: V1Job,
   index: number,
-  more: Record<string, string> = {},
+  additionalEnv: Record<string, string> = {},
 ): Promise<RunningProcess> {
   const container = job.spec?.template.spec?.containers.find(({ name }) => name === 'worker')
   const env = Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
@@ -70,20 +70,20 @@ export function startPod(
     JOB_COMPLETION_INDEX: String(index),
     VITASCOPE_ENCODING_ADDRESS: address,
     VITASCOPE_WORKER_HEARTBEAT_MS: '300',
-    ...more,
+    ...additionalEnv,
   })
 }
 
 const running = new Set<ChildProcess>()
 
-/** Ends the processes of a test, except `but`. */
-export async function endProcesses({ but }: { but?: number } = {}): Promise<void> {
-  const over = [...running].filter(({ pid }) => pid !== but)
+/** Ends the processes of a test, except the process with the id `except`. */
+export async function endProcesses({ except }: { except?: number } = {}): Promise<void> {
+  const ending = [...running].filter(({ pid }) => pid !== except)
   await Promise.all(
-    over.map(async (child) => {
-      const gone = once(child, 'exit')
+    ending.map(async (child) => {
+      const exited = once(child, 'exit')
       child.kill('SIGKILL')
-      await gone
+      await exited
     }),
   )
 }

@@ -30,10 +30,10 @@ test('scaling from one to five workers and back twice under load fails no job', 
   const service = await startServiceProcess(environment, { VITASCOPE_FETCH_LEASE_MS: '30000' })
   const caller = openCaller(service.address)
   const workers: RunningProcess[] = []
-  let named = 0
+  let workerCount = 0
   // Each worker has its own name, like pods.
   const startOne = async () => {
-    workers.push(await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: `worker-${++named}` }))
+    workers.push(await startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_NAME: `worker-${++workerCount}` }))
   }
   const stopDurationsMs: number[] = []
   /** Stops the youngest worker, as a Deployment may, but prefers one with a task. */

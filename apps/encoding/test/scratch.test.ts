@@ -39,7 +39,7 @@ function freeBox(bytes: number): Buffer {
 
 const create = (jobId: string, path: string) =>
   caller.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, caller.call)
-const waitLong = (look: () => boolean | Promise<boolean>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
+const waitLong = (check: () => boolean | Promise<boolean>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const aWorker = () =>
   startWorkerProcess(environment, service.address, { VITASCOPE_WORKER_SLOTS: '2', VITASCOPE_SCRATCH_BYTES: String(16 * MIB) })
 

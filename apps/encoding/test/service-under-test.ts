@@ -25,7 +25,7 @@ export interface TestEnvironment {
   /** Releases reservations in the fake catalogue. */
   quota: Pick<UploadQuota, 'release'>
   origin: Origin
-  config(more?: Partial<EncodingConfig>): EncodingConfig
+  config(overrides?: Partial<EncodingConfig>): EncodingConfig
   /** Returns the names of all objects below a prefix. */
   objects(prefix?: string): Promise<string[]>
   /** Deletes all jobs and workers with their rows, between two tests. */
@@ -56,7 +56,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
       },
     },
     origin,
-    config: (more) => ({
+    config: (overrides) => ({
       listen: '127.0.0.1:0',
       databaseUrl: database.url,
       principalKeys: testKeyFiles('encoding'),
@@ -80,7 +80,7 @@ export async function startTestEnvironment(): Promise<TestEnvironment> {
       timing: { leaseMs: 30_000, fetchLeaseMs: 4_000, reconcileMs: 200, retryMs: 20, lowPriorityMaxWaitSeconds: 3_600 },
       kubernetes: undefined,
       crashAt: undefined,
-      ...more,
+      ...overrides,
     }),
     async objects(prefix = '') {
       const names: string[] = []
@@ -129,8 +129,8 @@ export function openCaller(address: string): Caller {
 }
 
 /** Starts the service in this process. */
-export async function startInProcess(environment: TestEnvironment, more?: Partial<EncodingConfig>) {
-  const service = await startEncoding(environment.config(more), testLog)
+export async function startInProcess(environment: TestEnvironment, overrides?: Partial<EncodingConfig>) {
+  const service = await startEncoding(environment.config(overrides), testLog)
   const caller = openCaller(service.address)
   return {
     ...caller,

@@ -27,7 +27,7 @@ export function slidesUnderTest() {
   let environment: TestEnvironment
   let caller: Caller
   let jobs = 0
-  const another = () => `${++jobs}`
+  const nextJobId = () => `${++jobs}`
 
   jest.setTimeout(3 * TIMEOUT_MS)
   beforeAll(async () => {
@@ -51,7 +51,7 @@ export function slidesUnderTest() {
 
   /** Stores a file as an upload does, and creates a slides job. */
   async function create(file: Buffer): Promise<string> {
-    const jobId = another()
+    const jobId = nextJobId()
     const sourceObject = `upload/${jobId}/file`
     await environment.storage.put(sourceObject, file)
     const request = { jobId, presentationId: `8${jobId}`, organisationId: '1', sourceObject, sourceBytes: file.length }
@@ -130,7 +130,7 @@ export function slidesUnderTest() {
     get caller() {
       return caller
     },
-    another,
+    nextJobId,
     start,
     startWorker,
     create,

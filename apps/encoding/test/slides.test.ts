@@ -93,7 +93,7 @@ describe('rejects with 4002 and without a retry', () => {
   test('a file above the size limit, without fetching it', async () => {
     await slides.startWorker(await slides.start())
     const request = {
-      jobId: slides.another(),
+      jobId: slides.nextJobId(),
       presentationId: '81',
       organisationId: '1',
       sourceObject: 'upload/none',
@@ -117,8 +117,8 @@ describe('a slides job', () => {
       ['source_bytes', { sourceBytes: 0 }],
     ] as const
     for (const [field, bad] of cases) {
-      const refused = slides.caller.jobs.createSlideJob({ ...good, ...bad }, slides.caller.call)
-      await expect(refused).rejects.toMatchObject({ kind: 'invalid', fields: [{ field }] })
+      const rejected = slides.caller.jobs.createSlideJob({ ...good, ...bad }, slides.caller.call)
+      await expect(rejected).rejects.toMatchObject({ kind: 'invalid', fields: [{ field }] })
     }
     const user = { kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType: 'system' } as const
     await expect(slides.caller.jobs.createSlideJob(good, { ...slides.caller.call, principal: user })).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe('a slides job', () => {
   })
   test('whose file is missing fails as a platform fault', async () => {
     await slides.startWorker(await slides.start({ VITASCOPE_RETRY_MS: '1' }))
-    const request = { jobId: slides.another(), presentationId: '82', organisationId: '1', sourceObject: 'upload/none', sourceBytes: 5 }
+    const request = { jobId: slides.nextJobId(), presentationId: '82', organisationId: '1', sourceObject: 'upload/none', sourceBytes: 5 }
     await slides.caller.jobs.createSlideJob(request, slides.caller.call)
     await waitLong(() => slides.environment.catalogue.failed(request.jobId)[0]?.code === 5004)
     // A storage fault has its own retries.
@@ -148,7 +148,7 @@ test('slides of a deleted presentation are swept', async () => {
   await slides.startWorker(await slides.start())
   const jobId = await slides.create(twoPages())
   await slides.expectSlides(jobId, 2)
-  slides.environment.catalogue.unwanted.add(jobId)
+  slides.environment.catalogue.unneeded.add(jobId)
   await slides.caller.jobs.cancelJob({ jobId }, slides.caller.call)
   await waitLong(async () => (await slides.environment.objects(`slides/8${jobId}`)).length === 0, {
     describe: 'the slides to be removed',

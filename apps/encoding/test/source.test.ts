@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterEach(() => service.stop())
 afterAll(() => environment.close())
 
-async function start(more: Partial<ReturnType<typeof environment.config>['source']> = {}) {
-  service = await startInProcess(environment, { source: { ...environment.config().source, ...more } })
+async function start(overrides: Partial<ReturnType<typeof environment.config>['source']> = {}) {
+  service = await startInProcess(environment, { source: { ...environment.config().source, ...overrides } })
 }
 
 async function create(sourceUrl: string, lowPriority = false): Promise<string> {
@@ -46,15 +46,15 @@ describe('an unavailable source fails its job', () => {
     await start({ maxBytes: 1000 })
     environment.origin.serve('/large.mp4', Buffer.alloc(2000))
     expect(await failure(environment.origin.url('/large.mp4'))).toMatchObject({ code: 4003 })
-    environment.origin.answer('/endless.mp4', (response) => {
-      const more = setInterval(() => response.write(Buffer.alloc(100)), 1)
-      response.once('close', () => clearInterval(more))
+    environment.origin.setHandler('/endless.mp4', (response) => {
+      const timer = setInterval(() => response.write(Buffer.alloc(100)), 1)
+      response.once('close', () => clearInterval(timer))
     })
     expect(await failure(environment.origin.url('/endless.mp4'))).toMatchObject({ code: 4003 })
   })
   test('with 4001 when it takes too long', async () => {
     await start({ timeoutSeconds: 1 })
-    environment.origin.answer('/drip.mp4', (response) => void response.writeHead(200).write('a'))
+    environment.origin.setHandler('/drip.mp4', (response) => void response.writeHead(200).write('a'))
     expect(await failure(environment.origin.url('/drip.mp4'))).toMatchObject({ code: 4001 })
   })
   test.each([
@@ -68,7 +68,7 @@ describe('an unavailable source fails its job', () => {
   })
   test('with 4004 when it redirects to a forbidden address', async () => {
     await start({ allow: ['127.0.0.0/8'] })
-    environment.origin.answer('/away.mp4', (response) => void response.writeHead(302, { location: 'http://10.1.2.3/a.mp4' }).end())
+    environment.origin.setHandler('/away.mp4', (response) => void response.writeHead(302, { location: 'http://10.1.2.3/a.mp4' }).end())
     expect(await failure(environment.origin.url('/away.mp4'))).toMatchObject({ code: 4004 })
   })
 })
@@ -76,7 +76,7 @@ describe('an unavailable source fails its job', () => {
 describe('a source', () => {
   test('that fails once is requested again', async () => {
     await start()
-    environment.origin.answer('/shaky.mp4', (response) => {
+    environment.origin.setHandler('/shaky.mp4', (response) => {
       if (environment.origin.hits('/shaky.mp4') === 1) response.writeHead(503).end()
       else response.writeHead(200, { 'content-length': 3 }).end('abc')
     })
@@ -110,7 +110,7 @@ describe('a source', () => {
   test('whose download is interrupted by a shutdown is fetched again without counting an attempt', async () => {
     await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
     await start()
-    environment.origin.answer('/long.mp4', (response) => {
+    environment.origin.setHandler('/long.mp4', (response) => {
       if (environment.origin.hits('/long.mp4') === 1) response.writeHead(200).write('half')
       else response.writeHead(200).end('whole')
     })
@@ -127,7 +127,7 @@ describe('a source that waits for a retry does not count as a job in progress', 
   // If these sources counted, they alone could use up the limit, and none would be fetched.
   test('when a stopped service released it', async () => {
     await environment.db.query('truncate job, chunk, segment, object_prefix, work_item')
-    environment.origin.answer('/late.mp4', (response) => void response.writeHead(200).write('a'))
+    environment.origin.setHandler('/late.mp4', (response) => void response.writeHead(200).write('a'))
     await start({ maxJobsAhead: 1 })
     const jobId = await create(environment.origin.url('/late.mp4'))
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_FETCHING, { describe: 'the fetch to begin' })

@@ -13,16 +13,16 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 export interface StandInCatalogue {
   address: string
   reports: ReportJobRequest[]
-  /** Jobs whose reports it answers as unwanted. */
-  unwanted: Set<string>
+  /** Jobs that the catalogue no longer needs, according to its responses. */
+  unneeded: Set<string>
   /** Jobs that it does not know. */
   unknown: Set<string>
   /** Prefixes of sets that must not be deleted. */
   used: Set<string>
   /** If set, every call fails with this error. */
-  refusal: DomainError | undefined
+  error: DomainError | undefined
   /** If set, creating a video from an upload fails with this error. */
-  uploadRefusal: DomainError | undefined
+  uploadError: DomainError | undefined
   /** Reserved bytes by upload id. */
   reservations: Map<string, { bytes: number; isOpen: boolean; lifetimeSeconds: number }>
   /** Total bytes that uploads may reserve. */
@@ -44,11 +44,11 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
   const catalogue: StandInCatalogue = {
     address: '',
     reports: [],
-    unwanted: new Set(),
+    unneeded: new Set(),
     unknown: new Set(),
     used: new Set(),
-    refusal: undefined,
-    uploadRefusal: undefined,
+    error: undefined,
+    uploadError: undefined,
     reservations: new Map(),
     quotaBytes: Number.POSITIVE_INFINITY,
     published: (jobId) =>
@@ -67,13 +67,13 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     { reportJob, checkJobs, checkSets },
     {
       async reportJob(report) {
-        if (catalogue.refusal) throw catalogue.refusal
+        if (catalogue.error) throw catalogue.error
         if (catalogue.unknown.has(report.jobId)) throw new DomainError('not_found', 'JOB_NOT_FOUND', 'no such job')
         catalogue.reports.push(report)
-        return { wanted: !catalogue.unwanted.has(report.jobId) }
+        return { wanted: !catalogue.unneeded.has(report.jobId) }
       },
       async checkJobs({ jobIds }) {
-        return { wantedJobIds: jobIds.filter((id) => !catalogue.unwanted.has(id) && !catalogue.unknown.has(id)) }
+        return { wantedJobIds: jobIds.filter((id) => !catalogue.unneeded.has(id) && !catalogue.unknown.has(id)) }
       },
       async checkSets() {
         return { usedPrefixes: [...catalogue.used] }
@@ -85,7 +85,7 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     { uploadVideo },
     {
       async uploadVideo() {
-        if (catalogue.uploadRefusal) throw catalogue.uploadRefusal
+        if (catalogue.uploadError) throw catalogue.uploadError
         return { videoId: '11', mediaId: '12', jobId: '13', status: undefined }
       },
     },
@@ -95,8 +95,8 @@ export async function startCatalogue(): Promise<StandInCatalogue> {
     { reserveUpload, releaseUpload },
     {
       async reserveUpload({ reservationId, replacesId, bytes, isOpen, lifetimeSeconds }) {
-        const others = [...catalogue.reservations].filter(([id]) => id !== reservationId && id !== replacesId)
-        if (others.reduce((sum, [, one]) => sum + one.bytes, bytes) > catalogue.quotaBytes) {
+        const otherReservations = [...catalogue.reservations].filter(([id]) => id !== reservationId && id !== replacesId)
+        if (otherReservations.reduce((sum, [, one]) => sum + one.bytes, bytes) > catalogue.quotaBytes) {
           throw new DomainError('exhausted', 'QUOTA_BYTES', 'the quota is used up')
         }
         catalogue.reservations.delete(replacesId)

@@ -22,14 +22,14 @@ export interface StandInKubernetes {
   put(job: V1Job): void
   drop(name: string): void
   /** The next creation succeeds, but its response is lost. */
-  loseNextAnswer(): void
+  loseNextResponse(): void
   /** Ends all watches in the middle of a line. */
   cutWatches(): void
   /** Discards the history: watches of older versions get 410, active ones within their stream. */
   compact(): void
   /** Requests get no response until `resumeAnswering`. */
-  stopAnswering(): void
-  resumeAnswering(): void
+  stopResponses(): void
+  resumeResponses(): void
   watches(): number
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
   let version = 1
   let oldest = 0
   let losing = false
-  let away = false
+  let isUnresponsive = false
 
   const notify = (type: string, job: V1Job) => {
     version++
@@ -66,7 +66,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
     result.on('close', () => watches.delete(result))
   }
   const handle = async (request: IncomingMessage, result: ServerResponse) => {
-    if (away) return request.socket.destroy()
+    if (isUnresponsive) return request.socket.destroy()
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://cluster')
     const [, name] = /^\/apis\/batch\/v1\/namespaces\/media\/jobs(?:\/([^/]+))?$/.exec(pathname) ?? []
     if (pathname === '/api/v1/namespaces/media/configmaps/vitascope')
@@ -128,7 +128,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       const job = jobs.get(name)
       if (job) notify('DELETED', job)
     },
-    loseNextAnswer() {
+    loseNextResponse() {
       losing = true
     },
     cutWatches() {
@@ -146,12 +146,12 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
         result.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, message: 'too old' } })}\n`)
       }
     },
-    stopAnswering() {
-      away = true
+    stopResponses() {
+      isUnresponsive = true
       server.closeAllConnections()
     },
-    resumeAnswering() {
-      away = false
+    resumeResponses() {
+      isUnresponsive = false
     },
     watches: () => watches.size,
     async stop() {

@@ -17,8 +17,8 @@ import { DEFAULT_KINDS, LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { Caller } from './service-under-test.ts'
 
 /** Returns a lease request for any kind of task. */
-export function leaseRequest(more: Partial<LeaseTaskRequest>): LeaseTaskRequest {
-  return { workerId: 'w:1', requestId: '', waitSeconds: 0, kinds: [...DEFAULT_KINDS, ...LIGHT_KINDS], planVersion, ...more }
+export function leaseRequest(overrides: Partial<LeaseTaskRequest>): LeaseTaskRequest {
+  return { workerId: 'w:1', requestId: '', waitSeconds: 0, kinds: [...DEFAULT_KINDS, ...LIGHT_KINDS], planVersion, ...overrides }
 }
 
 /** Simulates a worker without encoding, so that a test controls every step. */
@@ -49,8 +49,8 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     complete,
     extendLease: (task: Task, done = 0) => work.extendTaskLease({ taskId: task.taskId, fence: task.fence, done }, call),
     /** Stores a file and reports it while the task runs. */
-    async add(task: Task, path: string, seconds: number) {
-      const { workPrefix } = inputOf(task, 'encode')
+    async addSegment(task: Task, path: string, seconds: number) {
+      const { workPrefix } = requireInput(task, 'encode')
       const stored = await storage.put(`${workPrefix}/${path}`, Buffer.from(`${path} of ${workPrefix}`))
       await work.addSegments({ taskId: task.taskId, fence: task.fence, files: [{ path, ...stored, seconds }] }, call)
     },
@@ -58,7 +58,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
       work.failTask({ taskId: task.taskId, fence: task.fence, code, message }, call),
     release: (task: Task) => work.releaseTask({ taskId: task.taskId, fence: task.fence }, call),
     /** Leases and completes one task. */
-    async step(): Promise<Task> {
+    async runNextTask(): Promise<Task> {
       const task = await lease()
       await complete(task, await make(task))
       return task
@@ -67,11 +67,11 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
 }
 
 /** Returns the input of a task. Throws if it is of another kind. */
-export function inputOf<Kind extends TaskInput['kind']>({ input }: Task, kind: Kind): Extract<TaskInput, { kind: Kind }> {
-  const found = readInputMessage(input)
+export function requireInput<Kind extends TaskInput['kind']>({ input }: Task, kind: Kind): Extract<TaskInput, { kind: Kind }> {
+  const message = readInputMessage(input)
   // TypeScript does not narrow by a type parameter.
-  if (found.kind === kind) return found as Extract<TaskInput, { kind: Kind }>
-  throw new Error(`the task is a ${found.kind}, not a ${kind}`)
+  if (message.kind === kind) return message as Extract<TaskInput, { kind: Kind }>
+  throw new Error(`the task is a ${message.kind}, not a ${kind}`)
 }
 
 export function aProbe(): ProbeResult {
@@ -111,9 +111,9 @@ export function aProbeToCopy(): ProbeResult {
 }
 
 /** Returns the number of copied renditions in a task's plan. */
-export function copiedBy(task: Task): number {
+export function countCopied(task: Task): number {
   const input = readInputMessage(task.input)
-  return 'plan' in input ? input.plan.renditions.filter((made) => made.video?.copied).length : 0
+  return 'plan' in input ? input.plan.renditions.filter((rendition) => rendition.video?.copied).length : 0
 }
 
 /** Returns the probe result of a source with audio, by default of 20 s in three chunks. */
@@ -141,21 +141,21 @@ export function aLongProbe(seconds = 20): ProbeResult {
 }
 
 async function makeSegments(storage: ObjectStorage, { workPrefix, plan, chunk }: EncodeInput): Promise<FilesResult> {
-  const made = chunkKeys(plan, chunk).flatMap((key): Made[] => [
-    { path: `${key}/init.mp4`, content: Buffer.from(`${key}/init.mp4 of ${workPrefix}`), more: { seconds: 0 } },
-    ...segmentsOf(plan, chunk).map((number) => {
+  const files = chunkKeys(plan, chunk).flatMap((key): FileToStore[] => [
+    { path: `${key}/init.mp4`, content: Buffer.from(`${key}/init.mp4 of ${workPrefix}`), details: { seconds: 0 } },
+    ...segmentNumbers(plan, chunk).map((number) => {
       const path = segmentPath(key, number)
-      return { path, content: Buffer.from(`${path} of ${workPrefix}`), more: { seconds: 4 } }
+      return { path, content: Buffer.from(`${path} of ${workPrefix}`), details: { seconds: 4 } }
     }),
   ])
-  return putAll(storage, workPrefix, workPrefix, made)
+  return storeFiles(storage, workPrefix, workPrefix, files)
 }
 
 /**
  * Returns the segment numbers of a chunk: of the picture with 4 s each, or of the audio, whose
  * first segment only is made.
  */
-export function segmentsOf({ chunks, durationSeconds }: EncodePlan, chunk: number): number[] {
+export function segmentNumbers({ chunks, durationSeconds }: EncodePlan, chunk: number): number[] {
   const first = chunks[chunk]?.firstSegment ?? 1
   const last = chunks[chunk] ? (chunks[chunk + 1]?.firstSegment ?? 1 + Math.ceil(durationSeconds / 4)) : 2
   return Array.from({ length: last - first }, (_, index) => first + index)
@@ -169,25 +169,30 @@ async function makeSet(storage: ObjectStorage, { plan, setPrefix, workPrefix }: 
   const files = plan.renditions.map(({ key, video }) => ({
     path: `${key}.mp4`,
     content: Buffer.from(`${key} of ${setPrefix}`),
-    more: { kind: 'mp4', key, ...(video && { width: video.width, height: video.height }), bitrate: 1000 } as const,
+    details: { kind: 'mp4', key, ...(video && { width: video.width, height: video.height }), bitrate: 1000 } as const,
   }))
-  return putAll(storage, setPrefix, workPrefix, files)
+  return storeFiles(storage, setPrefix, workPrefix, files)
 }
 
 async function makeSlides(storage: ObjectStorage, { setPrefix, workPrefix }: SlidesInput): Promise<FilesResult> {
   const content = Buffer.from(`a file of ${setPrefix}`)
-  const pages = [1, 2].flatMap((page): Made[] => [
-    { path: `slide-000${page}.jpg`, content, more: { kind: 'slide', page, width: 64, height: 36 } },
-    { path: `thumb-000${page}.jpg`, content, more: { kind: 'thumbnail', page } },
+  const pages = [1, 2].flatMap((page): FileToStore[] => [
+    { path: `slide-000${page}.jpg`, content, details: { kind: 'slide', page, width: 64, height: 36 } },
+    { path: `thumb-000${page}.jpg`, content, details: { kind: 'thumbnail', page } },
   ])
-  return putAll(storage, setPrefix, workPrefix, [...pages, { path: 'document.pdf', content, more: { kind: 'document' } }])
+  return storeFiles(storage, setPrefix, workPrefix, [...pages, { path: 'document.pdf', content, details: { kind: 'document' } }])
 }
 
-type Made = { path: string; content: Buffer; more: Partial<SetFile> | Record<string, unknown> }
+type FileToStore = { path: string; content: Buffer; details: Partial<SetFile> | Record<string, unknown> }
 
-async function putAll(storage: ObjectStorage, prefix: string, workPrefix: string, made: readonly Made[]): Promise<FilesResult> {
+async function storeFiles(
+  storage: ObjectStorage,
+  prefix: string,
+  workPrefix: string,
+  toStore: readonly FileToStore[],
+): Promise<FilesResult> {
   const files: StoredFile[] = []
-  for (const { path, content, more } of made) files.push({ path, ...(await storage.put(`${prefix}/${path}`, content)), ...more })
+  for (const { path, content, details } of toStore) files.push({ path, ...(await storage.put(`${prefix}/${path}`, content)), ...details })
   const list = Buffer.from(JSON.stringify(files))
   await storage.put(`${workPrefix}/files.json`, list)
   return { kind: 'files', list: { bytes: list.length, sha256: createHash('sha256').update(list).digest('hex') } }

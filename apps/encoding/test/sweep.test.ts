@@ -73,13 +73,13 @@ test('a dry run reports what would be removed and what is missing, and changes n
 
 test('the JSON output has the same content', async () => {
   const { stdout } = await sweep('--dry-run', '--json')
-  const found = stdout
+  const output = stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(found.flatMap((line) => (line.found === 'orphan' ? [line.orphan.name] : []))).toEqual(orphans)
-  expect(found.flatMap((line) => (line.found === 'missing' ? [line.name] : []))).toEqual(missing)
-  expect(found.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, tooRecent: 1, orphans: 4, orphanObjects: 5, missing: 2 })
+  expect(output.flatMap((line) => (line.found === 'orphan' ? [line.orphan.name] : []))).toEqual(orphans)
+  expect(output.flatMap((line) => (line.found === 'missing' ? [line.name] : []))).toEqual(missing)
+  expect(output.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, tooRecent: 1, orphans: 4, orphanObjects: 5, missing: 2 })
 })
 
 test('files without a row are removed, and files with a row or a foreign name stay', async () => {
@@ -102,8 +102,8 @@ test('no object is removed while a backup holds the sweep', async () => {
   const holder = randomUUID()
   await environment.db.query(`insert into sweep_hold values ($1, now() + interval '1 hour')`, [holder])
   expect(await isSweepPaused(environment.db.query)).toBe(true)
-  const refused = await sweep()
-  expect([refused, refused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup is copying objects')])
+  const paused = await sweep()
+  expect([paused, paused.stderr]).toMatchObject([{ code: 1 }, expect.stringContaining('a backup is copying objects')])
   await environment.db.query('update object_prefix set drop_time = now(), next_sweep = now()')
   const service = await startInProcess(environment)
   try {

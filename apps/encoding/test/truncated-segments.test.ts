@@ -29,9 +29,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Encodes a chunk and runs `after` when ffmpeg ends. It simulates a full disk, which ffmpeg does not always report. */
 async function encode(chunk: number, after: string) {
-  const place = join(folder, `fake-${prefixes}`)
+  const ffmpegFolder = join(folder, `fake-${prefixes}`)
   // The sandboxed script can only start programs of this folder.
-  const fake = await makeFakeFfmpeg(place, `${place}/lib/ffmpeg "$@" || exit 1\n${after}\nexit 0`)
+  const fake = await makeFakeFfmpeg(ffmpegFolder, `${ffmpegFolder}/lib/ffmpeg "$@" || exit 1\n${after}\nexit 0`)
   const workPrefix = `work/${prefixes++}`
   const scratch = join(folder, `scratch-${prefixes}`)
   await mkdir(scratch, { mode: 0o755 })
@@ -81,7 +81,7 @@ test.each([
 
 test('truncated audio is not stored', async () => {
   const chunk = audioChunk(plan)
-  const place = `chunk-${String(chunk).padStart(5, '0')}`
-  const { run } = await encode(chunk, `for file in ${place}/*/seg-00001.m4s; do head -c 500 $file > cut; cat cut > $file; done`)
+  const chunkName = `chunk-${String(chunk).padStart(5, '0')}`
+  const { run } = await encode(chunk, `for file in ${chunkName}/*/seg-00001.m4s; do head -c 500 $file > cut; cat cut > $file; done`)
   await expect(run).rejects.toMatchObject({ kind: 'incomplete' })
 })

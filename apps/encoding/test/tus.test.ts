@@ -31,18 +31,18 @@ afterAll(async () => {
   await environment.close()
 })
 
-async function headersFor(more: Record<string, string>, as = user()) {
+async function headersFor(headers: Record<string, string>, principal = user()) {
   return {
-    ...(await principalHeaders({ principal: as, requestId: 'r-1' }, testPrincipals(), 'encoding')),
+    ...(await principalHeaders({ principal: principal, requestId: 'r-1' }, testPrincipals(), 'encoding')),
     'tus-resumable': '1.0.0',
-    ...more,
+    ...headers,
   }
 }
 
-async function send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, as = user()) {
+async function send(method: string, path: string, headers: Record<string, string> = {}, body?: Buffer, principal = user()) {
   const response = await fetch(`http://${service.uploadAddress}${path}`, {
     method,
-    headers: await headersFor(headers, as),
+    headers: await headersFor(headers, principal),
     body: body ? new Uint8Array(body) : null,
   })
   const result = await response.text()
@@ -50,14 +50,14 @@ async function send(method: string, path: string, headers: Record<string, string
   return { status: response.status, headers: response.headers, reason, offset: response.headers.get('upload-offset') }
 }
 
-async function create(length: number | undefined, more: Record<string, string> = {}, body?: Buffer): Promise<string> {
+async function create(length: number | undefined, headers: Record<string, string> = {}, body?: Buffer): Promise<string> {
   const lengthHeader = length === undefined ? { 'upload-defer-length': '1' } : { 'upload-length': String(length) }
-  const result = await send('POST', '/tus', { ...lengthHeader, ...more }, body)
+  const result = await send('POST', '/tus', { ...lengthHeader, ...headers }, body)
   expect(result.status).toBe(201)
   return `/tus/${result.headers.get('location')?.split('/').at(-1)}`
 }
-const patch = (path: string, offset: number, body: Buffer, more: Record<string, string> = {}) =>
-  send('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...more }, body)
+const patch = (path: string, offset: number, body: Buffer, headers: Record<string, string> = {}) =>
+  send('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...headers }, body)
 
 async function stored(path: string): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -68,10 +68,21 @@ async function stored(path: string): Promise<Buffer> {
 }
 
 /** Starts a PATCH, sends some bytes of it, and leaves it open. */
-async function begin(path: string, offset: number, all: number, sent: Buffer, more: Record<string, string> = {}) {
-  const headers = await headersFor({ 'content-type': PARTS, 'upload-offset': String(offset), 'content-length': String(all), ...more })
+async function startPatch(
+  path: string,
+  offset: number,
+  contentLength: number,
+  firstBytes: Buffer,
+  extraHeaders: Record<string, string> = {},
+) {
+  const headers = await headersFor({
+    'content-type': PARTS,
+    'upload-offset': String(offset),
+    'content-length': String(contentLength),
+    ...extraHeaders,
+  })
   const request = httpRequest(`http://${service.uploadAddress}${path}`, { method: 'PATCH', headers })
-  request.on('error', () => {}).write(sent)
+  request.on('error', () => {}).write(firstBytes)
   await waitFor(async () => (await environment.db.query('select 1 from tus_upload where lease_end is not null')).length === 1)
   return request
 }
@@ -93,12 +104,12 @@ test('an upload may have any number of requests, and its offset is the number of
 test('the received bytes of an interrupted request are kept', async () => {
   const file = randomBytes(9_000_000)
   const path = await create(file.length + 1)
-  const request = await begin(path, 0, file.length + 1, file.subarray(0, 5_000_000))
+  const request = await startPatch(path, 0, file.length + 1, file.subarray(0, 5_000_000))
   await waitFor(() => request.writableLength === 0)
   request.destroy()
   const offset = await waitFor(async () => {
-    const found = Number((await send('HEAD', path)).offset)
-    return found > 0 ? String(found) : undefined
+    const offset = Number((await send('HEAD', path)).offset)
+    return offset > 0 ? String(offset) : undefined
   })
   expect((await patch(path, Number(offset), file.subarray(Number(offset)))).offset).toBe(String(file.length))
   expect((await stored(path)).equals(file)).toBe(true)
@@ -107,7 +118,7 @@ test('the received bytes of an interrupted request are kept', async () => {
 test('a new PATCH replaces a stalled one, and only one writes at a time', async () => {
   const file = randomBytes(1_000_000)
   const path = await create(file.length + 1)
-  const stuck = await begin(path, 0, file.length + 1, file.subarray(0, 400_000))
+  const stuck = await startPatch(path, 0, file.length + 1, file.subarray(0, 400_000))
   const { offset } = await send('HEAD', path)
   const rest = file.subarray(Number(offset))
   const results = await Promise.all([patch(path, Number(offset), rest), patch(path, Number(offset), rest)])
@@ -117,17 +128,17 @@ test('a new PATCH replaces a stalled one, and only one writes at a time', async 
   expect((await stored(path)).equals(file)).toBe(true)
 }, 30_000)
 
-const sum = (bytes: Buffer, algorithm = 'sha1') => ({
+const checksumHeader = (bytes: Buffer, algorithm = 'sha1') => ({
   'upload-checksum': `${algorithm} ${createHash(algorithm).update(bytes).digest('base64')}`,
 })
 
 test('a request with a checksum is rejected when another one continues the upload', async () => {
   const file = randomBytes(100_000)
   const path = await create(file.length + 1)
-  const stuck = await begin(path, 0, file.length, file.subarray(0, 40_000), sum(file))
-  const answered = once(stuck, 'response') as Promise<[IncomingMessage]>
-  expect((await patch(path, 0, file, sum(file))).offset).toBe(String(file.length))
-  const [response] = await answered
+  const stuck = await startPatch(path, 0, file.length, file.subarray(0, 40_000), checksumHeader(file))
+  const responded = once(stuck, 'response') as Promise<[IncomingMessage]>
+  expect((await patch(path, 0, file, checksumHeader(file))).offset).toBe(String(file.length))
+  const [response] = await responded
   expect(JSON.parse(await text(response))).toMatchObject({ reason: 'UPLOAD_LOCKED' })
   stuck.destroy()
   expect((await stored(path)).equals(file)).toBe(true)
@@ -137,10 +148,10 @@ test('a request with a checksum is rejected when another one continues the uploa
 test('bytes with a wrong checksum are discarded', async () => {
   const file = randomBytes(100_000)
   const path = await create(file.length + 1)
-  expect((await patch(path, 0, file, sum(Buffer.from('other')))).reason).toBe('CHECKSUM_MISMATCH')
+  expect((await patch(path, 0, file, checksumHeader(Buffer.from('other')))).reason).toBe('CHECKSUM_MISMATCH')
   expect([(await send('HEAD', path)).offset, await environment.objects('tus')]).toEqual(['0', []])
   expect((await patch(path, 0, file, { 'upload-checksum': 'crc32 AAAA' })).status).toBe(400)
-  expect((await patch(path, 0, file, sum(file, 'sha256'))).offset).toBe(String(file.length))
+  expect((await patch(path, 0, file, checksumHeader(file, 'sha256'))).offset).toBe(String(file.length))
 })
 
 test('the length may be sent later, and the creation may contain the first bytes', async () => {
@@ -167,7 +178,7 @@ test('other callers do not find an upload, and malformed tus requests are reject
 })
 
 test('a complete upload that creates no video reports the reason and can be deleted', async () => {
-  environment.catalogue.uploadRefusal = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
+  environment.catalogue.uploadError = new DomainError('exhausted', 'QUOTA_BYTES', 'all bytes are used')
   try {
     const path = await create(6)
     expect((await patch(path, 0, Buffer.from('abc'))).offset).toBe('3')
@@ -177,18 +188,18 @@ test('a complete upload that creates no video reports the reason and can be dele
     const received = JSON.parse(Buffer.from(head.headers.get('vitascope-error') ?? '', 'base64').toString()) as Record<string, unknown>
     expect(received).toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES', message: 'all bytes are used' })
     for (const offset of [6, 0]) expect((await patch(path, offset, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
-    environment.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadError = undefined
     expect((await patch(path, 6, Buffer.alloc(0))).reason).toBe('QUOTA_BYTES')
     expect((await send('DELETE', path)).status).toBe(204)
     expect((await send('DELETE', path)).reason).toBe('UPLOAD_NOT_FOUND')
     expect(await environment.objects('tus')).toEqual([])
   } finally {
-    environment.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadError = undefined
   }
 })
 
 test('a complete upload of an organisation with too many jobs becomes a video later', async () => {
-  environment.catalogue.uploadRefusal = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
+  environment.catalogue.uploadError = new DomainError('exhausted', 'TOO_MANY_JOBS', 'too many jobs', { retryAfter: 10 })
   try {
     const path = await create(3)
     const last = await patch(path, 0, Buffer.from('abc'))
@@ -196,10 +207,10 @@ test('a complete upload of an organisation with too many jobs becomes a video la
     const head = await send('HEAD', path)
     expect([head.status, head.offset, head.headers.get('x-video-id')]).toEqual([200, '3', null])
     expect((await send('DELETE', path)).reason).toBe('UPLOAD_FINISHED')
-    environment.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadError = undefined
     await waitFor(async () => (await send('HEAD', path)).headers.get('x-video-id') === '11', { timeout: 30_000 })
   } finally {
-    environment.catalogue.uploadRefusal = undefined
+    environment.catalogue.uploadError = undefined
   }
 }, 60_000)
 

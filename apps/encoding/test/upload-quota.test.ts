@@ -47,8 +47,8 @@ async function tus(method: string, path: string, headers: Record<string, string>
   const reason = text === '' ? '' : ((JSON.parse(text) as { reason?: string }).reason ?? '')
   return { status: response.status, reason, path: `/tus/${response.headers.get('location')?.split('/').at(-1)}` }
 }
-const patch = (path: string, offset: number, body: Buffer, more: Record<string, string> = {}) =>
-  tus('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...more }, body)
+const patch = (path: string, offset: number, body: Buffer, headers: Record<string, string> = {}) =>
+  tus('PATCH', path, { 'content-type': PARTS, 'upload-offset': String(offset), ...headers }, body)
 
 async function signed(most: number): Promise<Map<string, string>> {
   const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })

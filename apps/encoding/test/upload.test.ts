@@ -66,10 +66,10 @@ async function post(form: Map<string, string>, file: Buffer, headers: Record<str
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 const reasonOf = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
-const complete = (objectKey: string, more: { etag?: string; bucket?: string } = {}, as = user('2')) =>
+const complete = (objectKey: string, options: { etag?: string; bucket?: string } = {}, principal = user('2')) =>
   uploads().completeUpload(
-    { key: objectKey, bucket: '', etag: '', filename: 'Film.mp4', isPresentation: false, presentationId: '', ...more },
-    callAs(as),
+    { key: objectKey, bucket: '', etag: '', filename: 'Film.mp4', isPresentation: false, presentationId: '', ...options },
+    callAs(principal),
   )
 
 test('an accepted file is stored and becomes the source of a job', async () => {
@@ -105,8 +105,8 @@ test('an upload of another caller is not found, and a wrong etag is a conflict',
   await expect(complete(`uploads/2/../2/${name.slice(10)}`)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await expect(complete(name, { etag: 'a'.repeat(32) })).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'ETAG_MISMATCH' })
   const link = await complete(name)
-  const claim = (more: object, organisationId = '2') =>
-    uploads().claimUpload({ ...link, organisationId, ...more }, callAs(user(organisationId)))
+  const claim = (overrides: object, organisationId = '2') =>
+    uploads().claimUpload({ ...link, organisationId, ...overrides }, callAs(user(organisationId)))
   expect(await claim({ signature: 'a'.repeat(64) })).toEqual({ recognised: false, sourceUrl: '' })
   expect(await claim({ expires: link.expires + 1 })).toEqual({ recognised: false, sourceUrl: '' })
   await expect(claim({}, '3')).rejects.toMatchObject({ kind: 'invalid' })
@@ -152,14 +152,14 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   await waitFor(async () => (await incoming()).length === 1)
   cut.destroy()
   await waitFor(async () => (await incoming()).length === 0)
-  const sent = async (body: string) => {
+  const post = async (body: string) => {
     const result = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', headers, body })
     return reasonOf({ text: await result.text() })
   }
-  expect(await sent(`${opening}abc`)).toBe('MALFORMED_PAYLOAD')
-  expect(await sent(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
-  expect(await sent(fields.join(''))).toBe('MALFORMED_PAYLOAD')
-  expect(await sent('')).toBe('MALFORMED_PAYLOAD')
+  expect(await post(`${opening}abc`)).toBe('MALFORMED_PAYLOAD')
+  expect(await post(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
+  expect(await post(fields.join(''))).toBe('MALFORMED_PAYLOAD')
+  expect(await post('')).toBe('MALFORMED_PAYLOAD')
   expect([await environment.objects('uploads'), await incoming()]).toEqual([[], []])
   const bare = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', body: 'x' })
   expect(reasonOf({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')

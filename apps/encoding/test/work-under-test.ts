@@ -3,7 +3,7 @@ import type { JobState } from '@vitascope/proto/encoding/v1/job'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { inputOf, standInWorker } from './stand-in-worker.ts'
+import { requireInput, standInWorker } from './stand-in-worker.ts'
 
 export type Service = Awaited<ReturnType<typeof startInProcess>>
 
@@ -16,8 +16,8 @@ export interface Work {
 }
 
 /** Returns the prefix of the set that a task writes. */
-export const setOf = (task: Task) => inputOf(task, 'package').setPrefix
-export const lost = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
+export const setPrefixOfTask = (task: Task) => requireInput(task, 'package').setPrefix
+export const leaseLostError = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 
 /**
  * Call it at the top of a test file. Before each test, the service is reset, and the test simulates
@@ -28,24 +28,24 @@ export function workUnderTest() {
   let service: Service
   let jobs = 0
   let jobId = ''
-  const another = () => `${++jobs}`
+  const nextJobId = () => `${++jobs}`
   beforeAll(async () => {
     environment = await startTestEnvironment()
     environment.origin.serve('/video.mp4', Buffer.from('the bytes of a source'))
   })
   beforeEach(async () => {
     await environment.deleteJobs()
-    Object.assign(environment.catalogue, { reports: [], refusal: undefined })
+    Object.assign(environment.catalogue, { reports: [], error: undefined })
     service = await startInProcess(environment)
-    jobId = another()
+    jobId = nextJobId()
   })
   afterEach(() => service.stop())
   afterAll(() => environment.close())
 
   return {
     now: (): Work => ({ environment, service, jobId, mediaId: `9${jobId}` }),
-    /** Returns ids for another job. */
-    another,
+    /** Returns the id of the next job. */
+    nextJobId,
     create: (id = jobId, path = '/video.mp4') =>
       service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, service.call),
     cancel: (id: string) => service.jobs.cancelJob({ jobId: id }, service.call),
@@ -53,8 +53,8 @@ export function workUnderTest() {
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
     /** Lets all leases expire, by changing their rows. */
-    runOut: () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
-    sweptTo: (prefix: string, left: string[]) =>
+    expireLeases: () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
+    expectSwept: (prefix: string, left: string[]) =>
       waitFor(async () => (await environment.objects(prefix)).join() === left.join(), {
         describe: `${prefix} to hold ${left.length} objects`,
       }),

@@ -6,10 +6,10 @@ import { waitFor } from '@vitascope/testing'
 import { LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { TestEnvironment } from './service-under-test.ts'
 import { aLongProbe, aProbe, leaseRequest } from './stand-in-worker.ts'
-import { lost, type Service, workUnderTest } from './work-under-test.ts'
+import { leaseLostError, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
-const { another, create, aWorker, sweptTo } = work
+const { nextJobId, create, aWorker, expectSwept } = work
 let environment: TestEnvironment
 let service: Service
 let jobId: string
@@ -23,7 +23,7 @@ const ended = (state: JobState) => work.ended(jobId, state)
 test('a video longer than the remaining minutes of the quota is not encoded', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
-  await aWorker().step()
+  await aWorker().runNextTask()
   await ended(JobState.JOB_STATE_FAILED)
   const message = 'the video takes 5 s, but only 4.9 s of the monthly encoding minutes of the organisation were left'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
@@ -33,25 +33,25 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxBytes: 10 }, service.call)
   const worker = aWorker()
-  await worker.step()
-  await worker.step()
+  await worker.runNextTask()
+  await worker.runNextTask()
   await ended(JobState.JOB_STATE_FAILED)
   const message = 'the video exceeds the 10 bytes that were left of the storage quota of the organisation'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
-  for (const kind of ['source', 'work', 'renditions']) await sweptTo(`${kind}/${jobId}`, [])
+  for (const kind of ['source', 'work', 'renditions']) await expectSwept(`${kind}/${jobId}`, [])
 })
 
 test('a low-priority job does not progress while other jobs have tasks', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = aWorker()
-  expect(await worker.step()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_PROBE })
-  const other = another()
-  await create(other)
-  await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)
+  expect(await worker.runNextTask()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_PROBE })
+  const otherJobId = nextJobId()
+  await create(otherJobId)
+  await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
   const done = []
-  for (let step = 0; step < 5; step++) done.push((await worker.step()).jobId)
-  expect(done).toEqual([other, other, other, jobId, jobId])
+  for (let step = 0; step < 5; step++) done.push((await worker.runNextTask()).jobId)
+  expect(done).toEqual([otherJobId, otherJobId, otherJobId, jobId, jobId])
   await ended(JobState.JOB_STATE_OK)
 })
 
@@ -60,24 +60,24 @@ test('the audio of a low-priority job does not start while other work waits, alt
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = aWorker()
   await worker.complete(await worker.lease(), aLongProbe())
-  const other = another()
-  await create(other)
-  await waitFor(async () => (await service.job(other)).state === JobState.JOB_STATE_PROBING)
+  const otherJobId = nextJobId()
+  await create(otherJobId)
+  await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
   const probe = await worker.lease()
-  expect(probe.jobId).toBe(other)
+  expect(probe.jobId).toBe(otherJobId)
   await worker.complete(probe, aProbe())
   const sound = async () => (await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
   expect(await sound()).toBeUndefined()
-  expect(await worker.step()).toMatchObject({ jobId: other, kind: TaskKind.TASK_KIND_ENCODE })
+  expect(await worker.runNextTask()).toMatchObject({ jobId: otherJobId, kind: TaskKind.TASK_KIND_ENCODE })
   expect(await sound()).toBeUndefined()
-  expect(await worker.step()).toMatchObject({ jobId: other, kind: TaskKind.TASK_KIND_PACKAGE })
+  expect(await worker.runNextTask()).toMatchObject({ jobId: otherJobId, kind: TaskKind.TASK_KIND_PACKAGE })
   expect(await sound()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_AUDIO })
 })
 
 test('a job turns a URL into a reported set and keeps only its source', async () => {
   await create()
   const worker = aWorker()
-  const kinds = [(await worker.step()).kind, (await worker.step()).kind, (await worker.step()).kind]
+  const kinds = [(await worker.runNextTask()).kind, (await worker.runNextTask()).kind, (await worker.runNextTask()).kind]
   expect(kinds).toEqual([TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE, TaskKind.TASK_KIND_PACKAGE])
   const set = await waitFor(() => environment.catalogue.published(jobId)[0])
   expect(set.renditions.map((rendition) => rendition.key)).toEqual([
@@ -101,7 +101,7 @@ test('a job turns a URL into a reported set and keeps only its source', async ()
   const job = await service.job(jobId)
   expect(job).toMatchObject({ state: JobState.JOB_STATE_OK, progress: 100, attempt: 1, code: 0 })
   expect(job.renditions).toHaveLength(6)
-  await sweptTo(`work/${jobId}`, [])
+  await expectSwept(`work/${jobId}`, [])
   expect(await environment.objects(`source/${jobId}`)).toHaveLength(1)
   expect(await environment.objects(set.prefix)).toHaveLength(6)
 })
@@ -152,20 +152,20 @@ describe('a cancelled job', () => {
   ])('%s stops and leaves no objects', async (_, steps) => {
     await create()
     const worker = aWorker()
-    for (let done = 0; done < steps; done++) await worker.step()
+    for (let done = 0; done < steps; done++) await worker.runNextTask()
     const task = await worker.lease()
     const result = await worker.make(task)
     await cancel()
-    await expect(worker.extendLease(task)).rejects.toMatchObject(lost)
-    await expect(worker.complete(task, result)).rejects.toMatchObject(lost)
+    await expect(worker.extendLease(task)).rejects.toMatchObject(leaseLostError)
+    await expect(worker.complete(task, result)).rejects.toMatchObject(leaseLostError)
     expect(await service.job(jobId)).toMatchObject({ state: JobState.JOB_STATE_CANCELLED, code: 4005 })
-    for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/${mediaId}`]) await sweptTo(prefix, [])
+    for (const prefix of [`source/${jobId}`, `work/${jobId}`, `media/${mediaId}`]) await expectSwept(prefix, [])
     expect(environment.catalogue.published(jobId)).toHaveLength(0)
     expect(environment.catalogue.failed(jobId)).toHaveLength(0)
   })
   test('during the download of its source stops the download', async () => {
     const closed = new Promise<void>((resolve) =>
-      environment.origin.answer('/slow.mp4', (response) => {
+      environment.origin.setHandler('/slow.mp4', (response) => {
         response.writeHead(200).write('a little')
         response.once('close', resolve)
       }),
@@ -174,12 +174,12 @@ describe('a cancelled job', () => {
     await waitFor(() => environment.origin.hits('/slow.mp4') === 1)
     await cancel()
     await closed
-    await sweptTo(`source/${jobId}`, [])
+    await expectSwept(`source/${jobId}`, [])
   })
   test('after its end is unchanged', async () => {
     await create()
     const worker = aWorker()
-    for (let steps = 0; steps < 3; steps++) await worker.step()
+    for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
     await cancel()
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
     expect(await environment.objects(`media/${mediaId}`)).toHaveLength(6)
@@ -188,29 +188,29 @@ describe('a cancelled job', () => {
 
 describe('a job that the catalogue rejects', () => {
   test('is cancelled at its next report', async () => {
-    environment.catalogue.unwanted.add(jobId)
+    environment.catalogue.unneeded.add(jobId)
     await create()
     await waitFor(async () => (await service.job(jobId)).state === JobState.JOB_STATE_CANCELLED)
-    await sweptTo(`source/${jobId}`, [])
+    await expectSwept(`source/${jobId}`, [])
   })
   test('after it was published loses its objects', async () => {
     await create()
     const worker = aWorker()
-    for (let steps = 0; steps < 2; steps++) await worker.step()
+    for (let steps = 0; steps < 2; steps++) await worker.runNextTask()
     const task = await worker.lease()
-    environment.catalogue.unwanted.add(jobId)
+    environment.catalogue.unneeded.add(jobId)
     await worker.complete(task, await worker.make(task))
-    await sweptTo(`media/${mediaId}`, [])
+    await expectSwept(`media/${mediaId}`, [])
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
   })
   test('long after it was published loses its objects after two such responses', async () => {
     await create()
     const worker = aWorker()
-    for (let steps = 0; steps < 3; steps++) await worker.step()
+    for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
     await waitFor(() => environment.catalogue.published(jobId).length === 1)
     expect(await environment.objects(`media/${mediaId}`)).toHaveLength(6)
-    environment.catalogue.unwanted.add(jobId)
-    await sweptTo(`media/${mediaId}`, [])
+    environment.catalogue.unneeded.add(jobId)
+    await expectSwept(`media/${mediaId}`, [])
   })
   test('as unknown is dropped', async () => {
     environment.catalogue.unknown.add(jobId)
@@ -218,7 +218,7 @@ describe('a job that the catalogue rejects', () => {
     const worker = aWorker()
     await worker.fail(await worker.lease(), 4002)
     await waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
-    await sweptTo(`source/${jobId}`, [])
+    await expectSwept(`source/${jobId}`, [])
   })
 })
 
@@ -226,16 +226,16 @@ describe('reports', () => {
   test('have growing revisions and progress, and are retried while the catalogue is unavailable', async () => {
     await create()
     const worker = aWorker()
-    await worker.step()
+    await worker.runNextTask()
     const task = await worker.lease()
     for (const done of [0.2, 0.4, 0.3, 0.8]) await worker.extendLease(task, done)
     await waitFor(() => environment.catalogue.progress(jobId).includes(78))
     await worker.complete(task, await worker.make(task))
-    environment.catalogue.refusal = new DomainError('unavailable', 'AWAY', 'away')
-    await worker.step()
+    environment.catalogue.error = new DomainError('unavailable', 'AWAY', 'away')
+    await worker.runNextTask()
     await ended(JobState.JOB_STATE_OK)
     expect(environment.catalogue.published(jobId)).toHaveLength(0)
-    environment.catalogue.refusal = undefined
+    environment.catalogue.error = undefined
     await waitFor(() => environment.catalogue.published(jobId).length === 1)
     const revisions = environment.catalogue.reports.map((report) => report.revision)
     expect(revisions).toEqual([...revisions].sort((a, b) => a - b))
@@ -251,18 +251,18 @@ test('organisations share the workers', async () => {
     waitFor(
       async () => (await environment.db.query(`select 1 from work_item where state = 'waiting' and kind = $1`, [kind])).length === count,
     )
-  for (let i = 0; i < 5; i++) await create(another())
+  for (let i = 0; i < 5; i++) await create(nextJobId())
   await waiting('probe', 5)
-  for (let i = 0; i < 5; i++) await worker.step()
+  for (let i = 0; i < 5; i++) await worker.runNextTask()
   await waiting('encode', 5)
-  const last = another()
+  const last = nextJobId()
   await service.jobs.createJob(
     { jobId: last, mediaId: '7', organisationId: '2', sourceUrl: environment.origin.url('/video.mp4') },
     service.call,
   )
   await waiting('probe', 1)
-  expect((await worker.step()).jobId).toBe(last)
+  expect((await worker.runNextTask()).jobId).toBe(last)
   // At most one job of the other organisation precedes it.
-  const encoded = [await worker.step(), await worker.step(), await worker.step()]
+  const encoded = [await worker.runNextTask(), await worker.runNextTask(), await worker.runNextTask()]
   expect(encoded.map((task) => task.jobId)).toContain(last)
 })

@@ -10,7 +10,7 @@ import { waitFor } from '@vitascope/testing'
 
 const START = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url))
 /** What npm's script comes down to. */
-const OWN = [process.execPath, '--disable-warning=ExperimentalWarning', START]
+const NPM_START_COMMAND = [process.execPath, '--disable-warning=ExperimentalWarning', START]
 let folder: string
 let ports: { VITASCOPE_PORT: string; VITASCOPE_OPS_PORT: string }
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
 
 /** `npm start` as a process of its own. */
-function start(env: Record<string, string> = {}, [command = '', ...args]: readonly string[] = OWN) {
+function start(env: Record<string, string> = {}, [command = '', ...args]: readonly string[] = NPM_START_COMMAND) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITASCOPE_')))
   const child = spawn(command, args, {
     env: { ...inherited, VITASCOPE_DATA_DIR: folder, ...ports, ...env },
@@ -34,7 +34,7 @@ function start(env: Record<string, string> = {}, [command = '', ...args]: readon
     pid: child.pid ?? 0,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     ended,
-    said: () => output,
+    output: () => output,
     ready: () =>
       waitFor(() => output.includes('Vitascope is ready') || child.exitCode !== null, { timeout: 60_000, describe: 'the table' }).then(
         () => {
@@ -48,12 +48,12 @@ describe('npm start', () => {
   test('prints one table, leaves the key in a file of mode 0600, and ends within 10 s of Ctrl-C without a process left', async () => {
     const first = start()
     await first.ready()
-    expect(first.said()).toContain(`http://127.0.0.1:${ports.VITASCOPE_PORT}/docs`)
+    expect(first.output()).toContain(`http://127.0.0.1:${ports.VITASCOPE_PORT}/docs`)
     const file = join(folder, 'system-key')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     const key = (await readFile(file, 'utf8')).trim()
     expect(key).toMatch(/^vs_[A-Za-z0-9]{38}$/)
-    expect(first.said()).not.toContain(key)
+    expect(first.output()).not.toContain(key)
     const response = await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/v2/organisation/1`, {
       headers: { authorization: `Bearer ${key}` },
     })
@@ -66,12 +66,12 @@ describe('npm start', () => {
 
     const second = start({ VITASCOPE_PORT: String(await freePort()), VITASCOPE_OPS_PORT: String(await freePort()) })
     expect(await second.ended).toBe(1)
-    expect(second.said()).toMatch(/Vitascope did not start: Vitascope already runs on .* \(process \d+\)/)
+    expect(second.output()).toMatch(/Vitascope did not start: Vitascope already runs on .* \(process \d+\)/)
     expect((await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/readyz`)).status).toBe(200)
 
     const began = Date.now()
     first.kill('SIGINT')
-    await waitFor(() => first.said().includes('SIGINT: stopping'), { describe: 'the stop to begin' })
+    await waitFor(() => first.output().includes('SIGINT: stopping'), { describe: 'the stop to begin' })
     // A terminal, npm and the wrapper each pass the same Ctrl-C on.
     first.kill('SIGINT')
     expect(await first.ended).toBe(0)
@@ -134,10 +134,10 @@ describe('a start that cannot succeed ends with one line', () => {
   ])(
     '%s',
     async (_, env, sentence) => {
-      const refused = start(env)
-      expect(await refused.ended).toBe(1)
-      expect(refused.said()).toContain(sentence)
-      expect(refused.said()).not.toMatch(/\n\s+at /)
+      const failed = start(env)
+      expect(await failed.ended).toBe(1)
+      expect(failed.output()).toContain(sentence)
+      expect(failed.output()).not.toMatch(/\n\s+at /)
     },
     60_000,
   )
@@ -146,19 +146,19 @@ describe('a start that cannot succeed ends with one line', () => {
     // A disk of 16 MB of its own, in a mount namespace that ends with the process.
     const namespaces = process.getuid?.() === 0 ? ['-m'] : ['-rm']
     const mount = 'mount -t tmpfs -o size=16m tmpfs "$VITASCOPE_DATA_DIR" && exec "$@"'
-    const refused = start({}, ['unshare', ...namespaces, 'sh', '-c', mount, 'sh', ...OWN])
-    expect(await refused.ended).toBe(1)
-    expect(refused.said()).toMatch(/the disk of .* is full \(\d+ MB free\): free at least 256 MB/)
+    const failed = start({}, ['unshare', ...namespaces, 'sh', '-c', mount, 'sh', ...NPM_START_COMMAND])
+    expect(await failed.ended).toBe(1)
+    expect(failed.output()).toMatch(/the disk of .* is full \(\d+ MB free\): free at least 256 MB/)
   }, 30_000)
 
   test('a port in use', async () => {
-    const other = createServer()
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    const address = other.address()
+    const blocker = createServer()
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve))
+    const address = blocker.address()
     const port = typeof address === 'object' && address ? address.port : 0
-    const refused = start({ VITASCOPE_PORT: String(port) })
-    expect(await refused.ended).toBe(1)
-    expect(refused.said()).toContain(`port ${port} is in use: set VITASCOPE_PORT`)
-    other.close()
+    const failed = start({ VITASCOPE_PORT: String(port) })
+    expect(await failed.ended).toBe(1)
+    expect(failed.output()).toContain(`port ${port} is in use: set VITASCOPE_PORT`)
+    blocker.close()
   }, 30_000)
 })

@@ -22,11 +22,11 @@ import { planServices, type ServicePlan } from '../src/services.ts'
 const IS_LONG = process.env['VITASCOPE_LONG_TESTS'] === '1'
 const ORDERS = IS_LONG ? 20 : 2
 /** How late the database is, and for how long it is unavailable later. */
-const LATE_MS = IS_LONG ? 20_000 : 3_000
-const AWAY_MS = IS_LONG ? 300_000 : 12_000
+const DATABASE_DELAY_MS = IS_LONG ? 20_000 : 3_000
+const OUTAGE_MS = IS_LONG ? 300_000 : 12_000
 /** Maximum time from the first response of the database to readiness, and from a change until the probes report it. */
 const READY_MS = 15_000
-const SEEN_MS = 10_000
+const DETECTION_MS = 10_000
 const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
 
 const printed: string[] = []
@@ -72,7 +72,7 @@ const stopServer = async () => {
   await server?.stop()
   server = undefined
 }
-const deaths = () => printed.filter((line) => / ended \(/.test(line))
+const findExits = () => printed.filter((line) => / ended \(/.test(line))
 
 /** Returns the probe response of each process, by name. */
 async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boolean>> {
@@ -86,7 +86,7 @@ async function probe(path: '/healthz' | '/readyz'): Promise<Record<string, boole
   })
   return Object.fromEntries(await Promise.all(results))
 }
-const namesOf = (results: Record<string, boolean>, wanted: boolean) => Object.keys(results).filter((name) => results[name] === wanted)
+const namesOf = (results: Record<string, boolean>, expected: boolean) => Object.keys(results).filter((name) => results[name] === expected)
 const allReady = async () => namesOf(await probe('/readyz'), false).length === 0 && (await fetch(`${gateway}/readyz`)).ok
 
 /** Starts everything, in an order that chance decides, while there is no database. */
@@ -98,7 +98,7 @@ function startShuffled(random: () => number): string[] {
 
 test(`in ${ORDERS} start orders with a late database no process ends, and all become ready soon after it (seed ${seed})`, async () => {
   const random = seeded(seed)
-  const took: number[] = []
+  const durations: number[] = []
   for (let nth = 0; nth < ORDERS; nth++) {
     printed.length = 0
     const order = startShuffled(random)
@@ -106,7 +106,7 @@ test(`in ${ORDERS} start orders with a late database no process ends, and all be
       timeout: 60_000,
       describe: () => `all of ${order.join(', ')} to live without a database: ${printed.slice(-20).join('')}`,
     })
-    await delay(LATE_MS)
+    await delay(DATABASE_DELAY_MS)
     expect(namesOf(await probe('/readyz'), true).filter((name) => STATEFUL.some((stateful) => stateful === name))).toEqual([])
     await startServer()
     const since = Date.now()
@@ -114,12 +114,12 @@ test(`in ${ORDERS} start orders with a late database no process ends, and all be
       timeout: READY_MS,
       describe: () => `everything to be ready after ${order.join(', ')}: ${printed.slice(-20).join('')}`,
     })
-    took.push(Date.now() - since)
-    expect([order, deaths()]).toEqual([order, []])
+    durations.push(Date.now() - since)
+    expect([order, findExits()]).toEqual([order, []])
     await Promise.all(children.splice(0).map((child) => child.stop()))
     await stopServer()
   }
-  process.stderr.write(`ready after the database, in ms: ${took.join(', ')}\n`)
+  process.stderr.write(`ready after the database, in ms: ${durations.join(', ')}\n`)
 }, 1_800_000)
 
 test(`a database outage makes all processes unready, ends none, and all become ready again after it`, async () => {
@@ -128,19 +128,19 @@ test(`a database outage makes all processes unready, ends none, and all become r
   startShuffled(seeded(seed))
   await waitFor(allReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
   await stopServer()
-  const gone = Date.now()
+  const stoppedAt = Date.now()
   const unready = async () => {
     const ready = namesOf(await probe('/readyz'), true)
     return !STATEFUL.some((name) => ready.includes(name)) && !(await fetch(`${gateway}/readyz`)).ok
   }
-  await waitFor(unready, { timeout: SEEN_MS, describe: 'readiness to go' })
-  const seenAfter = Date.now() - gone
-  for (const until = gone + AWAY_MS; Date.now() < until; await delay(500)) {
+  await waitFor(unready, { timeout: DETECTION_MS, describe: 'readiness to go' })
+  const unreadyMs = Date.now() - stoppedAt
+  for (const until = stoppedAt + OUTAGE_MS; Date.now() < until; await delay(500)) {
     expect(namesOf(await probe('/healthz'), false)).toEqual([])
   }
   await startServer()
-  const back = Date.now()
-  await waitFor(allReady, { timeout: SEEN_MS, describe: () => `readiness to come back: ${printed.slice(-20).join('')}` })
-  process.stderr.write(`unready after ${seenAfter} ms, ready again after ${Date.now() - back} ms\n`)
-  expect(deaths()).toEqual([])
+  const restartedAt = Date.now()
+  await waitFor(allReady, { timeout: DETECTION_MS, describe: () => `readiness to come back: ${printed.slice(-20).join('')}` })
+  process.stderr.write(`unready after ${unreadyMs} ms, ready again after ${Date.now() - restartedAt} ms\n`)
+  expect(findExits()).toEqual([])
 }, 600_000)

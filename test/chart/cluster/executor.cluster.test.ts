@@ -69,7 +69,7 @@ async function aJob(): Promise<void> {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
   await worker.complete(await worker.lease(), aLongProbe())
-  await worker.step()
+  await worker.runNextTask()
 }
 const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
@@ -132,7 +132,7 @@ test('evicted pods are replaced without counting as failures, and the Job is del
   await noJobs()
   await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
   expect(await faults()).toEqual([0, 0, 0, 0])
-  await worker.step()
+  await worker.runNextTask()
   await waitLong(() => environment.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
@@ -169,7 +169,7 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
   await make(0)
   await make(2)
   await noJobs()
-  await worker.step()
+  await worker.runNextTask()
   await waitLong(() => environment.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 

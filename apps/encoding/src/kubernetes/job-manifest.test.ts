@@ -85,12 +85,13 @@ test('with Kueue, a Kubernetes Job is created suspended in its queue', () => {
 test('a queued Kubernetes Job with other settings is outdated; an admitted one is not', () => {
   const settings = kubernetesSettings({ queue: 'encodes' })
   const job = jobManifest(settings, run, needs)
-  const isOutdatedBy = (more: Partial<KubernetesSettings>, of = job) => isSuspendedAndOutdated(of, settingsHash({ ...settings, ...more }))
+  const isOutdatedBy = (overrides: Partial<KubernetesSettings>, kubernetesJob = job) =>
+    isSuspendedAndOutdated(kubernetesJob, settingsHash({ ...settings, ...overrides }))
   const { template } = kubernetesSettings()
   const image = { ...template, spec: { ...template.spec, containers: [{ name: 'worker', image: 'vitascope/encoding@sha256:1' }] } }
-  expect([{}, { stallSeconds: 30 }].map((more) => isOutdatedBy(more))).toEqual([false, false])
+  expect([{}, { stallSeconds: 30 }].map((overrides) => isOutdatedBy(overrides))).toEqual([false, false])
   const changes = [{ template: image }, { parallelism: 2 }, { queue: 'others' }, { queue: undefined }, { cpu: '2' }, { ttlSeconds: 61 }]
-  expect(changes.map((more) => isOutdatedBy(more))).toEqual(changes.map(() => true))
+  expect(changes.map((overrides) => isOutdatedBy(overrides))).toEqual(changes.map(() => true))
   expect(isOutdatedBy({ parallelism: 2 }, { ...job, spec: { template, ...job.spec, suspend: false } })).toBe(false)
   // An earlier release did not record its settings in the Job.
   expect(isOutdatedBy({}, { ...job, metadata: { annotations: {} } })).toBe(true)

@@ -21,9 +21,9 @@ afterAll(async () => {
 
 const query = (text: string) => dbs[0]?.query(text)
 const client = (n: number): QueueJobStore => {
-  const found = clients[n % 3]
-  if (!found) throw new Error('the clients are not started')
-  return found
+  const client = clients[n % 3]
+  if (!client) throw new Error('the clients are not started')
+  return client
 }
 /** Expires all leases by moving the rows' times, because the database clock cannot be changed. */
 const runOut = () => query(`update queue_job set lease_end = lease_end - interval '1 day' where lease_end is not null`)
@@ -88,7 +88,7 @@ type Command = fc.AsyncCommand<ModelJob[], object>
 const command = (name: string, run: (model: ModelJob[]) => Promise<void>): Command => ({ check: () => true, run, toString: () => name })
 const line = (model: ModelJob[]) =>
   model.filter(({ leased }) => !leased).sort((a, b) => b.priority - a.priority || Number(a.id) - Number(b.id))
-const take = (model: ModelJob[], id: string | undefined) => {
+const pop = (model: ModelJob[], id: string | undefined) => {
   const at = model.findIndex((job) => job.id === id)
   if (at !== -1) model.splice(at, 1)
 }
@@ -101,20 +101,20 @@ const pops = (n: number, lease: number) =>
   command(`pop(${n}, ${lease})`, async (model) => {
     const [first] = line(model)
     expect((await client(n).pop(lease))?.jobId).toBe(first?.id)
-    if (lease === 0) take(model, first?.id)
+    if (lease === 0) pop(model, first?.id)
     else if (first) first.leased = true
   })
 const popsAtOnce = command('three pops at once', async (model) => {
   const first = line(model).slice(0, 3)
   const popped = await Promise.all([0, 1, 2].map((n) => client(n).pop(0)))
   expect(popped.flatMap((job) => (job ? [job.jobId] : [])).toSorted()).toEqual(first.map(({ id }) => id).toSorted())
-  for (const { id } of first) take(model, id)
+  for (const { id } of first) pop(model, id)
 })
 const removes = (n: number, at: number) =>
   command(`remove(${n}, ${at})`, async (model) => {
     const job = model[at % Math.max(1, model.length)]
     expect(await client(n).remove(job?.id ?? '9007199254740991')).toBe(job !== undefined)
-    take(model, job?.id)
+    pop(model, job?.id)
   })
 const leasesEnd = command('leases end', async (model) => {
   await runOut()
@@ -122,14 +122,14 @@ const leasesEnd = command('leases end', async (model) => {
 })
 
 test('three clients behave as the model', async () => {
-  const who = fc.nat(2)
+  const client = fc.nat(2)
   const commands = fc.commands(
     [
-      fc.tuple(who, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
-      fc.tuple(who, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
-      fc.tuple(who, fc.constantFrom(0, 60)).map(([n, lease]) => pops(n, lease)),
+      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
+      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
+      fc.tuple(client, fc.constantFrom(0, 60)).map(([n, lease]) => pops(n, lease)),
       fc.constant(popsAtOnce),
-      fc.tuple(who, fc.nat(20)).map(([n, at]) => removes(n, at)),
+      fc.tuple(client, fc.nat(20)).map(([n, at]) => removes(n, at)),
       fc.constant(leasesEnd),
     ],
     { maxCommands: 25 },

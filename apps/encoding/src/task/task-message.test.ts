@@ -13,7 +13,7 @@ describe('inputs', () => {
   test('every input is the same after it was sent', () => {
     fc.assert(
       fc.property(anInput, (input) => {
-        expect(readInputMessage(sent(input).input)).toStrictEqual(input)
+        expect(readInputMessage(roundTrip(input).input)).toStrictEqual(input)
       }),
     )
   })
@@ -22,8 +22,8 @@ describe('inputs', () => {
     const plan = toPlanMessage(aPlan(12))
     const { video } = plan
     if (!video) throw new Error('the plan has a picture')
-    const encode = (more: Partial<EncodeInput>): Task['input'] => {
-      return { $case: 'encode', value: { source, plan, chunk: 0, workPrefix: 'work/1/2', ...more } }
+    const encode = (overrides: Partial<EncodeInput>): Task['input'] => {
+      return { $case: 'encode', value: { source, plan, chunk: 0, workPrefix: 'work/1/2', ...overrides } }
     }
     const malformed: [string, Task['input']][] = [
       ['input', undefined],
@@ -61,7 +61,10 @@ describe('results', () => {
   test('a result of another kind, or with a missing or invalid field, is malformed', () => {
     const probe = toProbeMessage(aProbe(12))
     const build = { version: '9.0', toneMap: true, codecs: ['PICTURE_CODEC_H264' as const] }
-    const result = (more: Partial<ProbeResult>): CompleteTaskRequest['result'] => ({ $case: 'probe', value: { probe, build, ...more } })
+    const result = (overrides: Partial<ProbeResult>): CompleteTaskRequest['result'] => ({
+      $case: 'probe',
+      value: { probe, build, ...overrides },
+    })
     const malformed: [string, CompleteTaskRequest['result']][] = [
       ['probe', undefined],
       ['probe', { $case: 'files', value: { list: { bytes: 1, sha256: '' } } }],
@@ -91,7 +94,7 @@ function task(input: TaskInput): Task {
   return { taskId: '1', fence: 2, jobId: '3', kind: kinds[input.kind], input: toInputMessage(input) }
 }
 
-function sent(input: TaskInput): Task {
+function roundTrip(input: TaskInput): Task {
   return Task.decode(Task.encode(task(input)).finish())
 }
 

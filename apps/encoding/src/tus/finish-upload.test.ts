@@ -54,8 +54,8 @@ async function complete(organisationId: string): Promise<string> {
   const uploadId = randomUUID()
   const owner = { kind: 'user', keyId: '5', userId: '7', organisationId, userType: 'uploader' } as const
   await uploads.create({ uploadId, organisationId, owner, metadata: '', title: '', filename: 'a.mp4', length: 3 }, 3_600)
-  const held = await uploads.lease(uploadId)
-  await uploads.addParts(uploadId, held?.fence ?? 0, [{ object: `tus/${uploadId}/1-0`, bytes: 3 }], 3_600)
+  const upload = await uploads.lease(uploadId)
+  await uploads.addParts(uploadId, upload?.fence ?? 0, [{ object: `tus/${uploadId}/1-0`, bytes: 3 }], 3_600)
   return uploadId
 }
 const endedAgo = (days: number) => db.query(`update tus_upload set expire_time = now() - $1::int * interval '1 day'`, [days])

@@ -14,10 +14,10 @@ const begins = (name: string, value: string): RequestedCondition => ({ operator:
 const range = (value: string, max: string): RequestedCondition => ({ operator: 'content-length-range', name: '', value, max })
 const uuid = '6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'
 const good = [eq('bucket', 'videos'), eq('key', 'uploads/2/a.mp4'), range('1', '1000')]
-const without = (name: string) => good.filter((one) => (one.name || one.operator) !== name)
-const instead = (...more: RequestedCondition[]) => [
-  ...good.filter(({ name, operator }) => !more.some((m) => (m.name || m.operator) === (name || operator))),
-  ...more,
+const without = (name: string) => good.filter((condition) => (condition.name || condition.operator) !== name)
+const instead = (...conditions: RequestedCondition[]) => [
+  ...good.filter(({ name, operator }) => !conditions.some((m) => (m.name || m.operator) === (name || operator))),
+  ...conditions,
 ]
 
 function findInvalidFields(conditions: RequestedCondition[], expiration = inHours(1)): string[] {
@@ -81,7 +81,7 @@ const EVIL: [string, RequestedCondition[], string?][] = [
 ]
 
 // Each row has all parameters. For a missing last one, Jest would pass a `done` callback.
-const rows = EVIL.map(([what, conditions, expiration = inHours(1)]) => [what, conditions, expiration] as const)
+const rows = EVIL.map(([title, conditions, expiration = inHours(1)]) => [title, conditions, expiration] as const)
 test.each(rows)('rejects a policy with %s and names the field', (_, conditions, expiration) => {
   const fields = findInvalidFields(conditions, expiration)
   expect(fields.length).toBeGreaterThan(0)

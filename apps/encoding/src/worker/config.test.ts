@@ -29,7 +29,7 @@ test('a pod of a Kubernetes Job has the chunk and the name of its index', () => 
 
 test.each([[{}], [{ JOB_COMPLETION_INDEX: '3' }], [{ JOB_COMPLETION_INDEX: '0', VITASCOPE_WORKER_CHUNKS: 'all' }]])(
   'rejects %j, which has no chunk',
-  (more) => {
-    expect(() => readWorkerConfig({ ...pod, ...more })).toThrow(/JOB_COMPLETION_INDEX|VITASCOPE_WORKER_CHUNKS/)
+  (overrides) => {
+    expect(() => readWorkerConfig({ ...pod, ...overrides })).toThrow(/JOB_COMPLETION_INDEX|VITASCOPE_WORKER_CHUNKS/)
   },
 )
