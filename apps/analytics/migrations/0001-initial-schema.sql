@@ -1,7 +1,7 @@
--- An event as a player sent it. Partitioned by the UTC day that the event states. The service creates
--- and drops partitions.
+-- An event of a player. Partitioned by the UTC day of the event. The service creates and drops
+-- partitions.
 create table event (
-  -- The insert that wrote it.
+  -- The batch with which it was inserted.
   batch_id        bigint not null,
   day             date not null,
   at_ms           bigint not null,
@@ -9,46 +9,46 @@ create table event (
   organisation_id bigint not null,
   video_id        bigint not null,
   view_id         uuid not null,
-  -- As in the proto: 1 load, 2 play, 3 progress, 4 ended.
+  -- 1 load, 2 play, 3 progress, 4 ended.
   type            smallint not null,
-  -- Duration of the video at that time; 0 if nothing was playable.
+  -- Duration of the video when the event arrived, or 0 if the video was not playable.
   duration_ms     int not null,
   position_ms     int,
-  -- Pairs of milliseconds, half-open.
+  -- Pairs of start and end in milliseconds.
   watched         int[] not null,
   rewatched       int[] not null,
   language        text not null,
   subtitle        text not null,
-  -- Null without an address.
+  -- Null if the client address is unknown.
   visitor         bytea,
   startup_ms      int,
-  -- Null if it was not measured.
+  -- Null if the quality was not measured.
   stalls          int,
   stalled_ms      int,
   error           text not null
 ) partition by range (day);
 create index event_batch on event (batch_id);
 
--- An insert whose events are not merged into the counts yet.
+-- A batch of events that was inserted but is not merged into the counts yet.
 create table pending_batch (
   batch_id    bigint generated always as identity primary key,
   days        date[] not null,
   events      int not null,
   create_time timestamptz(3) not null default now(),
-  -- Random id of the process that wrote the insert. A process uses its cache of the insert only if
-  -- the id is its own, because numbers of inserts may repeat after a failover. Null: read the insert.
+  -- Random id of the process that inserted the batch. A process uses its cache of the batch only if
+  -- this is its own id, because batch ids can repeat after a failover.
   writer      uuid
 );
 
--- The salt of a day, which maps an address to a visitor. It is deleted two days later; visitors then
--- cannot be mapped back to addresses.
+-- The salt of a day. Visitor ids are hashes of client addresses with this salt. It is deleted after two
+-- days, so that an address can no longer be found for a visitor id.
 create table salt (
   day  date primary key,
   salt bytea not null
 );
 
--- A view, merged from its events by minimum, maximum and OR. There is a row for each duration that
--- the video had meanwhile. Partitioned by four weeks of last_day; old partitions are dropped.
+-- A view, merged from its events by minimum, maximum and OR. A view has one row for each duration that
+-- the video had during the view. Partitioned by four weeks of last_day. Old partitions are dropped.
 create table view (
   view_id         uuid not null,
   video_id        bigint not null,
@@ -58,9 +58,9 @@ create table view (
   last_ms         bigint not null,
   played          boolean not null,
   furthest_ms     int not null,
-  -- Bit b: watched any moment from 5 b % to 5 (b + 1) %.
+  -- Bit b is set if a part from 5 b % to 5 (b + 1) % was watched.
   buckets         int not null,
-  -- A bit for each cell of max(1 s, a thousandth of the duration).
+  -- One bit for each cell of max(1 s, duration / 1,000).
   watched         bytea not null,
   rewatched       bytea not null,
   -- The last reported language and its time.
@@ -79,17 +79,18 @@ create table view (
 ) partition by range (last_day);
 create index view_first on view using brin (first_ms);
 
--- A view that sent an event in the last minutes. Unlogged, because players report again within a
--- minute after a crash. Without an index on the time, which every event would change.
+-- A view that sent an event in the last minutes. The table is unlogged, because players send new events
+-- within a minute after a crash. It has no index on the time, because every event would change it.
 create unlogged table live_view (
   organisation_id bigint not null,
   video_id        bigint not null,
   view_id         uuid not null,
-  seen_ms         bigint not null,
+  last_received_ms bigint not null,
   primary key (organisation_id, video_id, view_id)
 ) with (fillfactor = 70);
 
--- A visitor who played a video on a day. Video 0 is the whole organisation. Partitioned by week.
+-- A visitor who played a video on a day. Rows with video 0 are about any video of the organisation.
+-- Partitioned by week.
 create table viewer (
   day             date not null,
   organisation_id bigint not null,
@@ -122,8 +123,8 @@ begin
   end loop;
 end $$;
 
--- Roll-ups: counts of the views of a UTC day, for reports. Only the merge writes them, under its
--- lock. It adds the difference that new events make.
+-- The following tables are roll-ups: counts of the views of a UTC day, for reports. Only the merge
+-- writes them, while it has its lock. It adds the differences that result from new events.
 
 -- Counts of an organisation.
 create table organisation_day (
@@ -183,7 +184,7 @@ create table video_quality (
   primary key (video_id, day)
 );
 
--- Number of viewers of a video. Video 0 is the whole organisation.
+-- Number of viewers of a video on a day. Rows with video 0 are about all videos of the organisation.
 create table viewer_day (
   organisation_id bigint not null,
   video_id        bigint not null,
@@ -193,7 +194,7 @@ create table viewer_day (
 );
 
 -- Number of event and view rows that an organisation added on a UTC day. A metric shows the largest
--- ones, so that an alert can name an organisation whose videos are flooded with events.
+-- numbers, so that an alert can identify an organisation whose videos get too many events.
 create table organisation_growth (
   day             date not null,
   organisation_id bigint not null,
@@ -202,12 +203,12 @@ create table organisation_growth (
   primary key (day, organisation_id)
 );
 
--- Summary of a video with events, as last read from the catalogue. It stays when the video is
--- deleted, for its reports.
+-- Summary of a video with events, as last read from the catalogue. It is not deleted with the video,
+-- because reports still use it.
 create table video (
   video_id        bigint primary key,
   organisation_id bigint not null,
-  -- Null while nothing is playable.
+  -- Null while the video is not playable.
   duration_ms     int,
   title           text not null default '',
   media_title     text not null default '',
@@ -217,10 +218,10 @@ create table video (
 );
 create index video_organisation on video (organisation_id, video_id);
 
--- State of the nightly comparison of counts with events. There is one row. One replica claims it.
+-- State of the nightly comparison of counts with events. The table has one row, which one replica claims.
 create table comparison (
-  one          boolean primary key default true check (one),
-  -- Start of the last completed comparison; before the first, the first start of the service.
+  only_row     boolean primary key default true check (only_row),
+  -- Start of the last completed comparison. Before the first comparison: first start of the service.
   compare_time timestamptz(3) not null,
   -- Number of differences that it found.
   differences  int not null,

@@ -5,11 +5,11 @@ import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/servic
 export interface AnalyticsConfig extends GrpcServiceConfig {
   catalogueAddress: string
   /**
-   * Spool for events while the database is unavailable, in a folder used by this process only. If
-   * undefined, events are rejected during that time.
+   * Spool that stores events while the database is unavailable. Only this process uses its folder.
+   * If it is undefined, events are rejected during that time.
    */
   spool: { folder: string; maxBytes: number } | undefined
-  /** Days for which events, and views without newer events, are kept. Counts are kept permanently. */
+  /** Days after which events and inactive views are deleted. Counts are never deleted. */
   retentionDays: number
 }
 
@@ -23,7 +23,7 @@ export function readConfig(env: NodeJS.ProcessEnv): AnalyticsConfig {
     fallback: 256 * 1024 * 1024,
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
-    description: 'Maximum size of the spool in bytes. Events beyond it are rejected.',
+    description: 'Maximum size of the spool in bytes. When the spool is full, events are rejected.',
   })
   const config = {
     ...readGrpcServiceConfig(read, 'ANALYTICS'),

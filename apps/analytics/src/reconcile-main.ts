@@ -4,18 +4,19 @@ import { createLogger } from '@vitascope/telemetry'
 import { RECONCILE_TIMEOUT_MS, type Reconciliation, reconcile } from './reconcile/reconcile.ts'
 
 /**
- * Prints one line per difference and a summary line. Exits with 1 if there are differences. As a
- * child process of the service, it sends the result to the service instead.
+ * Compares the counts with the events. Prints one line per difference and a summary line, and exits
+ * with 1 if there are differences. As a child process of the service, it sends the result to the
+ * service instead.
  */
 const log = createLogger({ service: 'analytics-reconcile' })
 const { databaseUrl } = readDatabaseConfig(process.env, 'ANALYTICS')
 const db = openPostgres({ url: databaseUrl, schema: 'analytics', log, poolSize: 1, statementTimeoutMs: RECONCILE_TIMEOUT_MS })
-// The service has received the result or has exited.
+// The service disconnects after it has received the result.
 process.once('disconnect', () => process.exit())
 try {
-  const found = await reconcile(db)
-  if (process.send) process.send(found)
-  else print(found)
+  const result = await reconcile(db)
+  if (process.send) process.send(result)
+  else print(result)
 } catch (error) {
   log.fatal({ err: error }, 'comparing counts with events failed')
   process.exitCode = 1

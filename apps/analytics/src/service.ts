@@ -20,7 +20,7 @@ import { createExportStore } from './export/export-store.ts'
 import { insightHandlers } from './insight/insight-rpc.ts'
 import { createInsightStore } from './insight/insight-store.ts'
 import { createComparisonStore } from './reconcile/comparison-store.ts'
-import { createNightlyComparison, watchComparisons } from './reconcile/nightly.ts'
+import { createNightlyComparison, registerComparisonMetrics } from './reconcile/nightly.ts'
 import { reconcileInChildProcess } from './reconcile/reconcile-in-child-process.ts'
 import { reportHandlers } from './report/report-rpc.ts'
 import { createReportStore } from './report/report-store.ts'
@@ -29,11 +29,11 @@ import { createVideoDirectory } from './video/video-directory.ts'
 import { createVideoStore } from './video/video-store.ts'
 import { dayOf } from './view/contribution.ts'
 import { createMerger } from './view/merge.ts'
-import { watchMerge } from './view/merge-metrics.ts'
-import { watchGrowth } from './view/organisation-growth.ts'
+import { registerMergeMetrics } from './view/merge-metrics.ts'
+import { registerGrowthMetrics } from './view/organisation-growth.ts'
 import { createViewCache } from './view/view-cache.ts'
 
-/** Reports show accepted events within 5 s. */
+/** Reports must show accepted events within 5 s. */
 const MERGE_EVERY_MS = 1_000
 const DRAIN_EVERY_MS = 1_000
 const SAVE_VIDEOS_EVERY_MS = 1_000
@@ -55,17 +55,28 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const events = createEventStore(db, writer)
   const spool = config.spool && (await openSpool({ ...config.spool, log }))
   const viewCache = createViewCache({ writer })
-  const rejected = createRejectedCounter(metrics)
-  const eventWriter = createEventWriter({ store: events, spool, viewCache, rejected, retentionDays: config.retentionDays, log, metrics })
+  const countRejected = createRejectedCounter(metrics)
+  const eventWriter = createEventWriter({
+    store: events,
+    spool,
+    viewCache,
+    countRejected,
+    retentionDays: config.retentionDays,
+    log,
+    metrics,
+  })
   const visitors = createVisitors(db)
   const insights = createInsightStore(db)
-  const countMerged = watchMerge(db, metrics)
-  watchGrowth(db, metrics)
+  const countMerged = registerMergeMetrics(db, metrics)
+  registerGrowthMetrics(db, metrics)
   const comparisons = createComparisonStore(db)
   const nightly = createNightlyComparison({ comparisons, compare: (signal) => reconcileInChildProcess(config.databaseUrl, signal), log })
-  watchComparisons(comparisons, metrics)
+  registerComparisonMetrics(comparisons, metrics)
 
-  server.implement(EventServiceService, eventHandlers({ eventWriter, videos, visitors, views: createStoredViews(db), rejected, metrics }))
+  server.implement(
+    EventServiceService,
+    eventHandlers({ eventWriter, videos, visitors, views: createStoredViews(db), countRejected, metrics }),
+  )
   server.implement(ReportServiceService, reportHandlers({ reports: createReportStore(db), videos }))
   server.implement(InsightServiceService, insightHandlers({ insights, videos }))
   server.implement(ExportServiceService, exportHandlers({ rows: createExportStore(db) }))
@@ -78,10 +89,10 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
       countMerged(count)
     }
   }
-  /** Prepares the partitions and salts for tomorrow and for a database outage. */
+  /** Creates the partitions and salts of the next days, so that they exist during a database outage. */
   const prepareAhead = async () => {
     await events.prepare([-1, 0, 1, 2].map((shift) => dayOf(Date.now() + shift * DAY_MS)))
-    await visitors.renew()
+    await visitors.renewSalts()
   }
   const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.removeInactiveViews }]
   return {

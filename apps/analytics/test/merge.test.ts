@@ -5,7 +5,7 @@ import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { contributionOf, dayOf } from '../src/view/contribution.ts'
+import { dayOf, toContribution } from '../src/view/contribution.ts'
 import { createMerger } from '../src/view/merge.ts'
 import { addContribution, emptyRollUps } from '../src/view/roll-up.ts'
 import { addRollUps } from '../src/view/roll-up-store.ts'
@@ -92,7 +92,7 @@ test('many rows of a table are written by several statements', async () => {
     const event = aView(String(1_000 + nth))
     const part = emptyPart(event)
     addEvent(part, event)
-    addContribution(differences, contributionOf(part), 1)
+    addContribution(differences, toContribution(part), 1)
   }
   const most = new Map<string, number>()
   const query: Query = (text, values = []) => {

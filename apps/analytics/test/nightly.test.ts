@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createMetrics, type Logger } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
 import { type Claim, createComparisonStore } from '../src/reconcile/comparison-store.ts'
-import { createNightlyComparison, watchComparisons } from '../src/reconcile/nightly.ts'
+import { createNightlyComparison, registerComparisonMetrics } from '../src/reconcile/nightly.ts'
 import type { Reconciliation } from '../src/reconcile/reconcile.ts'
 import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-process.ts'
 import { anEvent, openFixture } from './test-analytics.ts'
@@ -22,7 +22,7 @@ beforeEach(() => fixture.db.query('delete from comparison'))
 function replica(compare: (signal: AbortSignal) => Promise<Reconciliation>, log: Logger = testLog) {
   const comparisons = createComparisonStore(fixture.db)
   const metrics = createMetrics('analytics')
-  watchComparisons(comparisons, metrics)
+  registerComparisonMetrics(comparisons, metrics)
   const readMetric = async (name: string) => {
     const [, value] = new RegExp(`^vitascope_analytics_${name}\\{.*\\} (.*)$`, 'm').exec(await metrics.text()) ?? []
     return value === undefined ? undefined : Number(value)

@@ -34,7 +34,7 @@ test('the counts of a report match each other when views are merged between its 
   }
   const video = { videoId, organisationId: '1', durationMs: 100_000 }
   const known = async () => new Map([[videoId, video]])
-  const videos = { findExisting: known, findIncludingDeleted: known, texts: async () => new Map(), saveUpdates: async () => {} }
+  const videos = { findExisting: known, findIncludingDeleted: known, findTexts: async () => new Map(), saveUpdates: async () => {} }
   const reports = reportHandlers({ reports: createReportStore(db), videos })
   const period = { dateStart: '', dateEnd: '9999-12-31' }
 

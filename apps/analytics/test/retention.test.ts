@@ -207,7 +207,7 @@ test('spooled events older than the retention are rejected, and count no view tw
   const eventWriter = createEventWriter({
     store,
     spool,
-    rejected: createRejectedCounter(metrics),
+    countRejected: createRejectedCounter(metrics),
     retentionDays: KEPT_DAYS,
     log: testLog,
     metrics,

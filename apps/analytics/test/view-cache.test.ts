@@ -26,10 +26,10 @@ test('for a batch id that another replica reused, the batch in the database coun
   const [mine, theirs] = [randomUUID(), randomUUID()]
   const viewCache = createViewCache({ writer: mine })
   const [kept, lost, durable] = [received('1'), received('1'), received('1')]
-  viewCache.keep(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
+  viewCache.add(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
   // The failover lost an insert of this replica that had the same id.
   const batchId = await createEventStore(database.db, theirs).write(batchOf(durable))
-  viewCache.keep(batchId, [batchViews([lost])])
+  viewCache.add(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { viewCache })).toBe(2)
   expect((await viewsOf()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
@@ -39,7 +39,7 @@ test('a process does not read a batch that it wrote itself', async () => {
   const writer = randomUUID()
   const viewCache = createViewCache({ writer })
   const [written, cached] = [received('2'), received('2')]
-  viewCache.keep(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([cached])])
+  viewCache.add(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([cached])])
   await mergeRound(database.db, { viewCache })
   expect(await viewsOf()).toContain(cached.viewId)
 })

@@ -17,7 +17,7 @@ import type { Visitors } from './visitor.ts'
 
 const MAX_EVENTS_PER_REQUEST = 100
 const MAX_REQUESTS = 1_000
-const TYPES: Readonly<Record<string, number>> = {
+const TYPE_NUMBERS: Readonly<Record<string, number>> = {
   EVENT_TYPE_LOAD: EVENT_TYPE.load,
   EVENT_TYPE_PLAY: EVENT_TYPE.play,
   EVENT_TYPE_PROGRESS: EVENT_TYPE.progress,
@@ -27,9 +27,9 @@ const TYPES: Readonly<Record<string, number>> = {
 export interface EventParts {
   eventWriter: Pick<EventWriter, 'add'>
   videos: Pick<VideoDirectory, 'findExisting'>
-  visitors: Pick<Visitors, 'idOf'>
+  visitors: Pick<Visitors, 'findId'>
   views: StoredViews
-  rejected: CountRejected
+  countRejected: CountRejected
   metrics: Metrics
   now?: () => number
 }
@@ -39,29 +39,33 @@ export function eventHandlers({
   videos,
   visitors,
   views,
-  rejected,
+  countRejected,
   metrics,
   now = Date.now,
 }: EventParts): Handlers<typeof EventServiceService> {
   const accepted = metrics.counter('vitascope_analytics_accepted_events_total', 'Accepted events')
   /** Validates the events of a request. Returns the valid events and the rejections, and stores nothing. */
   const validate = async (
-    { received, faults, userAgent, clientAddress }: RequestEvents,
-    { known, stored, receivedMs }: { known: ReadonlyMap<string, Video>; stored: ReadonlySet<string>; receivedMs: number },
+    { events, faults, userAgent, clientAddress }: RequestEvents,
+    {
+      videosById,
+      storedViews,
+      receivedMs,
+    }: { videosById: ReadonlyMap<string, Video>; storedViews: ReadonlySet<string>; receivedMs: number },
   ) => {
     const validEvents: StoredEvent[] = []
-    const visitorOf = new Map<string, string | undefined>()
+    const visitorsByDay = new Map<string, string | undefined>()
     const rejections: (Rejection & { index: number })[] = []
-    for (const [index, event] of received.entries()) {
-      const video = known.get(event.videoId)
-      const fault = faults[index] ?? (video ? findViewFault(event, stored) : UNKNOWN_VIDEO)
+    for (const [index, event] of events.entries()) {
+      const video = videosById.get(event.videoId)
+      const fault = faults[index] ?? (video ? findViewFault(event, storedViews) : UNKNOWN_VIDEO)
       if (fault || !video) {
         rejections.push({ index, ...(fault ?? UNKNOWN_VIDEO) })
         continue
       }
       const day = dayOf(event.atMs)
-      const visitor = visitorOf.get(day) ?? (await visitors.idOf({ address: clientAddress, userAgent, day }))
-      visitorOf.set(day, visitor)
+      const visitor = visitorsByDay.get(day) ?? (await visitors.findId({ address: clientAddress, userAgent, day }))
+      visitorsByDay.set(day, visitor)
       const { organisationId, durationMs, languages } = video
       validEvents.push(toStoredEvent(event, { organisationId, durationMs, languages, receivedMs, visitor }))
     }
@@ -70,15 +74,15 @@ export function eventHandlers({
   const accept = async (requests: readonly AcceptEventsRequest[], principal: Principal) => {
     requireService(principal)
     const receivedMs = now()
-    const all = requests.map((request) => parseRequest(request, receivedMs))
-    const known = await videos.findExisting(findVideoIds(all))
+    const parsedRequests = requests.map((request) => parseRequest(request, receivedMs))
+    const videosById = await videos.findExisting(findVideoIds(parsedRequests))
     const results: Awaited<ReturnType<typeof validate>>[] = []
-    const stored = await views.stored(findRestrictedEvents(all))
-    for (const one of all) results.push(await validate(one, { known, stored, receivedMs }))
+    const storedViews = await views.findStored(findRestrictedEvents(parsedRequests))
+    for (const request of parsedRequests) results.push(await validate(request, { videosById, storedViews, receivedMs }))
     const validEvents = results.flatMap((result) => result.validEvents)
     await eventWriter.add(validEvents)
     accepted.inc(validEvents.length)
-    for (const { rejections } of results) for (const { reason } of rejections) rejected(reason, 1)
+    for (const { rejections } of results) for (const { reason } of rejections) countRejected(reason, 1)
     return results.map(({ validEvents, rejections }) => ({
       accepted: validEvents.length,
       rejected: rejections.map(({ index, message }) => ({ index, message })),
@@ -98,40 +102,40 @@ export function eventHandlers({
   }
 }
 
-/** The events of a request, and the fault of each event at the same index. */
+/** The events of a request. The fault of an event has the same index as the event. */
 interface RequestEvents extends Pick<AcceptEventsRequest, 'userAgent' | 'clientAddress'> {
-  received: readonly ReceivedEvent[]
+  events: readonly ReceivedEvent[]
   faults: readonly (Rejection | undefined)[]
 }
 
-function parseRequest({ events, userAgent, clientAddress }: AcceptEventsRequest, receivedMs: number): RequestEvents {
-  const bot = isBot(userAgent)
-  const received = events.map(toReceived)
-  return { received, faults: received.map((event) => (bot ? BOT : findFault(event, receivedMs))), userAgent, clientAddress }
+function parseRequest({ userAgent, clientAddress, ...request }: AcceptEventsRequest, receivedMs: number): RequestEvents {
+  const isFromBot = isBot(userAgent)
+  const events = request.events.map(toReceivedEvent)
+  return { events, faults: events.map((event) => (isFromBot ? BOT : findFault(event, receivedMs))), userAgent, clientAddress }
 }
 
 /** Returns the video ids of all events without a fault. */
-function findVideoIds(all: readonly RequestEvents[]): string[] {
-  const found = new Set<string>()
-  for (const { received, faults } of all) for (const [nth, { videoId }] of received.entries()) if (!faults[nth]) found.add(videoId)
-  return [...found]
+function findVideoIds(requests: readonly RequestEvents[]): string[] {
+  const videoIds = new Set<string>()
+  for (const { events, faults } of requests) for (const [index, { videoId }] of events.entries()) if (!faults[index]) videoIds.add(videoId)
+  return [...videoIds]
 }
 
-/** Returns the valid events that are accepted only if their view is already stored. */
-function findRestrictedEvents(all: readonly RequestEvents[]): ReceivedEvent[] {
-  return all.flatMap(({ received, faults }) => received.filter(({ knownViewOnly }, nth) => knownViewOnly && !faults[nth]))
+/** Returns the valid events that only count if their view is already stored. */
+function findRestrictedEvents(requests: readonly RequestEvents[]): ReceivedEvent[] {
+  return requests.flatMap(({ events, faults }) => events.filter(({ knownViewOnly }, index) => knownViewOnly && !faults[index]))
 }
 
-function findViewFault(event: ReceivedEvent, stored: ReadonlySet<string>): Rejection | undefined {
-  return event.knownViewOnly && !stored.has(storedViewKey(event)) ? TOO_MANY_VIEWS : undefined
+function findViewFault(event: ReceivedEvent, storedViews: ReadonlySet<string>): Rejection | undefined {
+  return event.knownViewOnly && !storedViews.has(storedViewKey(event)) ? TOO_MANY_VIEWS : undefined
 }
 
 function requireCount(field: string, list: readonly unknown[], max: number): void {
   if (list.length === 0 || list.length > max) throw invalid([{ field, message: `must be 1 to ${max}` }])
 }
 
-function toReceived(event: Event): ReceivedEvent {
+function toReceivedEvent(event: Event): ReceivedEvent {
   const { videoId, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, knownViewOnly } = event
-  const type = TYPES[event.type] ?? 0
+  const type = TYPE_NUMBERS[event.type] ?? 0
   return { videoId, viewId, type, atMs, positionSeconds, watched, rewatched, language, subtitle, quality, knownViewOnly }
 }

@@ -18,21 +18,21 @@ export interface EventStore {
   prepare(days: readonly string[]): Promise<void>
 }
 
-/** Number of batch ids that are fetched together, so that most inserts need a single round trip. */
+/** Number of batch ids per query. Most inserts then need only one round trip. */
 const IDS_PER_FETCH = 100
 
 /**
- * Creates the store. `writer` is the UUID of this process, which is stored with each insert; by
- * default it is random.
+ * Creates the store. `writer` is the UUID of this process and is stored with each insert. The default
+ * is a random UUID.
  */
 export function createEventStore(db: Db, writer: string = randomUUID()): EventStore {
   const preparedDays = new Set<string>()
   let batchIds: string[] = []
   const prepare = async (days: readonly string[]) => {
-    const missing = days.filter((day) => !preparedDays.has(day))
-    if (missing.length === 0) return
-    await db.transaction((tx) => makePartitions(tx, EVENTS, missing))
-    for (const day of missing) preparedDays.add(day)
+    const newDays = days.filter((day) => !preparedDays.has(day))
+    if (newDays.length === 0) return
+    await db.transaction((tx) => makePartitions(tx, EVENTS, newDays))
+    for (const day of newDays) preparedDays.add(day)
   }
   const nextBatchId = async () => {
     const unused = batchIds.pop()
@@ -41,9 +41,9 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
       `select nextval(pg_get_serial_sequence('pending_batch', 'batch_id'))::text as batch_id from generate_series(1, $1)`,
       [IDS_PER_FETCH],
     )
-    const [first, ...others] = rows.map(({ batch_id }) => batch_id)
+    const [first, ...remaining] = rows.map(({ batch_id }) => batch_id)
     if (first === undefined) throw new Error('the sequence of batch ids returned no ids')
-    batchIds = others.reverse()
+    batchIds = remaining.reverse()
     return first
   }
   return {

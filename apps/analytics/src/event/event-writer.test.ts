@@ -35,7 +35,15 @@ function slowIntake(more: { maxQueued?: number } = {}) {
     },
   }
   const metrics = createMetrics('analytics')
-  const eventWriter = createEventWriter({ store, spool: undefined, rejected: () => {}, retentionDays: 90, log: testLog, metrics, ...more })
+  const eventWriter = createEventWriter({
+    store,
+    spool: undefined,
+    countRejected: () => {},
+    retentionDays: 90,
+    log: testLog,
+    metrics,
+    ...more,
+  })
   return {
     eventWriter,
     metrics,

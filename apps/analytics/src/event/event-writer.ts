@@ -8,17 +8,17 @@ import type { ViewCache } from '../view/view-cache.ts'
 import { TOO_OLD } from './event.ts'
 import { toLine } from './event-line.ts'
 import type { Batch, EventStore } from './event-store.ts'
-import { firstSpooledDay, removeLateEvents } from './late-events.ts'
+import { firstWritableDay, removeLateEvents } from './late-events.ts'
 import type { CountRejected } from './rejected-events.ts'
 import type { Spool } from './spool.ts'
 
-/** Stores events durably and batches those of concurrent callers. */
+/** Stores events durably. Events of concurrent callers are stored in one batch. */
 export interface EventWriter {
-  /** Resolves when all events are durable. Throws `unavailable` if none of them is guaranteed to be stored. */
+  /** Resolves when all events are durable. Throws `unavailable` if they could not be stored. */
   add(events: readonly StoredEvent[]): Promise<void>
   /**
-   * Moves spooled events into the database if it is available. Events of days that were removed in
-   * the meantime are rejected.
+   * Moves spooled events into the database if it is available. Events of days whose data was deleted
+   * in the meantime are rejected.
    */
   drain(): Promise<void>
   /** Resolves when all added events are durable or rejected. */
@@ -27,33 +27,33 @@ export interface EventWriter {
 
 interface QueuedEvents extends Batch {
   batch: ViewBatch
-  /** `performance.now()`, in milliseconds. */
-  since: number
+  /** Time at which the events were added, by `performance.now()`. */
+  addedMs: number
 }
 
 export interface EventWriterOptions {
   store: Pick<EventStore, 'write'>
   spool: Spool | undefined
   /** Cache that receives the views of inserted batches. */
-  viewCache?: Pick<ViewCache, 'keep'>
-  rejected: CountRejected
-  /** Days for which events and views are kept. */
+  viewCache?: Pick<ViewCache, 'add'>
+  countRejected: CountRejected
+  /** Days after which events and views are deleted. */
   retentionDays: number
   log: Logger
   metrics: Metrics
-  /** Maximum number of events that wait for the database; 20,000 by default. */
+  /** Maximum number of events that wait for the database. The default is 20,000. */
   maxQueued?: number
   now?: () => number
 }
 
 /** Maximum number of events per insert. */
 const MAX_EVENTS_PER_INSERT = 5_000
-/** Concurrent inserts: the second collects events while the first is synced. */
+/** Number of concurrent inserts. One is written while the other one is synced to disk. */
 const CONCURRENT_INSERTS = 2
-/** After a database failure, events go to the spool for this time without trying the database. */
+/** After a database failure, all events go to the spool for this time. */
 const DATABASE_PAUSE_MS = 1_000
 
-/** The buckets surround 20 ms, the maximum wait while the database is fast. */
+/** Upper bounds in seconds. A batch waits at most 20 ms while the database is fast. */
 const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 
 /** Creates a writer with group commit. */
@@ -61,7 +61,7 @@ export function createEventWriter({
   store,
   spool,
   viewCache,
-  rejected,
+  countRejected,
   retentionDays,
   log,
   metrics,
@@ -69,9 +69,11 @@ export function createEventWriter({
   now = Date.now,
 }: EventWriterOptions): EventWriter {
   let pausedUntil = 0
-  const inserts = metrics.counter('vitascope_analytics_inserts_total', 'Batches of events that were stored, by where: database or disk', [
-    'where',
-  ])
+  const inserts = metrics.counter(
+    'vitascope_analytics_inserts_total',
+    'Batches of events that were stored, by storage: database or spool',
+    ['storage'],
+  )
   const batchWait = metrics.seconds(
     'vitascope_analytics_batch_wait_seconds',
     'Time that the first event of a batch waited for its insert to start',
@@ -89,17 +91,17 @@ export function createEventWriter({
     if (!spool || now() >= pausedUntil) {
       try {
         const batchId = await store.write(batch)
-        viewCache?.keep(batchId, viewBatches)
-        inserts.inc({ where: 'database' })
+        viewCache?.add(batchId, viewBatches)
+        inserts.inc({ storage: 'database' })
         return
       } catch (error) {
         if (!spool || !isDomainError(error)) throw error
-        log.warn({ err: error }, 'database unavailable; storing events on disk')
+        log.warn({ err: error }, 'database unavailable; storing events in the spool')
         pausedUntil = now() + DATABASE_PAUSE_MS
       }
     }
     await spool.append(batch)
-    inserts.inc({ where: 'disk' })
+    inserts.inc({ storage: 'spool' })
   }
   const batcher = createBatcher<QueuedEvents>({
     concurrency: CONCURRENT_INSERTS,
@@ -109,7 +111,7 @@ export function createEventWriter({
     rejection: () =>
       new DomainError('unavailable', 'INTAKE_FULL', 'too many events are waiting to be stored; try again', { retryAfter: 1 }),
     async write(queued) {
-      batchWait.observe((performance.now() - (queued[0]?.since ?? 0)) / 1000)
+      batchWait.observe((performance.now() - (queued[0]?.addedMs ?? 0)) / 1000)
       const batch = { lines: queued.flatMap(({ lines }) => lines), days: [...new Set(queued.flatMap(({ days }) => days))] }
       await storeBatch(
         batch,
@@ -118,13 +120,13 @@ export function createEventWriter({
       return []
     },
   })
-  /** Bypasses the queue, because spooled events are already acknowledged. */
+  /** Writes spooled events to the database without the queue, because they are already acknowledged. */
   const replay = async (spooled: Batch) => {
-    const { batch, late } = removeLateEvents(spooled, firstSpooledDay(retentionDays, now()))
+    const { batch, removedEvents } = removeLateEvents(spooled, firstWritableDay(retentionDays, now()))
     if (batch.lines.length > 0) await store.write(batch)
-    if (late === 0) return
-    rejected(TOO_OLD.reason, late)
-    log.warn({ events: late }, 'spooled events are older than the retention; not counted')
+    if (removedEvents === 0) return
+    countRejected(TOO_OLD.reason, removedEvents)
+    log.warn({ events: removedEvents }, 'spooled events are older than the retention; not counted')
   }
 
   return {
@@ -137,9 +139,9 @@ export function createEventWriter({
         days.add(day)
         return toLine(event, day)
       })
-      // Do not retain the event objects: they would stay in memory for the duration of an insert.
+      // The queue contains lines and views instead of event objects, to use less memory.
       const batch = batchViews(events)
-      await batcher.add({ batch, lines, days: [...days], since: performance.now() })
+      await batcher.add({ batch, lines, days: [...days], addedMs: performance.now() })
     },
     async drain() {
       if (!spool || spool.bytes() === 0) return

@@ -1,13 +1,13 @@
 import { isStorable } from '@vitascope/request'
 import type { Video } from '../video/video-store.ts'
 import type { StoredEvent } from '../view/event-row.ts'
-import { countedLanguage } from './language.ts'
+import { toReportedLanguage } from './language.ts'
 
-/** An event as a player sends it, with unchanged numbers. */
+/** An event with the numbers that the player has sent. */
 export interface ReceivedEvent {
   videoId: string
   viewId: string
-  /** 0 for an unknown type. */
+  /** A value of EVENT_TYPE, or 0 if the type is unknown. */
   type: number
   atMs: number
   positionSeconds?: number | undefined
@@ -16,13 +16,13 @@ export interface ReceivedEvent {
   language: string
   subtitle: string
   quality: { startupMs?: number | undefined; stalls: number; stalledMs: number; error: string } | undefined
-  /** True if the event only counts if its view is already stored. */
+  /** If true, the event only counts if its view is already stored. */
   knownViewOnly: boolean
 }
 
 /**
- * The reason for rejecting an event: a stable identifier for metrics, and a message for the
- * developer of the player.
+ * Why an event is rejected. The reason is an identifier for metrics. The message is for the developer
+ * of the player.
  */
 export interface Rejection {
   reason: string
@@ -30,12 +30,12 @@ export interface Rejection {
 }
 
 const DAY_MS = 86_400_000
-const AHEAD_MS = 300_000
+const MAX_AHEAD_MS = 300_000
 const MAX_INTERVALS = 1_000
-/** Seconds. Positions after the end of the video are cut off, so no real position is lost. */
-const MAX_POSITION = 2_000_000
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
+/** Larger positions are stored as this one. No video is longer. */
+const MAX_POSITION_SECONDS = 2_000_000
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const LANGUAGE_PATTERN = /^[A-Za-z0-9-]{0,35}$/
 
 export const UNKNOWN_VIDEO: Rejection = { reason: 'unknown_video', message: 'video_id: no such video' }
 export const TOO_MANY_VIEWS: Rejection = {
@@ -45,15 +45,15 @@ export const TOO_MANY_VIEWS: Rejection = {
 export const TOO_OLD: Rejection = { reason: 'too_old', message: 'at: is more than 24 hours ago' }
 export const BOT: Rejection = { reason: 'bot', message: 'events of crawlers are not counted' }
 
-/** Returns the fault of an event at the time of its arrival, or undefined. Does not check the video. */
+/** Returns the fault of an event that arrives at `nowMs`, or undefined. It does not check the video. */
 export function findFault(event: ReceivedEvent, nowMs: number): Rejection | undefined {
   const { type, viewId, atMs, positionSeconds, watched, rewatched, language, subtitle } = event
-  if (!UUID.test(viewId)) return { reason: 'bad_view', message: 'view_id: must be a UUID' }
+  if (!UUID_PATTERN.test(viewId)) return { reason: 'bad_view', message: 'view_id: must be a UUID' }
   if (type === 0) return { reason: 'bad_type', message: 'type: must be load, play, progress or ended' }
   if (!Number.isFinite(atMs)) return { reason: 'bad_time', message: 'at: must be milliseconds since 1970' }
   if (atMs < nowMs - DAY_MS) return TOO_OLD
-  if (atMs > nowMs + AHEAD_MS) return { reason: 'in_future', message: 'at: is more than 5 minutes ahead' }
-  if (positionSeconds !== undefined && !isPoint(positionSeconds)) {
+  if (atMs > nowMs + MAX_AHEAD_MS) return { reason: 'in_future', message: 'at: is more than 5 minutes ahead' }
+  if (positionSeconds !== undefined && !isPositionValid(positionSeconds)) {
     return { reason: 'bad_position', message: 'position: must be seconds, 0 or more' }
   }
   return (
@@ -67,19 +67,20 @@ export function findFault(event: ReceivedEvent, nowMs: number): Rejection | unde
 
 function findIntervalFault(name: string, intervals: ReceivedEvent['watched']): Rejection | undefined {
   if (intervals.length > MAX_INTERVALS) return { reason: 'bad_interval', message: `${name}: must have at most 1,000 intervals` }
-  if (intervals.every(({ fromSeconds: from, toSeconds: to }) => isPoint(from) && isPoint(to) && from <= to)) return undefined
+  if (intervals.every(({ fromSeconds: from, toSeconds: to }) => isPositionValid(from) && isPositionValid(to) && from <= to))
+    return undefined
   return { reason: 'bad_interval', message: `${name}: must be intervals [from, to] of seconds, 0 <= from <= to` }
 }
 
 function findLanguageFault(name: string, text: string): Rejection | undefined {
-  if (LANGUAGE.test(text)) return undefined
+  if (LANGUAGE_PATTERN.test(text)) return undefined
   return { reason: 'bad_language', message: `${name}: must have at most 35 letters, digits and hyphens` }
 }
 
 function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefined {
   if (!quality) return undefined
   const { startupMs = 0, stalls, stalledMs, error } = quality
-  const fault = (what: string) => ({ reason: 'bad_quality', message: `qoe: ${what}` })
+  const fault = (requirement: string) => ({ reason: 'bad_quality', message: `qoe: ${requirement}` })
   if (!isWithin(startupMs, 3_600_000)) return fault('startup_ms must be 0 to 3,600,000')
   if (!isWithin(stalls, 1_000_000)) return fault('stalls must be 0 to 1,000,000')
   if (!isWithin(stalledMs, DAY_MS)) return fault('stalled_ms must be 0 to 86,400,000')
@@ -87,14 +88,14 @@ function findQualityFault(quality: ReceivedEvent['quality']): Rejection | undefi
   return undefined
 }
 
-/** Returns the event as it is stored. Times become whole milliseconds, and languages become those that reports list. */
+/** Returns the event to store. Times are rounded to milliseconds. Languages become the languages of reports. */
 export function toStoredEvent(
   event: ReceivedEvent,
-  { languages = [], ...by }: Pick<StoredEvent, 'organisationId' | 'durationMs' | 'receivedMs' | 'visitor'> & Pick<Video, 'languages'>,
+  { languages = [], ...context }: Pick<StoredEvent, 'organisationId' | 'durationMs' | 'receivedMs' | 'visitor'> & Pick<Video, 'languages'>,
 ): StoredEvent {
   const { positionSeconds, quality } = event
   return {
-    ...by,
+    ...context,
     videoId: event.videoId,
     viewId: event.viewId.toLowerCase(),
     type: event.type,
@@ -102,8 +103,8 @@ export function toStoredEvent(
     positionMs: positionSeconds === undefined ? undefined : toMs(positionSeconds),
     watched: toPairs(event.watched),
     rewatched: toPairs(event.rewatched),
-    language: countedLanguage(event.language, languages),
-    subtitle: countedLanguage(event.subtitle, languages),
+    language: toReportedLanguage(event.language, languages),
+    subtitle: toReportedLanguage(event.subtitle, languages),
     quality: quality && {
       startupMs: quality.startupMs === undefined ? undefined : Math.round(quality.startupMs),
       stalls: Math.round(quality.stalls),
@@ -120,11 +121,11 @@ function toPairs(intervals: ReceivedEvent['watched']): number[] {
 }
 
 function toMs(seconds: number): number {
-  return Math.round(Math.min(seconds, MAX_POSITION) * 1000)
+  return Math.round(Math.min(seconds, MAX_POSITION_SECONDS) * 1000)
 }
 
-/** Infinity is accepted; it is cut to the end of the video. */
-function isPoint(seconds: number): boolean {
+/** Accepts infinity, which means the end of the video. */
+function isPositionValid(seconds: number): boolean {
   return seconds >= 0
 }
 

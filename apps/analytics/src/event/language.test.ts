@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { countedLanguage } from './language.ts'
+import { toReportedLanguage } from './language.ts'
 
 test.each([
   ['en', 'en'],
@@ -16,18 +16,18 @@ test.each([
   ['-', ''],
   ['', ''],
 ])('%j, which is not a language of the video, is counted as %j', (sent, counted) => {
-  expect(countedLanguage(sent, [])).toBe(counted)
-  expect(countedLanguage(sent, ['nl'])).toBe(counted)
+  expect(toReportedLanguage(sent, [])).toBe(counted)
+  expect(toReportedLanguage(sent, ['nl'])).toBe(counted)
 })
 
 test.each(['pt-BR', 'PT-br', 'pt-br'])('a language of the video is counted in the spelling of the video: %j', (sent) => {
-  expect(countedLanguage(sent, ['en', 'pt-BR'])).toBe('pt-BR')
+  expect(toReportedLanguage(sent, ['en', 'pt-BR'])).toBe('pt-BR')
 })
 
 test('all codes of two and three letters give fewer than 800 languages', () => {
   const letters = Array.from({ length: 26 }, (_, nth) => String.fromCharCode(97 + nth))
   const codes = letters.flatMap((a) => letters.flatMap((b) => [`${a}${b}`, ...letters.map((c) => `${a}${b}${c}`)]))
-  const counted = new Set(codes.map((code) => countedLanguage(code, [])))
+  const counted = new Set(codes.map((code) => toReportedLanguage(code, [])))
   expect(counted.size).toBeLessThan(800)
   expect(counted.size).toBeGreaterThan(180)
 })

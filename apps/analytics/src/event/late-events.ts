@@ -4,17 +4,16 @@ import type { Batch } from './event-store.ts'
 const DAY_MS = 86_400_000
 
 /**
- * Returns the first day whose spooled events may still be inserted, if events and views are kept
- * for `retentionDays`. The views of these events still exist: the margin of one day covers paused views
- * and a removal that runs during the insert. An event of a removed view would count the view a
- * second time.
+ * Returns the first day whose spooled events can still be written, if views are deleted after
+ * `retentionDays`. Events of a deleted view would count the view a second time. The margin of one day
+ * covers paused views and a deletion that runs during the insert.
  */
-export function firstSpooledDay(retentionDays: number, nowMs: number): string {
+export function firstWritableDay(retentionDays: number, nowMs: number): string {
   return dayOf(nowMs - (retentionDays - 1) * DAY_MS)
 }
 
-/** Removes the events of days before `first` from a batch, and returns their number. Each line starts with its day. */
-export function removeLateEvents({ days, lines }: Batch, first: string): { batch: Batch; late: number } {
-  const batch = { days: days.filter((day) => day >= first), lines: lines.filter((line) => line.slice(0, first.length) >= first) }
-  return { batch, late: lines.length - batch.lines.length }
+/** Returns a batch without the events before `firstDay`, and the number of removed events. Each line starts with its day. */
+export function removeLateEvents({ days, lines }: Batch, firstDay: string): { batch: Batch; removedEvents: number } {
+  const batch = { days: days.filter((day) => day >= firstDay), lines: lines.filter((line) => line.slice(0, firstDay.length) >= firstDay) }
+  return { batch, removedEvents: lines.length - batch.lines.length }
 }

@@ -6,68 +6,69 @@ import type { Logger } from '@vitascope/telemetry'
 import type { Batch } from './event-store.ts'
 
 /**
- * Bounded storage on disk for events while the database is unavailable. It is used by one process.
- * A file consists of groups, each preceded by its length and checksum. A group is acknowledged only
- * after it was synced, so a torn group at the end of a file was never acknowledged.
+ * Stores events on disk while the database is unavailable. Its size is limited, and only one process
+ * uses it. A file consists of groups. Each group starts with its length and checksum. A group is
+ * acknowledged after it was synced, so an incomplete group at the end of a file was never acknowledged.
  */
 export interface Spool {
   /** Stores a batch durably. Throws `unavailable` if the spool is full or the write fails. */
   append(batch: Batch): Promise<void>
   /**
-   * Passes all batches to `write`, oldest first, and deletes a file after its batches were written.
-   * Stops at the first failure. Must not run concurrently.
+   * Passes all batches to `write`, oldest first. Deletes each file after its batches were written.
+   * Stops at the first failure. The caller must not call it concurrently.
    */
   drain(write: (batch: Batch) => Promise<unknown>): Promise<void>
+  /** Returns the size of all files. */
   bytes(): number
   close(): Promise<void>
 }
 
 const FILE_NAME = /^(\d{12})\.events$/
-/** A file is read into memory at once when it is drained. */
+/** Size after which a new file is started. A file is read into memory when it is drained. */
 const FILE_BYTES = 8 * 1024 * 1024
 
 export interface SpoolOptions {
   folder: string
   maxBytes: number
   log: Logger
-  /** Opens files; tests replace it by one that fails. */
+  /** Opens files. Tests replace it with a function that fails. */
   openFile?: typeof open
 }
 
-/** The file that is being written. It is drained only after it was closed. */
-interface Current {
+/** The file that is being written. It is not drained before it is closed. */
+interface OpenFile {
   name: string
   /** Size of the complete groups. */
   bytes: number
   handle: FileHandle
-  /** True if the directory entry was synced. */
+  /** Whether the directory entry was synced. */
   isEntrySynced: boolean
 }
 
 export async function openSpool({ folder, maxBytes, log, openFile = open }: SpoolOptions): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   let files: { name: string; bytes: number }[] = []
-  for (const name of (await readdir(folder)).filter((one) => FILE_NAME.test(one)).sort()) {
+  for (const name of (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort()) {
     files.push({ name, bytes: (await stat(join(folder, name))).size })
   }
-  let last = Number(FILE_NAME.exec(files.at(-1)?.name ?? '')?.[1] ?? 0)
-  let current: Current | undefined
+  let lastNumber = Number(FILE_NAME.exec(files.at(-1)?.name ?? '')?.[1] ?? 0)
+  let current: OpenFile | undefined
   const bytes = () => files.reduce((sum, file) => sum + file.bytes, 0) + (current?.bytes ?? 0)
 
-  const openNext = async () => {
-    const name = `${String(++last).padStart(12, '0')}.events`
+  const openNextFile = async () => {
+    const name = `${String(++lastNumber).padStart(12, '0')}.events`
     const handle = await openFile(join(folder, name), 'ax', 0o600)
     current = { name, bytes: 0, handle, isEntrySynced: false }
     return current
   }
-  const closeCurrent = async () => {
+  const closeCurrentFile = async () => {
     if (!current) return
     const { name, bytes, handle } = current
     current = undefined
     files.push({ name, bytes })
     await handle.close()
   }
-  const write = async (file: Current, group: Buffer) => {
+  const write = async (file: OpenFile, group: Buffer) => {
     try {
       if (!file.isEntrySynced) await syncFolder(folder)
       file.isEntrySynced = true
@@ -75,48 +76,48 @@ export async function openSpool({ folder, maxBytes, log, openFile = open }: Spoo
       await file.handle.datasync()
       file.bytes += group.length
     } catch (error) {
-      // Truncates a torn group, so that the next group replaces it. If that fails, the file is
-      // closed and the torn group remains at its end.
-      await file.handle.truncate(file.bytes).catch(closeCurrent)
+      // Removes the incomplete group. If that fails, the file is closed and the incomplete group
+      // remains at its end.
+      await file.handle.truncate(file.bytes).catch(closeCurrentFile)
       throw error
     }
   }
   const append = async (batch: Batch) => {
     const group = toGroup(batch)
-    if (bytes() + group.length > maxBytes) throw unavailable()
+    if (bytes() + group.length > maxBytes) throw spoolUnavailable()
     try {
-      if (current && current.bytes >= FILE_BYTES) await closeCurrent()
-      await write(current ?? (await openNext()), group)
+      if (current && current.bytes >= FILE_BYTES) await closeCurrentFile()
+      await write(current ?? (await openNextFile()), group)
     } catch (error) {
-      throw unavailable(error)
+      throw spoolUnavailable(error)
     }
   }
   /** Serialises appends and the closing of files. */
   let lastOperation: Promise<unknown> = Promise.resolve()
   const runInOrder = <T>(run: () => Promise<T>): Promise<T> => {
     const result = lastOperation.then(run)
-    // The caller sees the failure. Later operations still run.
+    // A failure is passed to the caller of this operation. Later operations still run.
     lastOperation = result.catch(() => {})
     return result
   }
   const drain = async (write: (batch: Batch) => Promise<unknown>) => {
-    // Batches that are added during the drain go into another file and do not wait.
-    await runInOrder(closeCurrent)
+    // Batches that are added during the drain go into a new file and do not wait for it.
+    await runInOrder(closeCurrentFile)
     for (;;) {
       const [file] = files
       if (!file) return
       const path = join(folder, file.name)
       const { batches, tornBytes } = readGroups(await readFile(path))
-      if (tornBytes > 0) log.warn({ file: file.name, bytes: tornBytes }, 'spool file ends with an unacknowledged record; skipped')
+      if (tornBytes > 0) log.warn({ file: file.name, bytes: tornBytes }, 'spool file ends with an unacknowledged group; skipped')
       for (const batch of batches) await write(batch)
       await unlink(path)
-      files = files.filter((one) => one !== file)
+      files = files.filter((other) => other !== file)
     }
   }
-  return { append: (batch) => runInOrder(() => append(batch)), drain, bytes, close: () => runInOrder(closeCurrent) }
+  return { append: (batch) => runInOrder(() => append(batch)), drain, bytes, close: () => runInOrder(closeCurrentFile) }
 }
 
-function unavailable(cause?: unknown): DomainError {
+function spoolUnavailable(cause?: unknown): DomainError {
   return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'events cannot be stored at the moment; try again', {
     retryAfter: 5,
     cause,
@@ -130,15 +131,15 @@ function toGroup({ days, lines }: Batch): Buffer {
 
 function readGroups(file: Buffer): { batches: Batch[]; tornBytes: number } {
   const batches: Batch[] = []
-  let at = 0
+  let offset = 0
   for (;;) {
-    const end = file.indexOf('\n', at)
-    const header = /^(\d+) (\d+) ([\d,-]+)$/.exec(end < 0 ? '' : file.toString('latin1', at, end))
+    const end = file.indexOf('\n', offset)
+    const header = /^(\d+) (\d+) ([\d,-]+)$/.exec(end < 0 ? '' : file.toString('latin1', offset, end))
     const body = header ? file.subarray(end + 1, end + 1 + Number(header[1])) : undefined
     if (!header || !body || body.length !== Number(header[1]) || crc32(body) !== Number(header[2]))
-      return { batches, tornBytes: file.length - at }
+      return { batches, tornBytes: file.length - offset }
     batches.push({ days: (header[3] ?? '').split(','), lines: body.toString().split(/(?<=\n)/) })
-    at = end + 1 + body.length
+    offset = end + 1 + body.length
   }
 }
 

@@ -19,9 +19,9 @@ const userAgent = 'a browser of this test'
 function replica(now = noon) {
   const clock = { now }
   const visitors = createVisitors(database.db, () => clock.now)
-  const of = (more: Partial<Parameters<typeof visitors.idOf>[0]> = {}) =>
-    visitors.idOf({ address, userAgent, day: dayOf(clock.now), ...more })
-  return { clock, of, renew: visitors.renew }
+  const of = (more: Partial<Parameters<typeof visitors.findId>[0]> = {}) =>
+    visitors.findId({ address, userAgent, day: dayOf(clock.now), ...more })
+  return { clock, of, renew: visitors.renewSalts }
 }
 const saltDays = async () =>
   (await database.db.query<{ day: string }>('select day::text as day from salt order by day')).map(({ day }) => day)

@@ -8,28 +8,28 @@ import { dayOf } from '../view/contribution.ts'
  */
 export interface Visitors {
   /**
-   * Returns 8 bytes in hex, or undefined without an address. Throws `unavailable` if the salt of
-   * the day cannot be read.
+   * Returns the id as 16 hex digits, or undefined if the address is empty. Throws `unavailable` if the
+   * salt of the day cannot be read.
    */
-  idOf(client: { address: string; userAgent: string; day: string }): Promise<string | undefined>
+  findId(client: { address: string; userAgent: string; day: string }): Promise<string | undefined>
   /**
    * Loads the salts of yesterday, today and tomorrow into memory, so that they are available during
    * a database outage. Deletes older salts from memory and the database.
    */
-  renew(): Promise<void>
+  renewSalts(): Promise<void>
 }
 
 const DAY_MS = 86_400_000
-/** Players send events every few seconds, so most ids are found in this cache. */
+/** Maximum number of cached ids. Players send events every few seconds, so most ids are cached. */
 const MAX_CACHED = 20_000
 
 export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
   const salts = new Map<string, KeyObject>()
-  /** Visitor ids since the last `renew`. */
+  /** Visitor ids that were computed since the last call of `renewSalts`. */
   const cache = new Map<string, string>()
-  const saltOf = async (day: string) => {
-    const known = salts.get(day)
-    if (known) return known
+  const loadSalt = async (day: string) => {
+    const cached = salts.get(day)
+    if (cached) return cached
     await db.query('insert into salt (day, salt) values ($1, $2) on conflict do nothing', [day, randomBytes(32)])
     const [row] = await db.query<{ salt: Buffer }>('select salt from salt where day = $1', [day])
     if (!row) throw new Error(`the salt of ${day} was deleted`)
@@ -38,13 +38,13 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
     return salt
   }
   return {
-    async idOf({ address, userAgent, day }) {
+    async findId({ address, userAgent, day }) {
       if (address === '') return undefined
       const client = `${address}\0${userAgent}`
       const key = `${day} ${client}`
-      const known = cache.get(key)
-      if (known !== undefined) return known
-      const visitor = createHmac('sha256', await saltOf(day))
+      const cached = cache.get(key)
+      if (cached !== undefined) return cached
+      const visitor = createHmac('sha256', await loadSalt(day))
         .update(client)
         .digest('hex')
         .slice(0, 16)
@@ -52,10 +52,10 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
       cache.set(key, visitor)
       return visitor
     },
-    async renew() {
+    async renewSalts() {
       cache.clear()
       const days = [-1, 0, 1].map((shift) => dayOf(now() + shift * DAY_MS))
-      for (const day of days) await saltOf(day)
+      for (const day of days) await loadSalt(day)
       for (const day of salts.keys()) if (!days.includes(day)) salts.delete(day)
       await db.query('delete from salt where day < $1', [days[0]])
     },

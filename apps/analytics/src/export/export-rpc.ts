@@ -8,24 +8,24 @@ import type { ExportRow, ExportStore } from './export-store.ts'
 
 export function exportHandlers({ rows }: { rows: ExportStore }): Handlers<typeof ExportServiceService> {
   return {
-    async *exportDays({ organisationId: named, period: days, format }, { principal, signal }) {
-      const organisationId = resolveReportedOrganisation(principal, named)
-      const period = readPeriod(days)
-      const write = format === 'EXPORT_FORMAT_CSV' ? csvLine : format === 'EXPORT_FORMAT_NDJSON' ? jsonLine : undefined
+    async *exportDays({ organisationId: requestedId, period: requestedPeriod, format }, { principal, signal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      const period = readPeriod(requestedPeriod)
+      const write = format === 'EXPORT_FORMAT_CSV' ? toCsvLine : format === 'EXPORT_FORMAT_NDJSON' ? toJsonLine : undefined
       if (!write) throw invalid([{ field: 'format', message: 'must be ndjson or csv' }])
-      if (format === 'EXPORT_FORMAT_CSV') yield { data: Buffer.from(`${NAMES.join(',')}\r\n`) }
+      if (format === 'EXPORT_FORMAT_CSV') yield { data: Buffer.from(`${COLUMN_NAMES.join(',')}\r\n`) }
       for (let last: ExportRow | undefined; ; ) {
         signal.throwIfAborted()
-        const some = await rows.read(organisationId, period, last)
-        if (some.length === 0) return
-        yield { data: Buffer.from(some.map((row) => write(valuesOf(organisationId, row))).join('')) }
-        last = some.at(-1)
+        const page = await rows.read(organisationId, period, last)
+        if (page.length === 0) return
+        yield { data: Buffer.from(page.map((row) => write(toValues(organisationId, row))).join('')) }
+        last = page.at(-1)
       }
     },
   }
 }
 
-const NAMES = [
+const COLUMN_NAMES = [
   'day',
   'organisation_id',
   'video_id',
@@ -38,8 +38,8 @@ const NAMES = [
   'average_viewing_time',
 ] as const
 
-function valuesOf(organisationId: string, row: ExportRow): (string | number)[] {
-  const { averagePercentageViewed, averageViewingTime } = toWatched(row, { ...row, buckets: [], furthest: [] })
+function toValues(organisationId: string, row: ExportRow): (string | number)[] {
+  const { averagePercentageViewed, averageViewingTime } = toWatched(row, { ...row, buckets: [], furthestBuckets: [] })
   const { day, videoId, language, playerLoads, videoPlays, completeViews, bouncedViews } = row
   return [
     ...[day, organisationId, videoId, language],
@@ -47,16 +47,16 @@ function valuesOf(organisationId: string, row: ExportRow): (string | number)[] {
   ]
 }
 
-function jsonLine(values: readonly (string | number)[]): string {
-  return `${JSON.stringify(Object.fromEntries(NAMES.map((name, nth) => [name, values[nth]])))}\n`
+function toJsonLine(values: readonly (string | number)[]): string {
+  return `${JSON.stringify(Object.fromEntries(COLUMN_NAMES.map((name, index) => [name, values[index]])))}\n`
 }
 
-function csvLine(values: readonly (string | number)[]): string {
-  return `${values.map((value) => (typeof value === 'number' ? value : csvText(value))).join(',')}\r\n`
+function toCsvLine(values: readonly (string | number)[]): string {
+  return `${values.map((value) => (typeof value === 'number' ? value : toCsvCell(value))).join(',')}\r\n`
 }
 
-/** Spreadsheets execute cells that start with these characters. Languages are input of players. */
-function csvText(text: string): string {
+/** Returns a cell that no spreadsheet evaluates as a formula. Languages are input of players. */
+function toCsvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -15,14 +15,14 @@ export interface ExportStore {
   read(organisationId: string, period: Period, after: Pick<ExportRow, 'day' | 'videoId' | 'language'> | undefined): Promise<ExportRow[]>
 }
 
-type Sums = 'loads' | 'plays' | 'completes' | 'bounces' | 'share_ppm' | 'viewing_ms'
+type SumColumn = 'loads' | 'plays' | 'completes' | 'bounces' | 'share_ppm' | 'viewing_ms'
 
 const MAX_ROWS = 1_000
 
 export function createExportStore(db: Db): ExportStore {
   return {
     async read(organisationId, { dateStart, dateEnd }, after) {
-      const rows = await db.query<Record<Sums | 'date' | 'video_id' | 'language', string>>(
+      const rows = await db.query<Record<SumColumn | 'date' | 'video_id' | 'language', string>>(
         `select day::text as date, video_id, language, loads, plays, completes, bounces, share_ppm, viewing_ms from video_day
          where organisation_id = $1 and day between $2 and $3 and (day, video_id, language) > ($4, $5, $6) and loads > 0
          order by day, video_id, language limit ${MAX_ROWS}`,

@@ -16,26 +16,27 @@ export function insightHandlers({
   videos: VideoDirectory
 }): Handlers<typeof InsightServiceService> {
   return {
-    async getHeatmap({ organisationId, videoId, period: days }, { principal }) {
+    async getHeatmap({ organisationId, videoId, period: requestedPeriod }, { principal }) {
       await requireOwnVideo(videos, resolveReportedOrganisation(principal, organisationId), videoId)
-      const period = readPeriod(days)
-      const heat = await insights.heat(videoId, period)
-      if (!heat) return { cellSeconds: 0, durationSeconds: 0, watched: [], rewatched: [], period }
-      const { durationMs, watched, rewatched } = heat
+      const period = readPeriod(requestedPeriod)
+      const heatmap = await insights.findHeatmap(videoId, period)
+      if (!heatmap) return { cellSeconds: 0, durationSeconds: 0, watched: [], rewatched: [], period }
+      const { durationMs, watched, rewatched } = heatmap
       return { cellSeconds: cellLength(durationMs) / 1000, durationSeconds: durationMs / 1000, watched, rewatched, period }
     },
-    getRealtime: async ({ organisationId }, { principal }) => insights.live(resolveReportedOrganisation(principal, organisationId)),
-    async listViewerDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
-      const organisationId = resolveReportedOrganisation(principal, named)
+    getRealtime: async ({ organisationId }, { principal }) =>
+      insights.countLiveViews(resolveReportedOrganisation(principal, organisationId)),
+    async listViewerDays({ organisationId: requestedId, videoId, period: requestedPeriod, ...request }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
       if (videoId !== '') await requireOwnVideo(videos, organisationId, videoId)
-      const period = readPeriod(days)
-      const { rows, nextPageToken } = await pageByDay(request, (place) => insights.viewers(organisationId, videoId, period, place))
+      const period = readPeriod(requestedPeriod)
+      const { rows, nextPageToken } = await pageByDay(request, (page) => insights.listViewerDays(organisationId, videoId, period, page))
       return { days: rows, nextPageToken }
     },
-    async listQualityDays({ organisationId, videoId, period: days, ...request }, { principal }) {
+    async listQualityDays({ organisationId, videoId, period: requestedPeriod, ...request }, { principal }) {
       await requireOwnVideo(videos, resolveReportedOrganisation(principal, organisationId), videoId)
-      const period = readPeriod(days)
-      const { rows, nextPageToken } = await pageByDay(request, (place) => insights.quality(videoId, period, place))
+      const period = readPeriod(requestedPeriod)
+      const { rows, nextPageToken } = await pageByDay(request, (page) => insights.listQualityDays(videoId, period, page))
       return {
         days: rows.map(({ day, views, started, startupMs, stalled, stalls, stalledMs, failed }) => ({
           ...{ day, views, stalls, stalledMs },

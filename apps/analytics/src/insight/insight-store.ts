@@ -2,13 +2,13 @@ import type { Db } from '@vitascope/postgres'
 import type { PagePosition } from '@vitascope/request'
 import type { Period } from '../report/period.ts'
 
-export interface Heat {
+export interface Heatmap {
   durationMs: number
   watched: number[]
   rewatched: number[]
 }
 
-export interface QualityRow {
+export interface QualityDay {
   day: string
   views: number
   started: number
@@ -20,40 +20,46 @@ export interface QualityRow {
 }
 
 export interface InsightStore {
-  /** Returns the heatmap for the video duration that most views had. */
-  heat(videoId: string, period: Period): Promise<Heat | undefined>
-  live(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
-  viewers(organisationId: string, videoId: string, period: Period, place: PagePosition): Promise<{ day: string; uniqueViewers: number }[]>
-  quality(videoId: string, period: Period, place: PagePosition): Promise<QualityRow[]>
+  /** Returns the heatmap for the most frequent duration of the video. A replaced source can change the duration. */
+  findHeatmap(videoId: string, period: Period): Promise<Heatmap | undefined>
+  countLiveViews(organisationId: string): Promise<{ views: number; videos: { videoId: string; views: number }[] }>
+  listViewerDays(
+    organisationId: string,
+    videoId: string,
+    period: Period,
+    page: PagePosition,
+  ): Promise<{ day: string; uniqueViewers: number }[]>
+  listQualityDays(videoId: string, period: Period, page: PagePosition): Promise<QualityDay[]>
   /** Removes up to `limit` live views without an event in the last five minutes, and returns their number. */
   removeInactiveViews(limit: number): Promise<number>
 }
 
-/** A view is live for this time after its last event. `live_view.seen_ms` is set by the clock of this service, not of the database. */
+/** A view is live for this time after its last event. The times are those of this process, not of the database. */
 const LIVE_MS = 60_000
 const INACTIVE_MS = 300_000
-const MAX_LIVE = 100
+const MAX_LIVE_VIDEOS = 100
 
 export function createInsightStore(db: Db, now: () => number = Date.now): InsightStore {
   return {
-    async heat(videoId, { dateStart, dateEnd }) {
+    async findHeatmap(videoId, { dateStart, dateEnd }) {
       const [row] = await db.query<{ duration_ms: number; watched: string[]; rewatched: string[] }>(
         `with rows as (select * from video_heat where video_id = $1 and day between $2 and $3),
-         most as (select duration_ms from rows group by 1 having sum(views) > 0 order by sum(views) desc, duration_ms desc limit 1),
+         most_frequent as (select duration_ms from rows group by 1 having sum(views) > 0 order by sum(views) desc, duration_ms desc limit 1),
          cells as (
-           select place, sum(once) as once, sum(again) as again
-           from rows join most using (duration_ms), unnest(watched, rewatched) with ordinality as pair (once, again, place) group by place
+           select cell, sum(counts.watched) as watched, sum(counts.rewatched) as rewatched
+           from rows join most_frequent using (duration_ms),
+             unnest(rows.watched, rows.rewatched) with ordinality as counts (watched, rewatched, cell) group by cell
          )
-         select duration_ms, array_agg(once order by place) as watched, array_agg(again order by place) as rewatched
-         from most, cells group by duration_ms`,
+         select duration_ms, array_agg(watched order by cell) as watched, array_agg(rewatched order by cell) as rewatched
+         from most_frequent, cells group by duration_ms`,
         [videoId, dateStart, dateEnd],
       )
       return row && { durationMs: row.duration_ms, watched: row.watched.map(Number), rewatched: row.rewatched.map(Number) }
     },
-    async live(organisationId) {
+    async countLiveViews(organisationId) {
       const rows = await db.query<{ video_id: string; views: string; all_views: string }>(
         `select video_id, count(*) as views, sum(count(*)) over () as all_views from live_view
-         where organisation_id = $1 and seen_ms > $2 group by video_id order by count(*) desc, video_id limit ${MAX_LIVE}`,
+         where organisation_id = $1 and last_received_ms > $2 group by video_id order by count(*) desc, video_id limit ${MAX_LIVE_VIDEOS}`,
         [organisationId, now() - LIVE_MS],
       )
       return {
@@ -61,7 +67,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
         videos: rows.map(({ video_id, views }) => ({ videoId: video_id, views: Number(views) })),
       }
     },
-    async viewers(organisationId, videoId, { dateStart, dateEnd }, { after, limit, skip }) {
+    async listViewerDays(organisationId, videoId, { dateStart, dateEnd }, { after, limit, skip }) {
       const rows = await db.query<{ date: string; viewers: string }>(
         `select day::text as date, viewers from viewer_day
          where organisation_id = $1 and video_id = $2 and day between $3 and $4 and day > $5 order by day limit $6 offset $7`,
@@ -69,7 +75,7 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
       )
       return rows.map(({ date, viewers }) => ({ day: date, uniqueViewers: Number(viewers) }))
     },
-    async quality(videoId, { dateStart, dateEnd }, { after, limit, skip }) {
+    async listQualityDays(videoId, { dateStart, dateEnd }, { after, limit, skip }) {
       const rows = await db.query<
         Record<'views' | 'started' | 'startup_ms' | 'stalled' | 'stalls' | 'stalled_ms' | 'failed' | 'date', string>
       >(
@@ -89,10 +95,9 @@ export function createInsightStore(db: Db, now: () => number = Date.now): Insigh
       }))
     },
     async removeInactiveViews(limit) {
-      // There is no index on the time, because the table only contains the views of the last
-      // minutes.
+      // The table has no index on the time, because it only contains views of the last minutes.
       const rows = await db.query(
-        'delete from live_view where seen_ms < $1 and ctid = any (array(select ctid from live_view where seen_ms < $1 limit $2)) returning 1',
+        'delete from live_view where last_received_ms < $1 and ctid = any (array(select ctid from live_view where last_received_ms < $1 limit $2)) returning 1',
         [now() - INACTIVE_MS, limit],
       )
       return rows.length

@@ -3,11 +3,11 @@ import type { Db } from '@vitascope/postgres'
 /** The nightly comparisons of counts with events, shared by all replicas. */
 export interface ComparisonStore {
   /**
-   * Claims a due comparison, or returns undefined. It is due if none has finished since midnight
-   * (UTC) and none was claimed within the last hour. So a failed comparison is repeated.
+   * Claims the comparison if it is due. It is due if none has finished since midnight (UTC) and none
+   * was claimed within the last hour. A failed comparison is therefore repeated after an hour.
    */
   claim(): Promise<Claim | undefined>
-  /** Stores the result of a comparison, unless another process has claimed it since. */
+  /** Stores the result of a comparison, unless another process has claimed it in the meantime. */
   save(claim: Claim, differences: number): Promise<void>
   /** Returns the last finished comparison, or undefined before the first `claim`. */
   last(): Promise<{ startSeconds: number; differences: number } | undefined>

@@ -32,12 +32,12 @@ export function createNightlyComparison({
  * Registers gauges of the last comparison. All replicas report it, because it is read from the
  * database at each scrape.
  */
-export function watchComparisons(comparisons: Pick<ComparisonStore, 'last'>, metrics: Metrics): void {
-  const registerGauge = (name: string, help: string, read: (last: { startSeconds: number; differences: number }) => number) =>
+export function registerComparisonMetrics(comparisons: Pick<ComparisonStore, 'last'>, metrics: Metrics): void {
+  const registerGauge = (name: string, help: string, readValue: (last: { startSeconds: number; differences: number }) => number) =>
     metrics.gauge(name, help, [], async (gauge) => {
-      // While the database is unavailable, these gauges are left out of the scrape.
+      // The gauge is removed while the database is unavailable.
       const last = await comparisons.last().catch(() => undefined)
-      if (last) gauge.set(read(last))
+      if (last) gauge.set(readValue(last))
       else gauge.remove()
     })
   registerGauge(

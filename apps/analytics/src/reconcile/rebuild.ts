@@ -1,5 +1,5 @@
 import type { Query } from '@vitascope/postgres'
-import { contributionOf } from '../view/contribution.ts'
+import { toContribution } from '../view/contribution.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from '../view/event-row.ts'
 import { addContribution, emptyRollUps, type OrganisationDay, type RollUps } from '../view/roll-up.ts'
 import { addEvent, combineParts, emptyPart, type ViewPart } from '../view/view.ts'
@@ -10,30 +10,29 @@ export interface RebuiltVideo {
   rollUps: Omit<RollUps, 'organisationDays'>
 }
 
-/** Totals that accumulate over all videos. */
-export interface Rebuilt {
+/** Sums over all videos. */
+export interface RebuiltTotals {
   events: number
   views: number
   organisationDays: Map<string, OrganisationDay>
 }
 
-/** Rows per fetch. */
 const ROWS_PER_FETCH = 1_000
 
 /**
  * Yields the counts of each video, ordered by video id. Only one video is in memory at a time,
- * because a heatmap of one day takes 36 KB. Events that are not merged yet are left out, and so are
- * views that started before `since`, the first day with complete events.
+ * because a heatmap of one day takes 36 KB. It skips events that are not merged yet and views that
+ * started before `since`, the first day with complete events.
  */
-export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebuilt): AsyncGenerator<RebuiltVideo> {
+export async function* rebuildVideos(query: Query, since: string, totals: RebuiltTotals): AsyncGenerator<RebuiltVideo> {
   let video: (RebuiltVideo & { rollUps: RollUps }) | undefined
   let viewId: string | undefined
   let parts = new Map<number, ViewPart>()
   const endView = () => {
     const view = combineParts([...parts.values()])
     if (!view || !video) return
-    rebuilt.views++
-    addContribution(video.rollUps, contributionOf(view), 1)
+    totals.views++
+    addContribution(video.rollUps, toContribution(view), 1)
   }
   await query(
     `declare stored_events no scroll cursor for select ${EVENT_COLUMNS} from event e
@@ -44,7 +43,7 @@ export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebui
   for (;;) {
     const rows = await query<EventRow>(`fetch ${ROWS_PER_FETCH} from stored_events`)
     if (rows.length === 0) break
-    rebuilt.events += rows.length
+    totals.events += rows.length
     for (const event of rows.map(toEvent)) {
       if (event.viewId !== viewId || event.videoId !== video?.videoId) {
         endView()
@@ -53,7 +52,7 @@ export async function* rebuildVideos(query: Query, since: string, rebuilt: Rebui
       }
       if (event.videoId !== video?.videoId) {
         if (video) yield video
-        video = { videoId: event.videoId, rollUps: { ...emptyRollUps(), organisationDays: rebuilt.organisationDays } }
+        video = { videoId: event.videoId, rollUps: { ...emptyRollUps(), organisationDays: totals.organisationDays } }
       }
       const part = parts.get(event.durationMs) ?? emptyPart(event)
       addEvent(part, event)

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Reconciliation } from './reconcile.ts'
 
 const CHILD_SCRIPT = fileURLToPath(new URL('../reconcile-main.ts', import.meta.url))
-/** For the counts of one video and those of organisations. 200,000 organisation days take 90 MiB. */
+/** The process has the counts of one video and of all organisations in memory. 200,000 days of organisations take 90 MiB. */
 const HEAP_MIB = 256
-/** Shorter than the hour after which another replica claims the comparison. */
+/** It is shorter than the hour after which another replica claims the comparison. */
 const TIMEOUT_MS = 50 * 60_000
 
 /**
@@ -26,7 +26,7 @@ export async function reconcileInChildProcess(databaseUrl: string, signal: Abort
     result = message
     child.disconnect()
   })
-  const [code, killed] = (await once(child, 'exit')) as [number | null, string | null]
-  if (!result) throw new Error(`the comparison of counts with events ended with ${killed ?? code} without a result`)
+  const [code, killSignalName] = (await once(child, 'exit')) as [number | null, string | null]
+  if (!result) throw new Error(`the comparison of counts with events ended with ${killSignalName ?? code} without a result`)
   return result
 }

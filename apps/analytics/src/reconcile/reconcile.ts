@@ -1,19 +1,19 @@
 import type { Db, Query } from '@vitascope/postgres'
 import type { Counts } from '../view/roll-up.ts'
-import { type Rebuilt, rebuildVideos } from './rebuild.ts'
-import { type CountTable, type StoredCounts, storedCounts } from './stored-counts.ts'
+import { type RebuiltTotals, rebuildVideos } from './rebuild.ts'
+import { type CountTable, readStoredCounts, type StoredCounts } from './stored-counts.ts'
 
 /** A row whose stored counts differ from its events. */
 export interface Difference {
   table: string
-  /** Key of the row, such as `42 2026-01-31 en`. */
+  /** Key of the row, for example `42 2026-01-31 en`. */
   key: string
-  /** The differing counts, as `name: stored, rebuilt`. */
+  /** The different counts as `name: stored, rebuilt`. */
   counts: string[]
 }
 
 export interface Reconciliation {
-  /** The first day with complete events. */
+  /** The first day with complete events. Undefined if there are no events. */
   since: string | undefined
   events: number
   views: number
@@ -32,9 +32,9 @@ const VIDEO_HEAT: CountTable = { table: 'video_heat', keys: ['video_id', 'day', 
 const VIDEO_QUALITY: CountTable = { table: 'video_quality', keys: ['video_id', 'day'], fetch: 1_000 }
 
 /**
- * Rebuilds all counts from the events and compares them with the stored ones, in one snapshot.
- * It skips events that are not merged yet. It cannot rebuild days without complete events, nor views
- * that started on such a day. The counts of one video and of all organisations are in memory.
+ * Rebuilds all counts from the events and compares them with the stored counts, in one snapshot.
+ * It skips events that are not merged yet, days without complete events, and views that started on
+ * such a day.
  */
 export function reconcile(db: Db): Promise<Reconciliation> {
   return db.readOnly(async (query) => {
@@ -56,37 +56,41 @@ export function reconcile(db: Db): Promise<Reconciliation> {
 type Report = (difference: Difference) => void
 type Rows = Map<string, Counts<string, string>>
 
-async function compareRollUps(query: Query, since: string, report: Report): Promise<Rebuilt> {
-  const rebuilt: Rebuilt = { events: 0, views: 0, organisationDays: new Map() }
-  const createComparison = (table: CountTable) => {
-    const stored = storedCounts(query, table, since)
-    return (rows: Rows, upTo?: string) => compare({ ...table, stored, rows, report }, upTo)
+async function compareRollUps(query: Query, since: string, report: Report): Promise<RebuiltTotals> {
+  const totals: RebuiltTotals = { events: 0, views: 0, organisationDays: new Map() }
+  const startComparison = (table: CountTable) => {
+    const stored = readStoredCounts(query, table, since)
+    return (rows: Rows, maxId?: string) => compareRows({ ...table, stored, rows, report }, maxId)
   }
-  const [days, heats, qualities] = [createComparison(VIDEO_DAY), createComparison(VIDEO_HEAT), createComparison(VIDEO_QUALITY)]
-  for await (const { videoId, rollUps } of rebuildVideos(query, since, rebuilt)) {
-    await days(rollUps.videoDays, videoId)
-    await heats(rollUps.heats, videoId)
-    await qualities(rollUps.qualities, videoId)
+  const [compareDays, compareHeatmaps, compareQualities] = [
+    startComparison(VIDEO_DAY),
+    startComparison(VIDEO_HEAT),
+    startComparison(VIDEO_QUALITY),
+  ]
+  for await (const { videoId, rollUps } of rebuildVideos(query, since, totals)) {
+    await compareDays(rollUps.videoDays, videoId)
+    await compareHeatmaps(rollUps.heats, videoId)
+    await compareQualities(rollUps.qualities, videoId)
   }
-  for (const rest of [days, heats, qualities]) await rest(new Map())
-  await createComparison(ORGANISATION_DAY)(rebuilt.organisationDays)
-  return rebuilt
+  for (const compareRemaining of [compareDays, compareHeatmaps, compareQualities]) await compareRemaining(new Map())
+  await startComparison(ORGANISATION_DAY)(totals.organisationDays)
+  return totals
 }
 
 /**
- * Compares the stored rows with the rebuilt rows, for keys up to the id `upTo`. Each call continues
- * after the last stored row of the call before. A missing row is equal to a row of zeros.
+ * Compares the stored rows with the rebuilt rows, for keys up to `maxId`. Each call continues after
+ * the last stored row of the previous call. A missing row is equal to a row of zeros.
  */
-async function compare(
+async function compareRows(
   { table, keys, stored, rows, report }: CountTable & { stored: StoredCounts; rows: Rows; report: Report },
-  upTo: string | undefined,
+  maxId: string | undefined,
 ): Promise<void> {
   const remaining = new Map(rows)
   const reportDifference = (key: string, storedCounts: Record<string, unknown>, rebuilt: Counts<string, string> | undefined) => {
     const counts = listDifferences(keys, storedCounts, rebuilt)
     if (counts.length > 0) report({ table, key: key.replaceAll('\n', ' '), counts })
   }
-  for await (const { key, counts } of stored.upTo(upTo)) {
+  for await (const { key, counts } of stored.readUpTo(maxId)) {
     reportDifference(key, counts, remaining.get(key))
     remaining.delete(key)
   }
@@ -110,21 +114,21 @@ function formatCount(count: unknown): string {
   return String(count ?? 0)
 }
 
-/** Compares the numbers of viewers in one SQL statement. Viewers are a distinct count, so no events are replayed. */
+/** Compares the numbers of viewers. SQL counts the distinct visitors of the events. */
 async function compareViewers(query: Query, since: string): Promise<Difference[]> {
-  const rows = await query<{ row_key: string; stored: string; counted: string }>(
-    `with seen as (
+  const rows = await query<{ row_key: string; stored: string; expected: string }>(
+    `with visitors as (
        select distinct day, organisation_id, video_id, visitor from event e
        where type > 1 and visitor is not null and day >= $1 and not exists (select from pending_batch p where p.batch_id = e.batch_id)
-     ), counted as (
-       select organisation_id, video_id, day, count(*) as viewers from seen group by 1, 2, 3
-       union all select organisation_id, 0, day, count(distinct visitor) from seen group by 1, 3
+     ), expected as (
+       select organisation_id, video_id, day, count(*) as viewers from visitors group by 1, 2, 3
+       union all select organisation_id, 0, day, count(distinct visitor) from visitors group by 1, 3
      ), stored as (select * from viewer_day where day >= $1)
      select organisation_id || ' ' || video_id || ' ' || day as row_key,
-       coalesce(s.viewers, 0) as stored, coalesce(c.viewers, 0) as counted
-     from counted c full join stored s using (organisation_id, video_id, day)
-     where coalesce(s.viewers, 0) <> coalesce(c.viewers, 0) limit ${MAX_REPORTED}`,
+       coalesce(s.viewers, 0) as stored, coalesce(e.viewers, 0) as expected
+     from expected e full join stored s using (organisation_id, video_id, day)
+     where coalesce(s.viewers, 0) <> coalesce(e.viewers, 0) limit ${MAX_REPORTED}`,
     [since],
   )
-  return rows.map(({ row_key, stored, counted }) => ({ table: 'viewer_day', key: row_key, counts: [`viewers: ${stored}, ${counted}`] }))
+  return rows.map(({ row_key, stored, expected }) => ({ table: 'viewer_day', key: row_key, counts: [`viewers: ${stored}, ${expected}`] }))
 }

@@ -1,6 +1,6 @@
 import type { Query } from '@vitascope/postgres'
 
-/** A table of counts. Its names are constants, so they are safe in SQL. */
+/** A table of counts. Its names are inserted into SQL, so they must be constants. */
 export interface CountTable {
   table: string
   /** Rows are ordered by the first key, which is an id. */
@@ -10,22 +10,22 @@ export interface CountTable {
 }
 
 export interface StoredRow {
-  /** Same format as in the maps of `RollUps`. */
+  /** The key of the row in the maps of `RollUps`. */
   key: string
   counts: Record<string, unknown>
 }
 
-/** Reads the rows of a table since a day in parts, ordered by the first key. */
+/** Reads the rows of a table in several calls, ordered by the first key. */
 export interface StoredCounts {
-  /** Yields the rows that were not read before and whose first key is at most `id`; all remaining ones without `id`. */
-  upTo(id?: string): AsyncGenerator<StoredRow>
+  /** Yields the next rows whose first key is at most `id`. Without `id` it yields all remaining rows. */
+  readUpTo(id?: string): AsyncGenerator<StoredRow>
 }
 
-export function storedCounts(query: Query, { table, keys, fetch }: CountTable, since: string): StoredCounts {
+export function readStoredCounts(query: Query, { table, keys, fetch }: CountTable, since: string): StoredCounts {
   const [first] = keys
   const key = keys.map((name) => `${name}::text`).join(` || E'\\n' || `)
   let rows: (StoredRow & { id: string })[] | undefined
-  let at = 0
+  let position = 0
   const open = () =>
     // Sorts the rows before it converts them to JSON, because sorting JSON of long lists is
     // expensive.
@@ -33,22 +33,22 @@ export function storedCounts(query: Query, { table, keys, fetch }: CountTable, s
       `declare stored_${table} no scroll cursor for select ${first}::text as id, ${key} as key, to_json(stored) as counts
        from (select * from ${table} where day >= '${since}' order by ${first} offset 0) stored`,
     )
-  const next = async () => {
+  const peekRow = async () => {
     if (!rows) await open()
     // An empty fetch means that there are no more rows.
-    if (!rows || (rows.length > 0 && at === rows.length)) {
+    if (!rows || (rows.length > 0 && position === rows.length)) {
       rows = await query(`fetch ${fetch} from stored_${table}`)
-      at = 0
+      position = 0
     }
-    return rows[at]
+    return rows[position]
   }
   return {
-    async *upTo(id) {
+    async *readUpTo(id) {
       const last = id === undefined ? undefined : BigInt(id)
       for (;;) {
-        const row = await next()
+        const row = await peekRow()
         if (!row || (last !== undefined && BigInt(row.id) > last)) return
-        at++
+        position++
         yield row
       }
     },

@@ -1,6 +1,6 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
 
-/** Days as `YYYY-MM-DD`, both inclusive. */
+/** The first and the last day as `YYYY-MM-DD`. */
 export interface Period {
   dateStart: string
   dateEnd: string

@@ -12,8 +12,8 @@ import type { CountedVideo, Counts, ReportStore, WatchedSums, WatchedVideo } fro
 
 const MAX_VIDEOS = 1_000
 const MAX_LANGUAGES = 100
-/** Maximum size of a detailed page: descriptions can be long, and a message is limited to 4 MiB. */
-const MAX_DETAILED = 100
+/** Maximum number of videos per detailed page. Descriptions can be long, and a message has at most 4 MiB. */
+const MAX_DETAILED_VIDEOS = 100
 
 export function reportHandlers({
   reports,
@@ -22,51 +22,51 @@ export function reportHandlers({
   reports: ReportStore
   videos: VideoDirectory
 }): Handlers<typeof ReportServiceService> {
-  const byLanguage = async (
-    { reports: store, by }: { reports: ReportStore; by: 'language' | 'subtitle' },
+  const listByLanguage = async (
+    { reports: store, by: column }: { reports: ReportStore; by: 'language' | 'subtitle' },
     ...[request, call]: LanguageCall
   ) => {
     const organisationId = resolveReportedOrganisation(call.principal, request.organisationId)
     const period = readPeriod(request.period)
-    return { languages: await store.languages(organisationId, period, by), period }
+    return { languages: await store.languages(organisationId, period, column), period }
   }
   return {
-    listLanguages: (request, call) => byLanguage({ reports, by: 'language' }, request, call),
-    listSubtitles: (request, call) => byLanguage({ reports, by: 'subtitle' }, request, call),
-    async getViews({ organisationId: named, period: days, videoIds }, { principal }) {
-      const organisationId = resolveReportedOrganisation(principal, named)
-      const period = readPeriod(days)
+    listLanguages: (request, call) => listByLanguage({ reports, by: 'language' }, request, call),
+    listSubtitles: (request, call) => listByLanguage({ reports, by: 'subtitle' }, request, call),
+    async getViews({ organisationId: requestedId, period: requestedPeriod, videoIds }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      const period = readPeriod(requestedPeriod)
       if (videoIds.length === 0) return { counts: await reports.total(organisationId, period), period }
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
       return { counts: await reports.totalOf(ids, period), period }
     },
-    async listDays({ organisationId: named, period: days, videoIds, ...request }, { principal }) {
-      const organisationId = resolveReportedOrganisation(principal, named)
-      const period = readPeriod(days)
+    async listDays({ organisationId: requestedId, period: requestedPeriod, videoIds, ...request }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      const period = readPeriod(requestedPeriod)
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
-      const { rows, nextPageToken } = await pageByDay(request, (place) =>
-        ids.length === 0 ? reports.days(organisationId, period, place) : reports.daysOf(ids, period, place),
+      const { rows, nextPageToken } = await pageByDay(request, (page) =>
+        ids.length === 0 ? reports.days(organisationId, period, page) : reports.daysOf(ids, period, page),
       )
       return { days: rows, nextPageToken }
     },
-    async listVideos({ organisationId: named, period: days, videoIds, languages, detailed, ...request }, { principal }) {
-      const organisationId = resolveReportedOrganisation(principal, named)
-      const period = readPeriod(days)
+    async listVideos({ organisationId: requestedId, period: requestedPeriod, videoIds, languages, detailed, ...request }, { principal }) {
+      const organisationId = resolveReportedOrganisation(principal, requestedId)
+      const period = readPeriod(requestedPeriod)
       checkLanguages(languages)
       const filter = await requireOwnVideos(videos, organisationId, videoIds)
-      const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED : MAX_PAGE_SIZE, {
-        read: (place) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, place),
+      const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED_VIDEOS : MAX_PAGE_SIZE, {
+        read: (page) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, page),
         idOf: (videoId) => videoId,
       })
-      const [rows, known, texts] = await Promise.all([
+      const [rows, videosById, texts] = await Promise.all([
         detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
         videos.findIncludingDeleted(ids),
-        detailed ? videos.texts(ids) : undefined,
+        detailed ? videos.findTexts(ids) : undefined,
       ])
       const records = rows.map(({ videoId, counts, sums }: CountedVideo & Partial<WatchedVideo>) => ({
         videoId,
         counts,
-        durationSeconds: (known.get(videoId)?.durationMs ?? 0) / 1000,
+        durationSeconds: (videosById.get(videoId)?.durationMs ?? 0) / 1000,
         watched: sums && toWatched(counts, sums),
         titlePublic: texts?.get(videoId)?.title ?? '',
         titlePrivate: texts?.get(videoId)?.mediaTitle ?? '',
@@ -75,20 +75,20 @@ export function reportHandlers({
       }))
       return { videos: records, nextPageToken, period }
     },
-    async getVideo({ organisationId: named, videoId, period: days }, { principal }) {
-      const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, named), videoId)
-      const period = readPeriod(days)
+    async getVideo({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {
+      const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
+      const period = readPeriod(requestedPeriod)
       return { counts: await reports.totalOf([videoId], period), durationSeconds: durationMs / 1000, period }
     },
-    async listVideoDays({ organisationId: named, videoId, period: days, ...request }, { principal }) {
-      await requireOwnVideo(videos, resolveReportedOrganisation(principal, named), videoId)
-      const period = readPeriod(days)
-      const { rows, nextPageToken } = await pageByDay(request, (place) => reports.daysOf([videoId], period, place))
+    async listVideoDays({ organisationId: requestedId, videoId, period: requestedPeriod, ...request }, { principal }) {
+      await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
+      const period = readPeriod(requestedPeriod)
+      const { rows, nextPageToken } = await pageByDay(request, (page) => reports.daysOf([videoId], period, page))
       return { days: rows, nextPageToken }
     },
-    async getDurationViewed({ organisationId: named, videoId, period: days }, { principal }) {
-      const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, named), videoId)
-      const period = readPeriod(days)
+    async getDurationViewed({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {
+      const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
+      const period = readPeriod(requestedPeriod)
       const [{ counts, sums } = NOT_WATCHED] = await reports.watchedVideos([videoId], period, [])
       return { counts, watched: toWatched(counts, sums), durationSeconds: durationMs / 1000, period }
     },
@@ -107,8 +107,8 @@ export async function requireOwnVideo(videos: VideoDirectory, organisationId: st
 async function requireOwnVideos(videos: VideoDirectory, organisationId: string, videoIds: readonly string[]): Promise<string[]> {
   if (videoIds.length > MAX_VIDEOS) throw invalid([{ field: 'video_ids', message: `must have at most ${MAX_VIDEOS} items` }])
   const ids = [...new Set(videoIds)]
-  const known = ids.length === 0 ? undefined : await videos.findIncludingDeleted(ids)
-  const foreign = ids.find((id) => known?.get(id)?.organisationId !== organisationId)
+  const videosById = ids.length === 0 ? undefined : await videos.findIncludingDeleted(ids)
+  const foreign = ids.find((id) => videosById?.get(id)?.organisationId !== organisationId)
   if (foreign !== undefined) throw notFound('video', foreign)
   return ids
 }
@@ -123,18 +123,18 @@ function checkLanguages(languages: readonly string[]): void {
 }
 
 /** Returns the averages of played views, with at most two decimals. */
-export function toWatched({ videoPlays }: Counts, { sharePpm, viewingMs, buckets, furthest }: WatchedSums): Watched {
-  const mean = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
+export function toWatched({ videoPlays }: Counts, { sharePpm, viewingMs, buckets, furthestBuckets }: WatchedSums): Watched {
+  const averageOf = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
   return {
-    averagePercentageViewed: mean(sharePpm / 1e4),
-    averageViewingTime: mean(viewingMs / 1e3),
+    averagePercentageViewed: averageOf(sharePpm / 1e4),
+    averageViewingTime: averageOf(viewingMs / 1e3),
     viewsPerDuration: buckets,
-    maxPercentageViewed: furthest,
+    maxPercentageViewed: furthestBuckets,
   }
 }
 
-const NONE = Array<number>(BUCKETS).fill(0)
+const NO_VIEWS = Array<number>(BUCKETS).fill(0)
 const NOT_WATCHED: Pick<WatchedVideo, 'counts' | 'sums'> = {
   counts: { playerLoads: 0, videoPlays: 0, completeViews: 0, bouncedViews: 0 },
-  sums: { sharePpm: 0, viewingMs: 0, buckets: NONE, furthest: NONE },
+  sums: { sharePpm: 0, viewingMs: 0, buckets: NO_VIEWS, furthestBuckets: NO_VIEWS },
 }

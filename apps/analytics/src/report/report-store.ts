@@ -10,12 +10,12 @@ export interface Counts {
   bouncedViews: number
 }
 
-/** Watched shares and times, summed over played views. */
+/** Sums over played views. */
 export interface WatchedSums {
   sharePpm: number
   viewingMs: number
   buckets: number[]
-  furthest: number[]
+  furthestBuckets: number[]
 }
 
 export interface CountedVideo {
@@ -28,23 +28,23 @@ export interface WatchedVideo extends CountedVideo {
 }
 
 export interface ReportStore {
-  languages(organisationId: string, period: Period, by: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
+  languages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
   total(organisationId: string, period: Period): Promise<Counts>
   totalOf(videoIds: readonly string[], period: Period): Promise<Counts>
-  days(organisationId: string, period: Period, place: PagePosition): Promise<{ day: string; counts: Counts }[]>
-  daysOf(videoIds: readonly string[], period: Period, place: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  days(organisationId: string, period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  daysOf(videoIds: readonly string[], period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
   /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
-  videosWithViews(wanted: RequestedVideos, place: PagePosition): Promise<string[]>
+  videosWithViews(filter: VideoFilter, page: PagePosition): Promise<string[]>
   videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
-  /** Like `videos`, plus the sums. Both are read in one snapshot, because an average is a sum divided by a count. */
+  /** Returns counts and sums, both of one snapshot, because an average is a sum divided by a count. */
   watchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
 }
 
-export interface RequestedVideos {
+export interface VideoFilter {
   organisationId: string
   period: Period
   videoIds: readonly string[]
-  /** Empty for all. */
+  /** Empty for all languages. */
   languages: readonly string[]
 }
 
@@ -57,13 +57,13 @@ interface SumRow {
 
 const SUMS = `coalesce(sum(loads), 0) as loads, coalesce(sum(plays), 0) as plays,
   coalesce(sum(completes), 0) as completes, coalesce(sum(bounces), 0) as bounces`
-/** Limit of a language report; larger than the number of languages. */
+/** Maximum number of rows. Reports have fewer languages. */
 const MAX_LANGUAGES = 1_000
 
 export function createReportStore(db: Db): ReportStore {
   /**
-   * Runs a statement without parallel workers. With them, one report would be slightly faster, but
-   * would delay all other requests.
+   * Runs a statement without parallel workers, because a report with parallel workers delays all
+   * other requests.
    */
   const withoutParallelWorkers: Query = (text, values) =>
     db.readOnly(async (query) => {
@@ -71,9 +71,9 @@ export function createReportStore(db: Db): ReportStore {
       return await query(text, values)
     })
   return {
-    async languages(organisationId, { dateStart, dateEnd }, by) {
+    async languages(organisationId, { dateStart, dateEnd }, column) {
       const rows = await db.query<SumRow & { language: string }>(
-        `select ${by} as language, ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3
+        `select ${column} as language, ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3
          group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MAX_LANGUAGES}`,
         [organisationId, dateStart, dateEnd],
       )
@@ -94,9 +94,9 @@ export function createReportStore(db: Db): ReportStore {
       )
       return toCounts(rows[0])
     },
-    days: (organisationId, period, place) => days(db.query, 'organisation_day where organisation_id = $1', organisationId, period, place),
-    daysOf: (videoIds, period, place) =>
-      days(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, place),
+    days: (organisationId, period, page) => readDays(db.query, 'organisation_day where organisation_id = $1', organisationId, period, page),
+    daysOf: (videoIds, period, page) =>
+      readDays(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, page),
     async videosWithViews({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
       const rows = await db.query<{ video_id: string }>(
         `select video_id from video v
@@ -120,7 +120,7 @@ export function createReportStore(db: Db): ReportStore {
       const rows = await withoutParallelWorkers<
         SumRow & Record<'video_id' | 'share_ppm' | 'viewing_ms', string> & Record<'buckets' | 'furthest', string[]>
       >(
-        `select video_id, ${SUMS}, sum(share_ppm) as share_ppm, sum(viewing_ms) as viewing_ms, ${sumOf('buckets')}, ${sumOf('furthest')}
+        `select video_id, ${SUMS}, sum(share_ppm) as share_ppm, sum(viewing_ms) as viewing_ms, ${sumPositions('buckets')}, ${sumPositions('furthest')}
          from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
            and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id order by video_id`,
         [videoIds, dateStart, dateEnd, languages],
@@ -132,23 +132,23 @@ export function createReportStore(db: Db): ReportStore {
           sharePpm: Number(row.share_ppm),
           viewingMs: Number(row.viewing_ms),
           buckets: row.buckets.map(Number),
-          furthest: row.furthest.map(Number),
+          furthestBuckets: row.furthest.map(Number),
         },
       }))
     },
   }
 }
 
-/** Sums each list position separately. Unnesting every list into rows takes five times as long. */
-function sumOf(list: 'buckets' | 'furthest'): string {
-  const places = Array.from({ length: BUCKETS }, (_, nth) => `sum(${list}[${nth + 1}])`)
-  return `array[${places.join(', ')}]::bigint[] as ${list}`
+/** Returns SQL that sums each position of a list. Unnesting the lists into rows takes five times as long. */
+function sumPositions(list: 'buckets' | 'furthest'): string {
+  const sums = Array.from({ length: BUCKETS }, (_, index) => `sum(${list}[${index + 1}])`)
+  return `array[${sums.join(', ')}]::bigint[] as ${list}`
 }
 
-/** `from` is one of the two constants above. */
-async function days(query: Query, from: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: PagePosition) {
+/** Returns the counts of each day. `source` is inserted into SQL, so it must be a constant. */
+async function readDays(query: Query, source: string, key: unknown, { dateStart, dateEnd }: Period, { after, limit, skip }: PagePosition) {
   const rows = await query<SumRow & { date: string }>(
-    `select day::text as date, ${SUMS} from ${from} and day between $2 and $3 and day > $4
+    `select day::text as date, ${SUMS} from ${source} and day between $2 and $3 and day > $4
      group by day having sum(loads) > 0 order by day limit $5 offset $6`,
     [key, dateStart, dateEnd, after, limit, skip],
   )

@@ -13,13 +13,15 @@ import { EVENTS, VIEWERS, VIEWS } from '../view/partitions.ts'
 const DAY_MS = 86_400_000
 
 /**
- * Returns the tables with a retention period: events older than `days`, and views and viewers in
- * partitions that lie entirely before that. Counts are kept, and so are events that are not merged
- * yet. A view is removed as a whole when its last event is old, because a remaining part would
- * count as a new view.
+ * Returns the tables whose rows are deleted after `days`: events, views, viewers and growth. Counts
+ * are never deleted. Events that are not merged yet are not deleted either. All parts of a view are
+ * deleted together, because a later event would otherwise count the view again.
  */
 export function analyticsRetention(db: Db, days: number, now: () => number = Date.now): RetainedTable[] {
-  const retain = (table: TimePartitionedTable, isInUse?: (query: Query, partition: string) => Promise<boolean>): RetainedTable => ({
+  const retainPartitions = (
+    table: TimePartitionedTable,
+    isInUse?: (query: Query, partition: string) => Promise<boolean>,
+  ): RetainedTable => ({
     table: table.table,
     async remove(limit) {
       await makePartitionsAhead(db, table, now())
@@ -27,29 +29,31 @@ export function analyticsRetention(db: Db, days: number, now: () => number = Dat
     },
   })
   return [
-    retain(EVENTS, isNotCounted),
-    retain(VIEWS, waitUntilMerged),
-    retain(VIEWERS),
+    retainPartitions(EVENTS, hasPendingEvents),
+    retainPartitions(VIEWS, waitUntilMerged),
+    retainPartitions(VIEWERS),
     { table: 'organisation_growth', remove: (limit) => removeGrowth(db, dayOf(now() - days * DAY_MS), limit) },
   ]
 }
 
-async function isNotCounted(query: Query, partition: string): Promise<boolean> {
-  const waiting = await query(`select 1 from pending_batch where to_date(right($1, 8), 'YYYYMMDD') = any (days) limit 1`, [partition])
-  return waiting.length > 0
+async function hasPendingEvents(query: Query, partition: string): Promise<boolean> {
+  const pendingBatches = await query(`select 1 from pending_batch where to_date(right($1, 8), 'YYYYMMDD') = any (days) limit 1`, [
+    partition,
+  ])
+  return pendingBatches.length > 0
 }
 
-/** Always returns false. It waits for a running merge, which reads and writes views in one transaction. */
+/** Waits for a running merge, which reads and writes views in one transaction. Always returns false. */
 async function waitUntilMerged(query: Query): Promise<boolean> {
   await waitForMerge(query)
   return false
 }
 
-async function removeGrowth(db: Db, first: string, limit: number): Promise<number> {
+async function removeGrowth(db: Db, firstDay: string, limit: number): Promise<number> {
   const rows = await db.query(
     `delete from organisation_growth where (day, organisation_id) in
        (select day, organisation_id from organisation_growth where day < $1 order by day limit $2) returning 1`,
-    [first, limit],
+    [firstDay, limit],
   )
   return rows.length
 }

@@ -11,23 +11,23 @@ import type { Video, VideoStore, VideoTexts } from './video-store.ts'
  * it returns the last known data.
  */
 export interface VideoDirectory {
-  /** Returns the existing videos. Throws `unavailable` if an unknown id cannot be looked up. */
+  /** Returns the existing videos. Throws `unavailable` if an id cannot be looked up and no older data is known. */
   findExisting(videoIds: readonly string[]): Promise<Map<string, Video>>
   /** Returns existing and deleted videos. Throws like `findExisting`. */
   findIncludingDeleted(videoIds: readonly string[]): Promise<Map<string, Video>>
-  /** Returns the current texts of at most 100 videos, or the last known ones. */
-  texts(videoIds: readonly string[]): Promise<Map<string, VideoTexts>>
-  /** Stores the data that was fetched since the last call in the database. */
+  /** Returns the texts of at most 100 videos. While the catalogue is unavailable, it returns the last known texts. */
+  findTexts(videoIds: readonly string[]): Promise<Map<string, VideoTexts>>
+  /** Writes the data that was fetched since the last call to the database. */
   saveUpdates(): Promise<void>
 }
 
 const FRESH_TTL_MS = 30_000
-/** For videos without a duration and for unknown ids, because both may change soon. */
+/** TTL of videos without a duration and of unknown ids, because both can change soon. */
 const INCOMPLETE_TTL_MS = 1_000
 const REQUEST_TIMEOUT_MS = 1_500
 const MAX_REQUESTED = 1_000
 const MAX_CACHED = 200_000
-/** Maximum number of cached unknown ids. Clients can invent any number of them. */
+/** Maximum number of cached ids that do not exist. Clients can send any number of them. */
 const MAX_MISSING = 20_000
 /** After a failure, the catalogue is not called for this time if older data is known. */
 const CATALOGUE_PAUSE_MS = 1_000
@@ -57,38 +57,39 @@ export function createVideoDirectory(options: {
       durationMs: Math.round((durationSeconds ?? 0) * 1000),
     }))
   }
-  /** Returns undefined for an id that does not exist. */
+  /** Fetches videos. The value of an id that does not exist is undefined. */
   const fetchVideos = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
     const summaries = new Map((await fetchSummaries(videoIds, false)).map((summary) => [summary.videoId, summary]))
-    const fetched = new Map<string, Video | undefined>()
+    const videos = new Map<string, Video | undefined>()
     for (const videoId of videoIds) {
       const summary = summaries.get(videoId)
-      const before = cache.last(videoId)?.value
+      const lastKnown = cache.last(videoId)?.value
       // A video that was playable before keeps its duration.
-      const durationMs = summary?.durationMs || (before?.durationMs ?? 0)
+      const durationMs = summary?.durationMs || (lastKnown?.durationMs ?? 0)
       const video = summary && { videoId, organisationId: summary.organisationId, durationMs, languages: summary.languages }
-      fetched.set(videoId, video)
-      if (video && (before?.durationMs !== video.durationMs || before.organisationId !== video.organisationId)) unsaved.set(videoId, video)
+      videos.set(videoId, video)
+      if (video && (lastKnown?.durationMs !== video.durationMs || lastKnown.organisationId !== video.organisationId))
+        unsaved.set(videoId, video)
     }
-    return fetched
+    return videos
   }
-  /** Looks up the ids whose data is stale, and returns these. */
-  const refresh = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
+  /** Fetches the videos whose cached data is stale, and returns them. */
+  const refreshStale = async (videoIds: readonly string[]): Promise<Map<string, Video | undefined>> => {
     const stale = [...new Set(videoIds)].filter((id) => isId(id) && !cache.last(id)?.isFresh)
     if (now() < pausedUntil && stale.every((id) => cache.last(id)?.value)) return new Map()
     return await cache.getMany(stale, fetchVideos, MAX_REQUESTED)
   }
   /**
-   * Adds missing videos to `found`: from memory regardless of age, then from the database. Throws
-   * `unavailable` if one remains unknown.
+   * Adds videos to `videos`: from the cache, also if they are stale, then from the database. Throws
+   * `unavailable` if a video is in neither.
    */
-  const addLastKnown = async (videoIds: readonly string[], found: Map<string, Video>, cause: unknown) => {
-    for (const [id, video] of known(videoIds)) found.set(id, video)
-    const missing = videoIds.filter((id) => isId(id) && !found.has(id))
+  const addLastKnown = async (videoIds: readonly string[], videos: Map<string, Video>, cause: unknown) => {
+    for (const [id, video] of findCached(videoIds)) videos.set(id, video)
+    const missing = videoIds.filter((id) => isId(id) && !videos.has(id))
     const stored = missing.length === 0 ? [] : await store.find(missing).catch(() => [])
     for (const video of stored) {
       cache.set(video.videoId, video)
-      found.set(video.videoId, video)
+      videos.set(video.videoId, video)
     }
     if (stored.length < missing.length) {
       throw new DomainError('unavailable', 'VIDEO_UNCHECKED', 'a video cannot be checked at the moment; try again', {
@@ -97,7 +98,7 @@ export function createVideoDirectory(options: {
       })
     }
   }
-  const known = (videoIds: readonly string[]) =>
+  const findCached = (videoIds: readonly string[]) =>
     new Map(
       videoIds.flatMap((id) => {
         const video = cache.last(id)?.value
@@ -105,40 +106,40 @@ export function createVideoDirectory(options: {
       }),
     )
   const findExisting = async (videoIds: readonly string[]) => {
-    // Read before the await, because concurrent lookups may evict these videos.
-    const found = known(videoIds)
+    // The cache is read before the await, because concurrent lookups can evict these videos.
+    const videos = findCached(videoIds)
     try {
-      for (const [id, video] of await refresh(videoIds)) {
-        if (video) found.set(id, video)
-        else found.delete(id)
+      for (const [id, video] of await refreshStale(videoIds)) {
+        if (video) videos.set(id, video)
+        else videos.delete(id)
       }
     } catch (error) {
       if (!isDomainError(error)) throw error
       pausedUntil = now() + CATALOGUE_PAUSE_MS
-      await addLastKnown(videoIds, found, error)
+      await addLastKnown(videoIds, videos, error)
     }
-    return found
+    return videos
   }
 
   return {
     findExisting,
     async findIncludingDeleted(videoIds) {
-      const found = await findExisting(videoIds)
-      const deleted = videoIds.filter((id) => isId(id) && !found.has(id))
-      for (const video of deleted.length === 0 ? [] : await store.find(deleted)) found.set(video.videoId, video)
-      return found
+      const videos = await findExisting(videoIds)
+      const deleted = videoIds.filter((id) => isId(id) && !videos.has(id))
+      for (const video of deleted.length === 0 ? [] : await store.find(deleted)) videos.set(video.videoId, video)
+      return videos
     },
-    async texts(videoIds) {
-      const last = await store.findTexts(videoIds)
+    async findTexts(videoIds) {
+      const textsById = await store.findTexts(videoIds)
       try {
         const summaries = await fetchSummaries(videoIds, true)
         await store.save(summaries)
-        for (const { videoId, texts } of summaries) if (texts) last.set(videoId, texts)
+        for (const { videoId, texts } of summaries) if (texts) textsById.set(videoId, texts)
       } catch (error) {
         if (!isDomainError(error)) throw error
         log.warn({ err: error }, 'catalogue unavailable; using cached titles')
       }
-      return last
+      return textsById
     },
     async saveUpdates() {
       const videos = [...unsaved.values()]

@@ -6,7 +6,7 @@ export interface Video {
   organisationId: string
   /** 0 if the video is not playable yet. */
   durationMs: number
-  /** Language codes of the video, its audio and its captions; absent if only the stored copy is known. */
+  /** Language codes of the video, its audio and its captions. Undefined if the video was read from the database. */
   languages?: readonly string[] | undefined
 }
 
@@ -17,7 +17,7 @@ export interface VideoTexts {
   language: string
 }
 
-/** The service's own copy of the last known catalogue data. */
+/** The last known catalogue data in the database of this service. */
 export interface VideoStore {
   find(videoIds: readonly string[]): Promise<Video[]>
   findTexts(videoIds: readonly string[]): Promise<Map<string, VideoTexts>>
@@ -44,17 +44,17 @@ export function createVideoStore(db: Db): VideoStore {
     async save(videos) {
       if (videos.length === 0) return
       await db.query(
-        `insert into video as known (video_id, organisation_id, duration_ms, title, media_title, description, language)
+        `insert into video as stored (video_id, organisation_id, duration_ms, title, media_title, description, language)
          select video_id, organisation_id, duration_ms, coalesce(title, ''), coalesce(media_title, ''), coalesce(description, ''), coalesce(language, '')
          from unnest($1::bigint[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
            as row (video_id, organisation_id, duration_ms, title, media_title, description, language)
          order by video_id
          on conflict (video_id) do update set
-           duration_ms = coalesce(excluded.duration_ms, known.duration_ms), organisation_id = excluded.organisation_id,
-           title = case when $8 then excluded.title else known.title end,
-           media_title = case when $8 then excluded.media_title else known.media_title end,
-           description = case when $8 then excluded.description else known.description end,
-           language = case when $8 then excluded.language else known.language end,
+           duration_ms = coalesce(excluded.duration_ms, stored.duration_ms), organisation_id = excluded.organisation_id,
+           title = case when $8 then excluded.title else stored.title end,
+           media_title = case when $8 then excluded.media_title else stored.media_title end,
+           description = case when $8 then excluded.description else stored.description end,
+           language = case when $8 then excluded.language else stored.language end,
            check_time = now()`,
         [
           videos.map(({ videoId }) => videoId),

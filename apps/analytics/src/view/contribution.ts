@@ -1,9 +1,10 @@
-import { cellNumbers, lengthOf } from './cells.ts'
+import { listCells, totalLength } from './cells.ts'
 import type { Quality, ViewPart } from './view.ts'
 
+/** Number of positions in reports: 0, 5, … 100 % of the video. */
 export const BUCKETS = 21
 
-/** The amounts that one view adds to the counts of its day. */
+/** What one view adds to the counts of its day. */
 export interface Contribution {
   /** `YYYY-MM-DD` (UTC) of the first event of the view. */
   day: string
@@ -16,21 +17,21 @@ export interface Contribution {
   complete: boolean
   bounced: boolean
   /**
-   * Distinct watched time, as millionths of the video and as milliseconds. Both are integers, so
-   * that sums are exact in any order.
+   * Distinct watched time, in millionths of the duration and in milliseconds. Both are integers, so
+   * that their sums do not depend on the order.
    */
   sharePpm: number
   viewingMs: number
-  /** Bit b: any part from 5 b % to 5 (b + 1) % was watched. Bit 20: the end was reached. */
+  /** Bit b is set if a part from 5 b % to 5 (b + 1) % was watched. Bit 20 is set if the end was reached. */
   buckets: number
   furthestBucket: number
   heat: { durationMs: number; watched: readonly number[]; rewatched: readonly number[] } | undefined
   quality: (Quality & { failed: boolean }) | undefined
 }
 
-export function contributionOf(view: ViewPart): Contribution {
+export function toContribution(view: ViewPart): Contribution {
   const { durationMs, furthestMs, played } = view
-  const viewedMs = played ? lengthOf(view.watched, durationMs) : 0
+  const viewedMs = played ? totalLength(view.watched, durationMs) : 0
   const furthestBucket = durationMs > 0 ? Math.min(Math.floor((20 * furthestMs) / durationMs), 20) : 0
   return {
     day: dayOf(view.firstMs),
@@ -45,19 +46,19 @@ export function contributionOf(view: ViewPart): Contribution {
     viewingMs: Math.round(viewedMs),
     buckets: played ? view.buckets | (furthestBucket === 20 ? 1 << 20 : 0) : 0,
     furthestBucket,
-    heat: played && durationMs > 0 ? { durationMs, watched: cellNumbers(view.watched), rewatched: cellNumbers(view.rewatched) } : undefined,
-    quality: qualityOf(view),
+    heat: played && durationMs > 0 ? { durationMs, watched: listCells(view.watched), rewatched: listCells(view.rewatched) } : undefined,
+    quality: toQuality(view),
   }
 }
 
 /**
- * Returns the UTC day of a time. It is cached, because it is called for every event and nearly
- * always for the same one or two days.
+ * Returns the UTC day of a time. Days are cached, because the function is called for every event and
+ * mostly for the same two days.
  */
 export function dayOf(ms: number): string {
   const number = Math.floor(ms / DAY_MS)
-  const known = DAYS.get(number)
-  if (known !== undefined) return known
+  const cached = DAYS.get(number)
+  if (cached !== undefined) return cached
   if (DAYS.size >= MAX_DAYS) DAYS.clear()
   const day = new Date(ms).toISOString().slice(0, 10)
   DAYS.set(number, day)
@@ -68,7 +69,7 @@ const DAY_MS = 86_400_000
 const MAX_DAYS = 1_000
 const DAYS = new Map<number, string>()
 
-function qualityOf({ quality, failed }: ViewPart): Contribution['quality'] {
+function toQuality({ quality, failed }: ViewPart): Contribution['quality'] {
   if (!quality && !failed) return undefined
   return { startupMs: quality?.startupMs, stalls: quality?.stalls ?? 0, stalledMs: quality?.stalledMs ?? 0, failed }
 }

@@ -1,9 +1,9 @@
 import type { ViewEvent } from './view.ts'
 
-/** An event as it is stored. */
+/** An event with the values that are stored. */
 export interface StoredEvent extends ViewEvent {
   receivedMs: number
-  /** Hex hash with a salt that is used for one day; undefined without an address. */
+  /** Visitor id as 16 hex digits. Undefined if the client address is unknown. */
   visitor: string | undefined
 }
 

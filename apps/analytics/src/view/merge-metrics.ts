@@ -5,7 +5,7 @@ import type { Metrics } from '@vitascope/telemetry'
  * Registers the merge metrics and returns a function that counts merged events. The lag is read
  * from the database at each scrape.
  */
-export function watchMerge(db: Db, metrics: Metrics): (events: number) => void {
+export function registerMergeMetrics(db: Db, metrics: Metrics): (events: number) => void {
   const merged = metrics.counter('vitascope_analytics_merged_events_total', 'Events that this process merged into the counts')
   metrics.gauge('vitascope_analytics_merge_lag_seconds', 'Age of the oldest events that no report shows yet', [], async (gauge) => {
     try {
@@ -14,7 +14,7 @@ export function watchMerge(db: Db, metrics: Metrics): (events: number) => void {
       )
       gauge.set(row?.lag ?? 0)
     } catch {
-      // While the database is unavailable, the lag is left out of the scrape.
+      // The gauge is removed while the database is unavailable.
       gauge.remove()
     }
   })

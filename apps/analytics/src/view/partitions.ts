@@ -1,10 +1,10 @@
 import type { TimePartitionedTable } from '@vitascope/postgres'
 
-/** Partitioned by the UTC day on which an event happened, according to the player. */
+/** Partitioned by the UTC day of the event, by the clock of the player. */
 export const EVENTS: TimePartitionedTable = { table: 'event', days: 1 }
 /**
- * Partitioned by the UTC day of a view's last event, for all its parts, so that a view is in one
- * partition. A partition has four weeks, because an unknown view is searched in every partition.
+ * Partitioned by the UTC day of the last event of a view, so that all parts of a view are in one
+ * partition. A partition has four weeks, because a new view is searched in every partition.
  */
 export const VIEWS: TimePartitionedTable = { table: 'view', days: 28, storage: 'fillfactor = 85' }
 /** Partitioned by the UTC day of the playback. */

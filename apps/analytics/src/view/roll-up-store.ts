@@ -1,42 +1,42 @@
 import type { Query } from '@vitascope/postgres'
-import { type Counts, changed, type RollUps } from './roll-up.ts'
+import { type Counts, findNonZeroRows, type RollUps } from './roll-up.ts'
 
 type KeyType = 'bigint' | 'date' | 'int' | 'text'
 type AnyCounts = Counts<string, string>
 
-/** Rows per statement. Without this limit, a merge of thousands of videos would exceed the statement timeout. */
+/** Maximum number of rows per statement. Statements with thousands of rows can exceed the statement timeout. */
 const MAX_ROWS = 1_000
-/** Each heatmap row has 2,000 numbers. */
+/** Maximum number of heatmap rows per statement. Each has 2,000 numbers. */
 const MAX_HEAT_ROWS = 250
 
 /** Adds differences to the stored counts, in several statements. The caller must hold the merge lock. */
 export async function addRollUps(query: Query, differences: RollUps): Promise<void> {
-  await add(query, 'organisation_day', changed(differences.organisationDays), {
+  await addRows(query, 'organisation_day', findNonZeroRows(differences.organisationDays), {
     keys: { organisation_id: 'bigint', day: 'date', language: 'text', subtitle: 'text' },
     keyOf: ({ organisationId, day, language, subtitle }) => [organisationId, day, language, subtitle],
   })
-  await add(query, 'video_day', changed(differences.videoDays), {
+  await addRows(query, 'video_day', findNonZeroRows(differences.videoDays), {
     keys: { video_id: 'bigint', day: 'date', language: 'text' },
     otherColumns: { organisation_id: 'bigint' },
     keyOf: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
   })
-  await add(query, 'video_heat', changed(differences.heats), {
+  await addRows(query, 'video_heat', findNonZeroRows(differences.heats), {
     maxRows: MAX_HEAT_ROWS,
     keys: { video_id: 'bigint', day: 'date', duration_ms: 'int' },
     keyOf: ({ videoId, day, durationMs }) => [videoId, day, durationMs],
   })
-  await add(query, 'video_quality', changed(differences.qualities), {
+  await addRows(query, 'video_quality', findNonZeroRows(differences.qualities), {
     keys: { video_id: 'bigint', day: 'date' },
     keyOf: ({ videoId, day }) => [videoId, day],
   })
 }
 
-/** Adds rows to a table. Table and column names are constants, so they are safe in SQL. */
-async function add<Row extends AnyCounts>(
+/** Adds rows to a table. Table and column names are inserted into SQL, so they must be constants. */
+async function addRows<Row extends AnyCounts>(
   query: Query,
   table: string,
   rows: readonly Row[],
-  shape: {
+  columnSpec: {
     keys: Record<string, KeyType>
     otherColumns?: Record<string, KeyType>
     keyOf: (row: Row) => (string | number)[]
@@ -45,7 +45,7 @@ async function add<Row extends AnyCounts>(
 ): Promise<void> {
   const [first] = rows
   if (!first) return
-  const keys = Object.entries({ ...shape.keys, ...shape.otherColumns })
+  const keys = Object.entries({ ...columnSpec.keys, ...columnSpec.otherColumns })
   const numbers = Object.keys(first.numbers)
   const lists = Object.keys(first.lists)
   const columns = [...keys.map(([name]) => name), ...numbers, ...lists]
@@ -54,20 +54,20 @@ async function add<Row extends AnyCounts>(
     ...numbers.map((name) => `${name} = ${table}.${name} + excluded.${name}`),
     ...lists.map(
       (name) =>
-        `${name} = (select array_agg(old + new order by place)
-           from unnest(${table}.${name}, excluded.${name}) with ordinality as pair (old, new, place))`,
+        `${name} = (select array_agg(stored + added order by position)
+           from unnest(${table}.${name}, excluded.${name}) with ordinality as counts (stored, added, position))`,
     ),
   ]
   const text = `insert into ${table} (${columns.join(', ')})
      select ${columns.map((name) => (lists.includes(name) ? `${name}::bigint[]` : name)).join(', ')}
-     from unnest(${types.map((type, nth) => `$${nth + 1}::${type}[]`).join(', ')}) as row (${columns.join(', ')})
-     order by ${Object.keys(shape.keys).join(', ')}
-     on conflict (${Object.keys(shape.keys).join(', ')}) do update set ${sums.join(', ')}`
-  const { maxRows = MAX_ROWS } = shape
-  for (let at = 0; at < rows.length; at += maxRows) {
-    const chunk = rows.slice(at, at + maxRows)
+     from unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')}) as row (${columns.join(', ')})
+     order by ${Object.keys(columnSpec.keys).join(', ')}
+     on conflict (${Object.keys(columnSpec.keys).join(', ')}) do update set ${sums.join(', ')}`
+  const { maxRows = MAX_ROWS } = columnSpec
+  for (let offset = 0; offset < rows.length; offset += maxRows) {
+    const chunk = rows.slice(offset, offset + maxRows)
     await query(text, [
-      ...keys.map((_, nth) => chunk.map((row) => shape.keyOf(row)[nth])),
+      ...keys.map((_, index) => chunk.map((row) => columnSpec.keyOf(row)[index])),
       ...numbers.map((name) => chunk.map((row) => row.numbers[name])),
       ...lists.map((name) => chunk.map((row) => `{${row.lists[name]?.join(',')}}`)),
     ])

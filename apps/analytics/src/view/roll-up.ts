@@ -1,7 +1,7 @@
 import { cellCount } from './cells.ts'
 import { BUCKETS, type Contribution } from './contribution.ts'
 
-/** Counts of one key that increase or decrease together. All are whole numbers. */
+/** The counts of one row of a roll-up, or differences to them. All are integers. */
 export interface Counts<Name extends string, List extends string = never> {
   numbers: Record<Name, number>
   lists: Record<List, number[]>
@@ -31,7 +31,7 @@ export interface VideoQuality extends Counts<'views' | 'started' | 'startup_ms' 
   day: string
 }
 
-/** The four roll-ups of views, or differences to them, by key. */
+/** The four roll-ups of views, or differences to them. The keys of the maps are the keys of the rows. */
 export interface RollUps {
   organisationDays: Map<string, OrganisationDay>
   videoDays: Map<string, VideoDay>
@@ -44,34 +44,34 @@ export function emptyRollUps(): RollUps {
 }
 
 /** Adds the contribution of a view in place, or subtracts it if `sign` is -1. */
-export function addContribution(into: RollUps, view: Contribution, sign: 1 | -1): void {
+export function addContribution(rollUps: RollUps, view: Contribution, sign: 1 | -1): void {
   const { organisationId, videoId, day, language, subtitle } = view
-  const ofOrganisation = rowOf(into.organisationDays, `${organisationId}\n${day}\n${language}\n${subtitle}`, () => ({
+  const organisationDay = findOrCreateRow(rollUps.organisationDays, `${organisationId}\n${day}\n${language}\n${subtitle}`, () => ({
     ...{ organisationId, day, language, subtitle },
     numbers: { loads: 0, plays: 0, completes: 0, bounces: 0 },
     lists: {},
   }))
-  addCounts(ofOrganisation.numbers, view, sign)
-  const ofVideo = rowOf(into.videoDays, `${videoId}\n${day}\n${language}`, () => ({
+  addCounts(organisationDay.numbers, view, sign)
+  const videoDay = findOrCreateRow(rollUps.videoDays, `${videoId}\n${day}\n${language}`, () => ({
     ...{ organisationId, videoId, day, language },
     numbers: { loads: 0, plays: 0, completes: 0, bounces: 0, share_ppm: 0, viewing_ms: 0 },
     lists: { buckets: zeros(BUCKETS), furthest: zeros(BUCKETS) },
   }))
-  addCounts(ofVideo.numbers, view, sign)
-  ofVideo.numbers.share_ppm += sign * view.sharePpm
-  ofVideo.numbers.viewing_ms += sign * view.viewingMs
+  addCounts(videoDay.numbers, view, sign)
+  videoDay.numbers.share_ppm += sign * view.sharePpm
+  videoDay.numbers.viewing_ms += sign * view.viewingMs
   if (view.played) {
-    for (let bucket = 0; bucket < BUCKETS; bucket++) if ((view.buckets >> bucket) & 1) addAt(ofVideo.lists.buckets, bucket, sign)
-    addAt(ofVideo.lists.furthest, view.furthestBucket, sign)
+    for (let bucket = 0; bucket < BUCKETS; bucket++) if ((view.buckets >> bucket) & 1) addAt(videoDay.lists.buckets, bucket, sign)
+    addAt(videoDay.lists.furthest, view.furthestBucket, sign)
   }
-  if (view.heat) addHeat(into, view, view.heat, sign)
-  if (view.quality) addQuality(into, view, view.quality, sign)
+  if (view.heat) addHeat(rollUps, view, view.heat, sign)
+  if (view.quality) addQuality(rollUps, view, view.quality, sign)
 }
 
-function addHeat(into: RollUps, { videoId, day }: Contribution, heat: NonNullable<Contribution['heat']>, sign: 1 | -1): void {
+function addHeat(rollUps: RollUps, { videoId, day }: Contribution, heat: NonNullable<Contribution['heat']>, sign: 1 | -1): void {
   const { durationMs } = heat
   const cells = cellCount(durationMs)
-  const row = rowOf(into.heats, `${videoId}\n${day}\n${durationMs}`, () => ({
+  const row = findOrCreateRow(rollUps.heats, `${videoId}\n${day}\n${durationMs}`, () => ({
     ...{ videoId, day, durationMs },
     numbers: { views: 0 },
     lists: { watched: zeros(cells), rewatched: zeros(cells) },
@@ -81,8 +81,8 @@ function addHeat(into: RollUps, { videoId, day }: Contribution, heat: NonNullabl
   for (const cell of heat.rewatched) addAt(row.lists.rewatched, cell, sign)
 }
 
-function addQuality(into: RollUps, { videoId, day }: Contribution, quality: NonNullable<Contribution['quality']>, sign: 1 | -1): void {
-  const row = rowOf(into.qualities, `${videoId}\n${day}`, () => ({
+function addQuality(rollUps: RollUps, { videoId, day }: Contribution, quality: NonNullable<Contribution['quality']>, sign: 1 | -1): void {
+  const row = findOrCreateRow(rollUps.qualities, `${videoId}\n${day}`, () => ({
     ...{ videoId, day },
     numbers: { views: 0, started: 0, startup_ms: 0, stalled: 0, stalls: 0, stalled_ms: 0, failed: 0 },
     lists: {},
@@ -98,35 +98,35 @@ function addQuality(into: RollUps, { videoId, day }: Contribution, quality: NonN
   })
 }
 
-/** Returns the rows that are not all zero. */
-export function changed<Row extends Counts<string, string>>(rows: Map<string, Row>): Row[] {
+/** Returns the rows that have a count other than 0. */
+export function findNonZeroRows<Row extends Counts<string, string>>(rows: Map<string, Row>): Row[] {
   return [...rows.values()].filter(
     ({ numbers, lists }) =>
       Object.values<number>(numbers).some((n) => n !== 0) || Object.values<number[]>(lists).some((list) => list.some((n) => n !== 0)),
   )
 }
 
-function rowOf<Row>(rows: Map<string, Row>, key: string, make: () => Row): Row {
-  const known = rows.get(key)
-  if (known) return known
-  const row = make()
+function findOrCreateRow<Row>(rows: Map<string, Row>, key: string, createRow: () => Row): Row {
+  const existing = rows.get(key)
+  if (existing) return existing
+  const row = createRow()
   rows.set(key, row)
   return row
 }
 
-function addCounts(into: Record<CountName, number>, { played, complete, bounced }: Contribution, sign: 1 | -1): void {
-  into.loads += sign
-  if (played) into.plays += sign
-  if (complete) into.completes += sign
-  if (bounced) into.bounces += sign
+function addCounts(counts: Record<CountName, number>, { played, complete, bounced }: Contribution, sign: 1 | -1): void {
+  counts.loads += sign
+  if (played) counts.plays += sign
+  if (complete) counts.completes += sign
+  if (bounced) counts.bounces += sign
 }
 
-function addNumbers<Name extends string>(into: Record<Name, number>, from: Record<Name, number>): void {
-  for (const name of Object.keys(from) as Name[]) into[name] += from[name]
+function addNumbers<Name extends string>(sums: Record<Name, number>, summands: Record<Name, number>): void {
+  for (const name of Object.keys(summands) as Name[]) sums[name] += summands[name]
 }
 
-function addAt(list: number[], at: number, by: number): void {
-  list[at] = (list[at] ?? 0) + by
+function addAt(list: number[], index: number, summand: number): void {
+  list[index] = (list[index] ?? 0) + summand
 }
 
 function zeros(count: number): number[] {

@@ -2,10 +2,10 @@ import { dayOf } from './contribution.ts'
 import type { StoredEvent } from './event-row.ts'
 import { addEvent, addPart, emptyPart, isPlay, type ViewPart } from './view.ts'
 
-/** The views that result from several events. Its size depends on the number of views, not of events. */
+/** The views of several events. Its size depends on the number of views, not on the number of events. */
 export interface ViewBatch {
   events: number
-  /** Views by `viewKey`. */
+  /** Views by the result of `toViewKey`. */
   views: Map<string, BatchedView>
   /** Distinct viewers by day, organisation, video and visitor. */
   viewers: Map<string, VisitorDay>
@@ -18,7 +18,7 @@ export interface BatchedView {
   /** One part for each duration of the video. The duration can change while the video is encoded. */
   parts: ViewPart[]
   /** Arrival time of the last event. */
-  seenMs: number
+  lastReceivedMs: number
   events: number
 }
 
@@ -30,17 +30,17 @@ export interface VisitorDay {
   visitor: string
 }
 
-/** Merges events into views. Optimised for consecutive events of the same view and visitor. */
+/** Merges events into views. It is fastest if events of the same view and visitor are consecutive. */
 export function batchViews(events: readonly StoredEvent[]): ViewBatch {
   const batch = emptyBatch()
   batch.events = events.length
   let view: BatchedView | undefined
   let visitorDay: VisitorDay | undefined
   for (const event of events) {
-    if (view?.viewId !== event.viewId || view.videoId !== event.videoId) view = viewOf(batch.views, event)
-    view.seenMs = Math.max(view.seenMs, event.receivedMs)
+    if (view?.viewId !== event.viewId || view.videoId !== event.videoId) view = findOrCreateView(batch.views, event)
+    view.lastReceivedMs = Math.max(view.lastReceivedMs, event.receivedMs)
     view.events++
-    addEvent(partOf(view, event), event)
+    addEvent(findOrCreatePart(view, event), event)
     const { visitor, videoId } = event
     if (!visitor || !isPlay(event)) continue
     const day = dayOf(event.atMs)
@@ -52,28 +52,28 @@ export function batchViews(events: readonly StoredEvent[]): ViewBatch {
 }
 
 /**
- * Merges all batches into the first one and returns it. The result shares objects with the arguments,
- * so the caller must not use these afterwards.
+ * Merges all batches into the first one and returns it. The caller must not use the batches
+ * afterwards, because the result contains their objects.
  */
-export function mergeBatches(all: readonly ViewBatch[]): ViewBatch {
-  const [first = emptyBatch(), ...others] = all
-  for (const other of others) {
-    first.events += other.events
-    for (const [key, view] of other.views) {
-      const known = first.views.get(key)
-      if (!known) {
+export function mergeBatches(batches: readonly ViewBatch[]): ViewBatch {
+  const [first = emptyBatch(), ...otherBatches] = batches
+  for (const batch of otherBatches) {
+    first.events += batch.events
+    for (const [key, view] of batch.views) {
+      const mergedView = first.views.get(key)
+      if (!mergedView) {
         first.views.set(key, view)
         continue
       }
-      known.seenMs = Math.max(known.seenMs, view.seenMs)
-      known.events += view.events
+      mergedView.lastReceivedMs = Math.max(mergedView.lastReceivedMs, view.lastReceivedMs)
+      mergedView.events += view.events
       for (const part of view.parts) {
-        const same = known.parts.find(({ durationMs }) => durationMs === part.durationMs)
-        if (same) addPart(same, part)
-        else known.parts.push(part)
+        const mergedPart = mergedView.parts.find(({ durationMs }) => durationMs === part.durationMs)
+        if (mergedPart) addPart(mergedPart, part)
+        else mergedView.parts.push(part)
       }
     }
-    for (const visitorDay of other.viewers.values()) addVisitorDay(first.viewers, visitorDay)
+    for (const visitorDay of batch.viewers.values()) addVisitorDay(first.viewers, visitorDay)
   }
   return first
 }
@@ -82,20 +82,20 @@ function emptyBatch(): ViewBatch {
   return { events: 0, views: new Map(), viewers: new Map() }
 }
 
-export function viewKey({ viewId, videoId }: { viewId: string; videoId: string }): string {
+export function toViewKey({ viewId, videoId }: { viewId: string; videoId: string }): string {
   return `${viewId} ${videoId}`
 }
 
-function viewOf(views: ViewBatch['views'], { viewId, videoId, organisationId, receivedMs }: StoredEvent): BatchedView {
-  const key = viewKey({ viewId, videoId })
-  const known = views.get(key)
-  if (known) return known
-  const view = { viewId, videoId, organisationId, parts: [], seenMs: receivedMs, events: 0 }
+function findOrCreateView(views: ViewBatch['views'], { viewId, videoId, organisationId, receivedMs }: StoredEvent): BatchedView {
+  const key = toViewKey({ viewId, videoId })
+  const existing = views.get(key)
+  if (existing) return existing
+  const view = { viewId, videoId, organisationId, parts: [], lastReceivedMs: receivedMs, events: 0 }
   views.set(key, view)
   return view
 }
 
-function partOf({ parts }: BatchedView, event: StoredEvent): ViewPart {
+function findOrCreatePart({ parts }: BatchedView, event: StoredEvent): ViewPart {
   for (const part of parts) if (part.durationMs === event.durationMs) return part
   const part = emptyPart(event)
   parts.push(part)

@@ -19,43 +19,43 @@ const views = (count: number) => [
 test('the views of a batch are returned once, by the id of the batch', () => {
   const cache = createViewCache({ writer })
   const [one, other] = [views(3), views(2)]
-  cache.keep('7', one)
-  cache.keep('8', other)
-  expect(cache.take('8', writer)).toBe(other)
-  expect(cache.take('8', writer)).toBeUndefined()
-  expect(cache.take('7', writer)).toBe(one)
+  cache.add('7', one)
+  cache.add('8', other)
+  expect(cache.remove('8', writer)).toBe(other)
+  expect(cache.remove('8', writer)).toBeUndefined()
+  expect(cache.remove('7', writer)).toBe(one)
 })
 
 test('beyond the maximum, the oldest entries are removed, even without reads', () => {
   const cache = createViewCache({ writer, max: 10 })
-  for (let batch = 1; batch <= 1_000; batch++) cache.keep(String(batch), views(4))
-  expect(Array.from({ length: 1_000 }, (_, nth) => cache.take(String(nth + 1), writer)).filter((found) => found)).toHaveLength(2)
+  for (let batch = 1; batch <= 1_000; batch++) cache.add(String(batch), views(4))
+  expect(Array.from({ length: 1_000 }, (_, nth) => cache.remove(String(nth + 1), writer)).filter((found) => found)).toHaveLength(2)
   // A batch larger than the bound is not cached and must be read from the database.
-  cache.keep('1001', views(11))
-  expect(cache.take('1001', writer)).toBeUndefined()
+  cache.add('1001', views(11))
+  expect(cache.remove('1001', writer)).toBeUndefined()
 })
 
 test('an expired entry is removed when the next one is stored', () => {
   const clock = { now: 0 }
   const cache = createViewCache({ writer, now: () => clock.now })
-  cache.keep('1', views(1))
+  cache.add('1', views(1))
   clock.now = 9_000
-  cache.keep('2', views(1))
+  cache.add('2', views(1))
   clock.now = 11_000
-  cache.keep('3', views(1))
-  expect(cache.take('1', writer)).toBeUndefined()
-  expect(cache.take('2', writer)).toHaveLength(1)
+  cache.add('3', views(1))
+  expect(cache.remove('1', writer)).toBeUndefined()
+  expect(cache.remove('2', writer)).toHaveLength(1)
 })
 
 test('an expired entry is not returned, even if no other is stored after it', () => {
   const clock = { now: 0 }
   const cache = createViewCache({ writer, now: () => clock.now })
-  cache.keep('1', views(1))
-  cache.keep('2', views(1))
+  cache.add('1', views(1))
+  cache.add('2', views(1))
   clock.now = 9_000
-  expect(cache.take('1', writer)).toHaveLength(1)
+  expect(cache.remove('1', writer)).toHaveLength(1)
   clock.now = 10_000
-  expect(cache.take('2', writer)).toBeUndefined()
+  expect(cache.remove('2', writer)).toBeUndefined()
 })
 
 test.each([
@@ -63,16 +63,16 @@ test.each([
   ['an unknown process', null],
 ])('a batch that was written by %s is not returned', (_, other) => {
   const cache = createViewCache({ writer })
-  cache.keep('1', views(1))
-  expect(cache.take('1', other)).toBeUndefined()
+  cache.add('1', views(1))
+  expect(cache.remove('1', other)).toBeUndefined()
 })
 
 test('a repeated batch id replaces the entry, and the maximum counts only the new one', () => {
   const cache = createViewCache({ writer, max: 10 })
   const [first, again] = [views(6), views(6)]
-  cache.keep('1', first)
-  cache.keep('1', again)
-  cache.keep('2', views(4))
-  expect(cache.take('1', writer)).toBe(again)
-  expect(cache.take('2', writer)).toHaveLength(1)
+  cache.add('1', first)
+  cache.add('1', again)
+  cache.add('2', views(4))
+  expect(cache.remove('1', writer)).toBe(again)
+  expect(cache.remove('2', writer)).toHaveLength(1)
 })

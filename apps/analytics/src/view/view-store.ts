@@ -1,10 +1,10 @@
 import type { Query, Transaction } from '@vitascope/postgres'
-import { arrayOf, bytesArrayOf } from './array-text.ts'
+import { toArrayText, toBytesArrayText } from './array-text.ts'
 import { dayOf } from './contribution.ts'
-import { copyBytes, copyText, inChunks, NULL } from './copy-text.ts'
+import { escapeCopyText, formatCopyBytes, joinInChunks, NULL } from './copy-text.ts'
 import type { ViewPart } from './view.ts'
 
-interface Row {
+interface ViewRow {
   view_id: string
   video_id: string
   duration_ms: number
@@ -27,59 +27,59 @@ interface Row {
   last_day: string
 }
 
-/** A part with the day of the last event of its whole view, which determines the partition. */
+/** A part with the day of the last event of its view. The day determines the partition. */
 export type StoredPart = ViewPart & { lastDay: string }
 
 const COLUMNS = `view_id, video_id, duration_ms, organisation_id, first_ms, last_ms, played, furthest_ms, buckets, watched, rewatched,
   language, language_ms, subtitle, subtitle_ms, startup_ms, stalls, stalled_ms, failed, last_day`
 
 const DAY_MS = 86_400_000
-/** Views per statement that searches all partitions. */
+/** Maximum number of views per statement that searches all partitions. */
 const MAX_SEARCHED = 2_000
 
-/** Returns the stored parts of the views. The caller must hold the merge lock, so rows are not locked. */
+/** Returns the stored parts of the views. It does not lock rows, so the caller must have the merge lock. */
 export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<StoredPart[]> {
-  // Nearly all stored views had an event in the last seven days. Other partitions are only searched
-  // for the rest.
+  // Most stored views had an event in the last seven days. Older partitions are only searched for
+  // the other views.
   const recentDays = [dayOf(Date.now() - 7 * DAY_MS), dayOf(Date.now() + 2 * DAY_MS)]
-  const find = (wanted: readonly { viewId: string; videoId: string }[], days: string) =>
-    query<Row>(
+  const find = (searched: readonly { viewId: string; videoId: string }[], days: string) =>
+    query<ViewRow>(
       `select v.view_id, v.video_id, v.duration_ms, v.organisation_id, v.first_ms, v.last_ms, v.played, v.furthest_ms, v.buckets, v.watched,
          v.rewatched, v.language, v.language_ms, v.subtitle, v.subtitle_ms, v.startup_ms, v.stalls, v.stalled_ms, v.failed,
          v.last_day::text as last_day
-       from unnest($1::uuid[], $2::bigint[]) wanted (view_id, video_id) join view v using (view_id, video_id) where ${days}`,
-      [arrayOf(wanted, ({ viewId }) => viewId), arrayOf(wanted, ({ videoId }) => videoId), ...recentDays],
+       from unnest($1::uuid[], $2::bigint[]) searched (view_id, video_id) join view v using (view_id, video_id) where ${days}`,
+      [toArrayText(searched, ({ viewId }) => viewId), toArrayText(searched, ({ videoId }) => videoId), ...recentDays],
     )
   const recent = await find(views, 'v.last_day >= $3::date and v.last_day < $4::date')
-  const known = new Set(recent.map((row) => `${row.view_id} ${row.video_id}`))
-  const missing = views.filter(({ viewId, videoId }) => !known.has(`${viewId} ${videoId}`))
-  const found = recent.map(toPart)
-  for (let from = 0; from < missing.length; from += MAX_SEARCHED) {
-    const part = missing.slice(from, from + MAX_SEARCHED)
-    found.push(...(await find(part, '(v.last_day < $3::date or v.last_day >= $4::date)')).map(toPart))
+  const recentKeys = new Set(recent.map((row) => `${row.view_id} ${row.video_id}`))
+  const notRecent = views.filter(({ viewId, videoId }) => !recentKeys.has(`${viewId} ${videoId}`))
+  const parts = recent.map(toPart)
+  for (let offset = 0; offset < notRecent.length; offset += MAX_SEARCHED) {
+    const chunk = notRecent.slice(offset, offset + MAX_SEARCHED)
+    parts.push(...(await find(chunk, '(v.last_day < $3::date or v.last_day >= $4::date)')).map(toPart))
   }
-  return found
+  return parts
 }
 
 /**
- * Inserts parts that `readParts` did not find. Only the merge inserts parts, so no other process
- * has inserted them since.
+ * Inserts parts that `readParts` did not return. The caller must have the merge lock, so no other
+ * process has inserted them in the meantime.
  */
 export async function addParts(copy: Transaction['copy'], parts: readonly StoredPart[]): Promise<void> {
-  if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, inChunks(lines(parts)))
+  if (parts.length > 0) await copy(`copy view (${COLUMNS}) from stdin`, joinInChunks(formatLines(parts)))
 }
 
-function* lines(parts: readonly StoredPart[]): Generator<string> {
+function* formatLines(parts: readonly StoredPart[]): Generator<string> {
   for (const part of parts) {
     const { viewId, videoId, durationMs, organisationId, firstMs, lastMs, played, furthestMs, buckets, language, subtitle, quality } = part
-    const watchedColumns = `${played}\t${furthestMs}\t${buckets}\t${copyBytes(part.watched)}\t${copyBytes(part.rewatched)}`
-    const textColumns = `${copyText(language.text)}\t${language.atMs}\t${copyText(subtitle.text)}\t${subtitle.atMs}`
+    const watchedColumns = `${played}\t${furthestMs}\t${buckets}\t${formatCopyBytes(part.watched)}\t${formatCopyBytes(part.rewatched)}`
+    const textColumns = `${escapeCopyText(language.text)}\t${language.atMs}\t${escapeCopyText(subtitle.text)}\t${subtitle.atMs}`
     const qualityColumns = quality ? `${quality.startupMs ?? NULL}\t${quality.stalls}\t${quality.stalledMs}` : `${NULL}\t${NULL}\t${NULL}`
     yield `${viewId}\t${videoId}\t${durationMs}\t${organisationId}\t${firstMs}\t${lastMs}\t${watchedColumns}\t${textColumns}\t${qualityColumns}\t${part.failed}\t${part.lastDay}\n`
   }
 }
 
-/** Updates stored parts. `previousDay` is the partition where a part was stored, `lastDay` its new one. */
+/** Updates stored parts. `previousDay` is in the current partition of a part, `lastDay` in its new one. */
 export async function saveParts(query: Query, parts: readonly (StoredPart & { previousDay: string })[]): Promise<void> {
   if (parts.length === 0) return
   await query(
@@ -96,31 +96,31 @@ export async function saveParts(query: Query, parts: readonly (StoredPart & { pr
      where view.view_id = part.view_id and view.video_id = part.video_id and view.duration_ms = part.duration_ms
        and view.last_day = part.previous_day`,
     [
-      arrayOf(parts, ({ viewId }) => viewId),
-      arrayOf(parts, ({ videoId }) => videoId),
-      arrayOf(parts, ({ durationMs }) => durationMs),
-      arrayOf(parts, ({ firstMs }) => firstMs),
-      arrayOf(parts, ({ lastMs }) => lastMs),
-      arrayOf(parts, ({ played }) => String(played)),
-      arrayOf(parts, ({ furthestMs }) => furthestMs),
-      arrayOf(parts, ({ buckets }) => buckets),
-      bytesArrayOf(parts, ({ watched }) => watched),
-      bytesArrayOf(parts, ({ rewatched }) => rewatched),
+      toArrayText(parts, ({ viewId }) => viewId),
+      toArrayText(parts, ({ videoId }) => videoId),
+      toArrayText(parts, ({ durationMs }) => durationMs),
+      toArrayText(parts, ({ firstMs }) => firstMs),
+      toArrayText(parts, ({ lastMs }) => lastMs),
+      toArrayText(parts, ({ played }) => String(played)),
+      toArrayText(parts, ({ furthestMs }) => furthestMs),
+      toArrayText(parts, ({ buckets }) => buckets),
+      toBytesArrayText(parts, ({ watched }) => watched),
+      toBytesArrayText(parts, ({ rewatched }) => rewatched),
       parts.map(({ language }) => language.text),
-      arrayOf(parts, ({ language }) => language.atMs),
+      toArrayText(parts, ({ language }) => language.atMs),
       parts.map(({ subtitle }) => subtitle.text),
-      arrayOf(parts, ({ subtitle }) => subtitle.atMs),
-      arrayOf(parts, ({ quality }) => quality?.startupMs ?? null),
-      arrayOf(parts, ({ quality }) => quality?.stalls ?? null),
-      arrayOf(parts, ({ quality }) => quality?.stalledMs ?? null),
-      arrayOf(parts, ({ failed }) => String(failed)),
-      arrayOf(parts, ({ lastDay }) => lastDay),
-      arrayOf(parts, ({ previousDay }) => previousDay),
+      toArrayText(parts, ({ subtitle }) => subtitle.atMs),
+      toArrayText(parts, ({ quality }) => quality?.startupMs ?? null),
+      toArrayText(parts, ({ quality }) => quality?.stalls ?? null),
+      toArrayText(parts, ({ quality }) => quality?.stalledMs ?? null),
+      toArrayText(parts, ({ failed }) => String(failed)),
+      toArrayText(parts, ({ lastDay }) => lastDay),
+      toArrayText(parts, ({ previousDay }) => previousDay),
     ],
   )
 }
 
-function toPart(row: Row): StoredPart {
+function toPart(row: ViewRow): StoredPart {
   return {
     viewId: row.view_id,
     videoId: row.video_id,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { contributionOf } from './contribution.ts'
+import { toContribution } from './contribution.ts'
 import { addEvent, combineParts, EVENT_TYPE, emptyPart, type ViewEvent, type ViewPart } from './view.ts'
 
 const anEvent = (more: Partial<ViewEvent>): ViewEvent => ({
@@ -15,7 +15,7 @@ const partOf = (event: ViewEvent): ViewPart => {
 const countedAs = (parts: ViewPart[]) => {
   const view = combineParts(parts)
   if (!view) throw new Error('no view')
-  const { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat } = contributionOf(view)
+  const { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat } = toContribution(view)
   return { day, complete, bounced, sharePpm, viewingMs, furthestBucket, heat: heat?.durationMs }
 }
 

@@ -1,11 +1,11 @@
-import { addCells, addSpan, cellNumbers, emptyCells, type Span, spanOf } from './cells.ts'
+import { addCells, addSpan, cellSpan, emptyCells, listCells, type Span } from './cells.ts'
 
-/** The stored numbers of event types; they are also those of the proto. */
+/** The numbers of event types in the database and in the proto. */
 export const EVENT_TYPE = { load: 1, play: 2, progress: 3, ended: 4 } as const
 
 /**
- * The data of one event about its view. Times are in milliseconds; `watched` and `rewatched` are
- * flat lists of half-open pairs.
+ * The data of an event about its view. Times are in milliseconds. `watched` and `rewatched` are lists
+ * of start, end, start, end, ...
  */
 export interface ViewEvent {
   viewId: string
@@ -13,7 +13,7 @@ export interface ViewEvent {
   organisationId: string
   type: number
   atMs: number
-  /** Duration of the video when the event arrived; 0 if it was not playable. */
+  /** Duration of the video when the event arrived, or 0 if the video was not playable. */
   durationMs: number
   positionMs: number | undefined
   watched: readonly number[]
@@ -30,7 +30,7 @@ export interface Quality {
   stalledMs: number
 }
 
-/** The merged events of one view while its video had one duration. Each field is a minimum, a maximum or a union. */
+/** The merged events of a view that have the same video duration. Each field is a minimum, a maximum or a union. */
 export interface ViewPart {
   viewId: string
   videoId: string
@@ -40,7 +40,7 @@ export interface ViewPart {
   lastMs: number
   played: boolean
   furthestMs: number
-  /** Bit b: any part from 5 b % to 5 (b + 1) % was watched. */
+  /** Bit b is set if a part from 5 b % to 5 (b + 1) % was watched. */
   buckets: number
   watched: Uint8Array
   rewatched: Uint8Array
@@ -50,7 +50,7 @@ export interface ViewPart {
   failed: boolean
 }
 
-/** The latest text. Of two texts at the same time, the greater one is used. */
+/** A text and the time at which the player reported it. */
 export interface TimedText {
   text: string
   atMs: number
@@ -86,27 +86,27 @@ export function addEvent(part: ViewPart, event: ViewEvent): void {
   part.firstMs = Math.min(part.firstMs, event.atMs)
   part.lastMs = Math.max(part.lastMs, event.atMs)
   part.played ||= isPlay(event)
-  part.furthestMs = Math.max(part.furthestMs, positionOf(event))
-  for (const span of spansOf(event.watched, durationMs)) {
+  part.furthestMs = Math.max(part.furthestMs, clampPosition(event))
+  for (const span of toSpans(event.watched, durationMs)) {
     part.furthestMs = Math.max(part.furthestMs, span.to)
-    part.buckets |= bucketsOf(span, durationMs)
+    part.buckets |= findBuckets(span, durationMs)
     addSpan(part.watched, durationMs, span)
   }
-  for (const span of spansOf(event.rewatched, durationMs)) addSpan(part.rewatched, durationMs, span)
-  part.language = latest(part.language, { text: event.language, atMs: event.atMs })
-  part.subtitle = latest(part.subtitle, { text: event.subtitle, atMs: event.atMs })
-  part.quality = worst(part.quality, event.quality)
+  for (const span of toSpans(event.rewatched, durationMs)) addSpan(part.rewatched, durationMs, span)
+  part.language = latestText(part.language, { text: event.language, atMs: event.atMs })
+  part.subtitle = latestText(part.subtitle, { text: event.subtitle, atMs: event.atMs })
+  part.quality = worstQuality(part.quality, event.quality)
   part.failed ||= event.error !== ''
 }
 
 /** Merges another part of the same view and the same duration, in place. */
-export function addPart(part: ViewPart, other: ViewPart): void {
-  part.firstMs = Math.min(part.firstMs, other.firstMs)
-  part.furthestMs = Math.max(part.furthestMs, other.furthestMs)
-  part.buckets |= other.buckets
-  addCells(part.watched, other.watched)
-  addCells(part.rewatched, other.rewatched)
-  addCommonFields(part, other)
+export function addPart(part: ViewPart, added: ViewPart): void {
+  part.firstMs = Math.min(part.firstMs, added.firstMs)
+  part.furthestMs = Math.max(part.furthestMs, added.furthestMs)
+  part.buckets |= added.buckets
+  addCells(part.watched, added.watched)
+  addCells(part.rewatched, added.rewatched)
+  addCommonFields(part, added)
 }
 
 /** Returns whether an event counts as playback. */
@@ -115,9 +115,9 @@ export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
 }
 
 /**
- * Returns the view as one part with the first known duration of the video, or undefined without
- * parts. Parts with another duration are added by whole cells. The day is that of the very first
- * event.
+ * Returns the view as one part with the first known duration of the video. Returns undefined if there
+ * are no parts. Of parts with another duration, complete cells are added. `firstMs` is the time of the
+ * first event of all parts.
  */
 export function combineParts(parts: readonly ViewPart[]): ViewPart | undefined {
   const sorted = parts.toSorted((a, b) => a.firstMs - b.firstMs || a.durationMs - b.durationMs)
@@ -129,35 +129,35 @@ export function combineParts(parts: readonly ViewPart[]): ViewPart | undefined {
   const combined: ViewPart = { ...reference, firstMs, watched: reference.watched.slice(), rewatched: reference.rewatched.slice() }
   for (const part of sorted) {
     if (part === reference) continue
-    combined.furthestMs = Math.max(combined.furthestMs, clamp(part.furthestMs, durationMs))
-    for (const span of spansIn(part.watched, part.durationMs, durationMs)) {
-      combined.buckets |= bucketsOf(span, durationMs)
+    combined.furthestMs = Math.max(combined.furthestMs, clampToDuration(part.furthestMs, durationMs))
+    for (const span of convertCells(part.watched, part.durationMs, durationMs)) {
+      combined.buckets |= findBuckets(span, durationMs)
       addSpan(combined.watched, durationMs, span)
     }
-    for (const span of spansIn(part.rewatched, part.durationMs, durationMs)) addSpan(combined.rewatched, durationMs, span)
+    for (const span of convertCells(part.rewatched, part.durationMs, durationMs)) addSpan(combined.rewatched, durationMs, span)
     addCommonFields(combined, part)
   }
   return combined
 }
 
 /** Merges the fields that do not depend on the duration. */
-function addCommonFields(part: ViewPart, other: ViewPart): void {
-  part.lastMs = Math.max(part.lastMs, other.lastMs)
-  part.played ||= other.played
-  part.language = latest(part.language, other.language)
-  part.subtitle = latest(part.subtitle, other.subtitle)
-  part.quality = worst(part.quality, other.quality)
-  part.failed ||= other.failed
+function addCommonFields(part: ViewPart, added: ViewPart): void {
+  part.lastMs = Math.max(part.lastMs, added.lastMs)
+  part.played ||= added.played
+  part.language = latestText(part.language, added.language)
+  part.subtitle = latestText(part.subtitle, added.subtitle)
+  part.quality = worstQuality(part.quality, added.quality)
+  part.failed ||= added.failed
 }
 
-/** Returns the position of the player. */
-function positionOf({ type, positionMs, durationMs }: ViewEvent): number {
+/** Returns the position of the player. It is the duration if playback ended near the end of the video. */
+function clampPosition({ type, positionMs, durationMs }: ViewEvent): number {
   if (type === EVENT_TYPE.ended && durationMs > 0 && durationMs - (positionMs ?? durationMs) <= END_TOLERANCE_MS) return durationMs
-  return clamp(positionMs ?? 0, durationMs)
+  return clampToDuration(positionMs ?? 0, durationMs)
 }
 
-/** Returns the 5 % buckets that a span touches. */
-function bucketsOf({ from, to }: Span, durationMs: number): number {
+/** Returns the 5 % buckets that a span overlaps. */
+function findBuckets({ from, to }: Span, durationMs: number): number {
   if (durationMs === 0) return 0
   const last = Math.min(Math.ceil((20 * to) / durationMs), 20)
   let buckets = 0
@@ -165,37 +165,38 @@ function bucketsOf({ from, to }: Span, durationMs: number): number {
   return buckets
 }
 
-function* spansOf(pairs: readonly number[], durationMs: number): Generator<Span> {
-  for (let at = 0; at + 1 < pairs.length; at += 2) {
-    const span = { from: clamp(pairs[at] ?? 0, durationMs), to: clamp(pairs[at + 1] ?? 0, durationMs) }
+function* toSpans(pairs: readonly number[], durationMs: number): Generator<Span> {
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
+    const span = { from: clampToDuration(pairs[index] ?? 0, durationMs), to: clampToDuration(pairs[index + 1] ?? 0, durationMs) }
     if (span.from < span.to) yield span
   }
 }
 
-function* spansIn(cells: Uint8Array, durationMs: number, targetDurationMs: number): Generator<Span> {
-  for (const cell of cellNumbers(cells)) {
-    const { from, to } = spanOf(cell, durationMs)
-    const span = { from: clamp(from, targetDurationMs), to: clamp(to, targetDurationMs) }
+function* convertCells(cells: Uint8Array, durationMs: number, targetDurationMs: number): Generator<Span> {
+  for (const cell of listCells(cells)) {
+    const { from, to } = cellSpan(cell, durationMs)
+    const span = { from: clampToDuration(from, targetDurationMs), to: clampToDuration(to, targetDurationMs) }
     if (span.from < span.to) yield span
   }
 }
 
 /** Limits a position to the duration, if that is known. */
-function clamp(ms: number, durationMs: number): number {
+function clampToDuration(ms: number, durationMs: number): number {
   return durationMs > 0 ? Math.min(ms, durationMs) : ms
 }
 
-function latest(one: TimedText, other: TimedText): TimedText {
-  if (other.text === '') return one
-  if (one.text === '' || other.atMs > one.atMs) return other
-  return other.atMs === one.atMs && other.text > one.text ? other : one
+/** Returns the newer text. Of two texts with the same time, it returns the greater one. */
+function latestText(a: TimedText, b: TimedText): TimedText {
+  if (b.text === '') return a
+  if (a.text === '' || b.atMs > a.atMs) return b
+  return b.atMs === a.atMs && b.text > a.text ? b : a
 }
 
-function worst(one: Quality | undefined, other: Quality | undefined): Quality | undefined {
-  if (!one || !other) return one ?? other
+function worstQuality(a: Quality | undefined, b: Quality | undefined): Quality | undefined {
+  if (!a || !b) return a ?? b
   return {
-    startupMs: one.startupMs === undefined ? other.startupMs : Math.max(one.startupMs, other.startupMs ?? 0),
-    stalls: Math.max(one.stalls, other.stalls),
-    stalledMs: Math.max(one.stalledMs, other.stalledMs),
+    startupMs: a.startupMs === undefined ? b.startupMs : Math.max(a.startupMs, b.startupMs ?? 0),
+    stalls: Math.max(a.stalls, b.stalls),
+    stalledMs: Math.max(a.stalledMs, b.stalledMs),
   }
 }

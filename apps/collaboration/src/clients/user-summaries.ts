@@ -20,9 +20,9 @@ export function createUserSummaries(
   client: Pick<Client<typeof UserServiceService>, 'listUserSummaries' | 'getUserByEmail'>,
 ): UserSummaries {
   const find = async (userIds: readonly string[], call: Call) => {
-    const wanted = [...new Set(userIds)].filter((userId) => userId !== '')
-    if (wanted.length === 0) return new Map()
-    const { summaries } = await client.listUserSummaries({ userIds: wanted }, asService(call))
+    const uniqueIds = [...new Set(userIds)].filter((userId) => userId !== '')
+    if (uniqueIds.length === 0) return new Map()
+    const { summaries } = await client.listUserSummaries({ userIds: uniqueIds }, asService(call))
     return new Map(summaries.map((summary) => [summary.userId, summary]))
   }
   return {

@@ -17,9 +17,9 @@ export interface VideoSummaries {
 
 export function createVideoSummaries(client: Pick<Client<typeof VideoSummaryServiceService>, 'listVideoSummaries'>): VideoSummaries {
   const find = async (videoIds: readonly string[], call: Call) => {
-    const wanted = [...new Set(videoIds)]
-    if (wanted.length === 0) return new Map()
-    const { summaries } = await client.listVideoSummaries({ videoIds: wanted, withTexts: false }, asService(call))
+    const uniqueIds = [...new Set(videoIds)]
+    if (uniqueIds.length === 0) return new Map()
+    const { summaries } = await client.listVideoSummaries({ videoIds: uniqueIds, withTexts: false }, asService(call))
     return new Map(summaries.map((summary) => [summary.videoId, summary]))
   }
   return {

@@ -10,13 +10,13 @@ export interface ClipRow {
   type: string
   preview: boolean
   position: number
-  /** A string if read from JSON. */
+  /** A string if the row was read from JSON. */
   create_time: Date | string
 }
 
 export const CLIP_COLUMNS = 'clip_id, entry_id, title, comments, time_start, time_finish, type, preview, position, create_time'
 
-/** SQL for the clips of the entry `e` as one JSON column. Uses the index on the position. */
+/** SQL for the clips of the entry `e` as one JSON column, in their order. */
 export const CLIPS_OF_ENTRY = `coalesce((
   select jsonb_agg(jsonb_build_object('clip_id', c.clip_id::text, 'entry_id', c.entry_id::text, 'title', c.title, 'comments', c.comments,
     'time_start', c.time_start, 'time_finish', c.time_finish, 'type', c.type, 'preview', c.preview, 'position', c.position,

@@ -13,32 +13,32 @@ export interface ClipParts extends Clients {
   entries: Pick<EntryStore, 'findHead'>
 }
 
-const ALL = new Set(CHANGEABLE)
+const ALL_FIELDS = new Set(CHANGEABLE)
 
 export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handlers<typeof ClipServiceService> {
   return {
-    async createClip({ clip: given }, call) {
-      const key = { scope: scopeOf(call.principal), collaborationId: given?.collaborationId ?? '' }
-      const before = await clips.createdBefore(call)
-      if (before) return { clip: before }
-      const missing = { noun: 'collaboration', id: key.collaborationId }
-      const { video } = await requireResolved(clients, await entries.findHead(key, call.signal), missing, call)
-      if (!given) throw notFound('collaboration', '')
-      const fields = checkClip({ ...given, title: '' }, ALL, video.durationSeconds)
+    async createClip({ clip: input }, call) {
+      const key = { scope: scopeOf(call.principal), collaborationId: input?.collaborationId ?? '' }
+      const earlierResult = await clips.findCreated(call)
+      if (earlierResult) return { clip: earlierResult }
+      const record = { noun: 'collaboration', id: key.collaborationId }
+      const { video } = await requireResolved(clients, await entries.findHead(key, call.signal), record, call)
+      if (!input) throw notFound('collaboration', '')
+      const fields = checkClip({ ...input, title: '' }, ALL_FIELDS, video.durationSeconds)
       return { clip: await clips.create(key, fields, call) }
     },
     async getClip({ clipId }, call) {
-      const found = await clips.find({ scope: scopeOf(call.principal), clipId }, call.signal)
-      const { row } = await requireResolved(clients, found, { noun: 'clip', id: clipId }, call)
+      const resource = await clips.find({ scope: scopeOf(call.principal), clipId }, call.signal)
+      const { row } = await requireResolved(clients, resource, { noun: 'clip', id: clipId }, call)
       return row
     },
-    async updateClip({ clip: given, updateMask }, call) {
-      const key = { scope: scopeOf(call.principal), clipId: given?.clipId ?? '' }
-      const found = await clips.find(key, call.signal)
-      const { video } = await requireResolved(clients, found, { noun: 'clip', id: key.clipId }, call)
-      const named = readMask(updateMask, CHANGEABLE)
-      if (!given) throw notFound('clip', '')
-      return clips.update(key, (now) => checkClip(mergeClip(now, given, named), named, video.durationSeconds), call.signal)
+    async updateClip({ clip: input, updateMask }, call) {
+      const key = { scope: scopeOf(call.principal), clipId: input?.clipId ?? '' }
+      const resource = await clips.find(key, call.signal)
+      const { video } = await requireResolved(clients, resource, { noun: 'clip', id: key.clipId }, call)
+      const mask = readMask(updateMask, CHANGEABLE)
+      if (!input) throw notFound('clip', '')
+      return clips.update(key, (now) => checkClip(mergeClip(now, input, mask), mask, video.durationSeconds), call.signal)
     },
     async deleteClip({ clipId }, call) {
       const key = { scope: scopeOf(call.principal), clipId }

@@ -42,7 +42,7 @@ describe('a clip', () => {
     const { key } = await anEntry()
     const call = { ...repeatable('a clip'), signal }
     const first = await fixture.clips.create(key, fields, call)
-    expect([await fixture.clips.create(key, fields, call), await fixture.clips.createdBefore(call)]).toEqual([first, first])
+    expect([await fixture.clips.create(key, fields, call), await fixture.clips.findCreated(call)]).toEqual([first, first])
     expect(await positions(key)).toEqual(inOrder([first.clipId]))
   })
   test('is returned with its previous state when it is updated', async () => {

@@ -13,19 +13,19 @@ export interface ClipKey {
   clipId: string
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
-/** Methods with a key, except `find`, throw COLLABORATION_NOT_FOUND or CLIP_NOT_FOUND. */
+/** All methods with a key except `find` throw COLLABORATION_NOT_FOUND or CLIP_NOT_FOUND. */
 export interface ClipStore {
   /** Returns a clip with the references of its entry. */
   find(key: ClipKey, signal?: AbortSignal): Promise<(References & { clip: Clip }) | undefined>
   /** Returns the clip that an earlier attempt of this call created, if there is one. */
-  createdBefore(call: Repeatable): Promise<Clip | undefined>
+  findCreated(call: IdempotentCall): Promise<Clip | undefined>
   /** Appends a clip. Throws CLIPS_FULL. */
-  create(key: EntryKey, fields: ClipFields, call: Repeatable): Promise<Clip>
-  /** Locks the clip and stores the fields that `change` returns. Returns the clip after and before. */
+  create(key: EntryKey, fields: ClipFields, call: IdempotentCall): Promise<Clip>
+  /** Stores the fields that `change` returns for the locked clip. Returns the clip after and before the change. */
   update(key: ClipKey, change: (now: ClipFields) => ClipFields, signal?: AbortSignal): Promise<{ clip: Clip; previous: Clip }>
-  /** Deletes the clip and returns it. Later clips move up by one. */
+  /** Deletes the clip and returns it. The positions of later clips decrease by one. */
   remove(key: ClipKey, signal?: AbortSignal): Promise<Clip>
   /**
    * Returns the clips in the new and in the previous order. Throws `invalid` if the ids are not a
@@ -34,7 +34,7 @@ export interface ClipStore {
   order(key: EntryKey, clipIds: readonly string[], signal?: AbortSignal): Promise<{ clips: Clip[]; previous: Clip[] }>
 }
 
-const made = jsonCodec<ClipRow>()
+const clipCodec = jsonCodec<ClipRow>()
 const OF_CLIP = `from clip c join entry e using (entry_id) where c.clip_id = $1 and ($2::bigint is null or e.organisation_id = $2)`
 
 export function createClipStore(db: Db): ClipStore {
@@ -48,12 +48,12 @@ export function createClipStore(db: Db): ClipStore {
       ])
       return row && { clip: toClip(row), videoId: row.video_id, userId: row.user_id ?? '' }
     },
-    async createdBefore(call) {
-      const row = await storedResponse(db, call, made)
+    async findCreated(call) {
+      const row = await storedResponse(db, call, clipCodec)
       return row && toClip(row)
     },
     async create(key, fields, call) {
-      const row = await withIdempotency(db, call, made, async (tx) => {
+      const row = await withIdempotency(db, call, clipCodec, async (tx) => {
         const entryId = await lockEntry(tx, key)
         const [count] = await tx.query<{ clips: number }>('select count(*)::int as clips from clip where entry_id = $1', [entryId])
         const position = count?.clips ?? 0
@@ -63,7 +63,7 @@ export function createClipStore(db: Db): ClipStore {
            values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${CLIP_COLUMNS}`,
           [entryId, fields.title, fields.comments, fields.timeStart, fields.timeFinish, fields.type, fields.preview, position],
         )
-        return needRow(inserted, entryId)
+        return requireRow(inserted, entryId)
       })
       return toClip(row)
     },
@@ -78,13 +78,13 @@ export function createClipStore(db: Db): ClipStore {
            where clip_id = $1 returning ${CLIP_COLUMNS}`,
           [clipId, fields.title, fields.comments, fields.timeStart, fields.timeFinish, fields.type, fields.preview],
         )
-        return { clip: toClip(needRow(updated, clipId)), previous }
+        return { clip: toClip(requireRow(updated, clipId)), previous }
       }, signal),
     remove: ({ scope, clipId }, signal) =>
       db.transaction(async (tx) => {
-        const [at] = isId(clipId) ? await tx.query<{ entry_id: string }>(`select e.entry_id ${OF_CLIP}`, [clipId, scope]) : []
-        if (!at) throw notFound('clip', clipId)
-        await lockEntry(tx, { scope, collaborationId: at.entry_id }, { noun: 'clip', id: clipId })
+        const [clip] = isId(clipId) ? await tx.query<{ entry_id: string }>(`select e.entry_id ${OF_CLIP}`, [clipId, scope]) : []
+        if (!clip) throw notFound('clip', clipId)
+        await lockEntry(tx, { scope, collaborationId: clip.entry_id }, { noun: 'clip', id: clipId })
         const [row] = await tx.query<ClipRow>(`delete from clip where clip_id = $1 returning ${CLIP_COLUMNS}`, [clipId])
         if (!row) throw notFound('clip', clipId)
         await tx.query('update clip set position = position - 1 where entry_id = $1 and position > $2', [row.entry_id, row.position])
@@ -93,7 +93,7 @@ export function createClipStore(db: Db): ClipStore {
     order: (key, clipIds, signal) =>
       db.transaction(async (tx) => {
         const entryId = await lockEntry(tx, key)
-        const previous = await clipsOf(tx, entryId)
+        const previous = await readClips(tx, entryId)
         const clips = orderClips(previous, clipIds)
         await tx.query(
           `update clip c set position = p.position - 1 from unnest($2::bigint[]) with ordinality p (clip_id, position)
@@ -105,11 +105,11 @@ export function createClipStore(db: Db): ClipStore {
   }
 }
 
-async function clipsOf({ query }: Transaction, entryId: string): Promise<Clip[]> {
+async function readClips({ query }: Transaction, entryId: string): Promise<Clip[]> {
   return (await query<ClipRow>(`select ${CLIP_COLUMNS} from clip where entry_id = $1 order by position`, [entryId])).map(toClip)
 }
 
-function needRow(row: ClipRow | undefined, of: string): ClipRow {
-  if (!row) throw new Error(`a clip of ${of} disappeared while it was locked`)
+function requireRow(row: ClipRow | undefined, owner: string): ClipRow {
+  if (!row) throw new Error(`a clip of ${owner} disappeared while it was locked`)
   return row
 }

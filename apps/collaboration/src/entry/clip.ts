@@ -13,7 +13,7 @@ export interface Clip extends ClipFields {
 export interface ClipFields {
   title: string
   comments: string
-  /** Seconds. */
+  /** Start and finish in seconds from the start of the video. */
   timeStart: number
   timeFinish: number
   type: string
@@ -21,8 +21,8 @@ export interface ClipFields {
 }
 
 /**
- * Maximum number per entry. With texts of maximum length, an entry has about 1.9 MB, and two of
- * them fit into one message.
+ * Maximum number of clips per entry. With texts of maximum length, an entry has about 1.9 MB, and two
+ * of them fit into one message.
  */
 export const MAX_CLIPS = 200
 const INT32_MAX = 2_147_483_647
@@ -32,15 +32,15 @@ export type ClipField = (typeof CHANGEABLE)[number]
 
 /**
  * Returns the clip. Throws `invalid` with every invalid field. Times are only checked if one of
- * them is in `named`, because the video may have become shorter. `durationSeconds` is undefined if
- * unknown.
+ * them is in `mask`, because the video may have become shorter. `durationSeconds` is undefined if
+ * the duration is unknown.
  */
-export function checkClip(clip: ClipFields, named: ReadonlySet<ClipField>, durationSeconds: number | undefined): ClipFields {
+export function checkClip(clip: ClipFields, mask: ReadonlySet<ClipField>, durationSeconds: number | undefined): ClipFields {
   const problems = [
     ...checkText('title', clip.title, { max: 255 }),
     ...checkText('comments', clip.comments, { max: 2_000 }),
     ...checkText('type', clip.type, { max: 50, blank: false }),
-    ...(named.has('time_start') || named.has('time_finish') ? checkTimes(clip, named, durationSeconds) : []),
+    ...(mask.has('time_start') || mask.has('time_finish') ? checkTimes(clip, mask, durationSeconds) : []),
   ]
   requireValid(problems)
   return clip
@@ -48,37 +48,37 @@ export function checkClip(clip: ClipFields, named: ReadonlySet<ClipField>, durat
 
 function checkTimes(
   { timeStart, timeFinish }: ClipFields,
-  named: ReadonlySet<ClipField>,
+  mask: ReadonlySet<ClipField>,
   durationSeconds: number | undefined,
 ): FieldError[] {
-  const bad = (field: string, seconds: number): FieldError[] =>
+  const checkTime = (field: string, seconds: number): FieldError[] =>
     Number.isInteger(seconds) && seconds >= 0 && seconds <= INT32_MAX
       ? []
       : [{ field, message: `must be an integer from 0 to ${INT32_MAX}` }]
-  const problems = [...bad('time_start', timeStart), ...bad('time_finish', timeFinish)]
+  const problems = [...checkTime('time_start', timeStart), ...checkTime('time_finish', timeFinish)]
   if (problems.length > 0) return problems
-  const finishNamed = named.has('time_finish')
+  const isFinishChanged = mask.has('time_finish')
   if (timeStart > timeFinish) {
     return [
-      finishNamed
+      isFinishChanged
         ? { field: 'time_finish', message: `must not be before time_start (${timeStart})` }
         : { field: 'time_start', message: `must not be after time_finish (${timeFinish})` },
     ]
   }
   if (durationSeconds === undefined || timeFinish <= durationSeconds) return []
   const message = `must not be after the end of the video (${Math.round(durationSeconds * 1_000) / 1_000} seconds)`
-  return [{ field: finishNamed ? 'time_finish' : 'time_start', message }]
+  return [{ field: isFinishChanged ? 'time_finish' : 'time_start', message }]
 }
 
-/** Returns the fields with the masked ones replaced by those of `given`. */
-export function mergeClip(now: ClipFields, given: ClipFields, named: ReadonlySet<ClipField>): ClipFields {
+/** Returns the fields `now` in which the masked fields are replaced with the values of `input`. */
+export function mergeClip(now: ClipFields, input: ClipFields, mask: ReadonlySet<ClipField>): ClipFields {
   return {
-    title: named.has('title') ? given.title : now.title,
-    comments: named.has('comments') ? given.comments : now.comments,
-    timeStart: named.has('time_start') ? given.timeStart : now.timeStart,
-    timeFinish: named.has('time_finish') ? given.timeFinish : now.timeFinish,
-    type: named.has('type') ? given.type : now.type,
-    preview: named.has('preview') ? given.preview : now.preview,
+    title: mask.has('title') ? input.title : now.title,
+    comments: mask.has('comments') ? input.comments : now.comments,
+    timeStart: mask.has('time_start') ? input.timeStart : now.timeStart,
+    timeFinish: mask.has('time_finish') ? input.timeFinish : now.timeFinish,
+    type: mask.has('type') ? input.type : now.type,
+    preview: mask.has('preview') ? input.preview : now.preview,
   }
 }
 
@@ -90,7 +90,7 @@ export function orderClips(clips: readonly Clip[], clipIds: readonly string[]): 
   const byId = new Map(clips.map((clip) => [clip.clipId, clip]))
   const ordered = [...new Set(clipIds)].flatMap((clipId) => byId.get(clipId) ?? [])
   if (clipIds.length !== clips.length || ordered.length !== clips.length) {
-    const message = `must name every clip of the entry once, and nothing else: ${clips.length} ${clips.length === 1 ? 'id' : 'ids'}`
+    const message = `must contain the id of every clip of the entry exactly once: ${clips.length} ${clips.length === 1 ? 'id' : 'ids'}`
     throw invalid([{ field: 'clip_ids', message }])
   }
   return ordered.map((clip, position) => ({ ...clip, position }))

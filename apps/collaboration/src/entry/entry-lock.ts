@@ -9,14 +9,14 @@ export interface EntryKey {
 }
 
 /**
- * Locks an entry against changes of it and of the number or order of its clips. Returns its id. Its
- * data must be read by a later statement, which sees changes committed while the lock was awaited.
- * Throws `not_found`.
+ * Locks an entry, so that other transactions cannot change it or the number or order of its clips.
+ * Returns its id. The caller must read its data with a later statement, to see changes that were
+ * committed while this one waited for the lock. Throws `not_found`.
  */
 export async function lockEntry(
   tx: Transaction,
   { scope, collaborationId }: EntryKey,
-  missing = { noun: 'collaboration', id: collaborationId },
+  record = { noun: 'collaboration', id: collaborationId },
 ): Promise<string> {
   const [row] = isId(collaborationId)
     ? await tx.query('select from entry where entry_id = $1 and ($2::bigint is null or organisation_id = $2) for update', [
@@ -24,6 +24,6 @@ export async function lockEntry(
         scope,
       ])
     : []
-  if (!row) throw notFound(missing.noun, missing.id)
+  if (!row) throw notFound(record.noun, record.id)
   return collaborationId
 }

@@ -19,8 +19,8 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
   return {
     async createEntry({ videoId, userId }, call) {
       const caller = requireUser(call.principal)
-      const before = await entries.createdBefore(call)
-      if (before) return { entry: toMessage(before, undefined) }
+      const earlierResult = await entries.findCreated(call)
+      if (earlierResult) return { entry: toMessage(earlierResult, undefined) }
       const { organisationId } = await videos.require(scopeOf(caller), videoId, call)
       if (userId !== '') await users.require(organisationId, userId, call)
       else if (caller.userType !== 'system') throw invalid([{ field: 'user_id', message: 'is required' }])
@@ -28,8 +28,8 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       return { entry: toMessage(entry, undefined) }
     },
     async getEntry({ collaborationId }, call) {
-      const found = await entries.find({ scope: scopeOf(call.principal), collaborationId }, call.signal)
-      const { row, user } = await requireResolved(clients, found, { noun: 'collaboration', id: collaborationId }, call)
+      const entry = await entries.find({ scope: scopeOf(call.principal), collaborationId }, call.signal)
+      const { row, user } = await requireResolved(clients, entry, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(row, user) }
     },
     async getEntryByEmail({ videoId, email }, call) {
@@ -47,19 +47,19 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       const scope = scopeOf(call.principal)
       await videos.require(scope, videoId, call)
       const messageSize = (entry: Entry) => EntryMessage.encode(toMessage(entry, undefined)).finish().length
-      const found = await readEntryPage(page, (place) => entries.list({ scope, videoId, ...place }, call.signal), messageSize)
-      const entriesWithUsers = await withUsers(users, found.entries, call)
-      return { entries: entriesWithUsers.map(({ row, user }) => toMessage(row, user)), nextPageToken: found.nextPageToken }
+      const entryPage = await readEntryPage(page, (position) => entries.list({ scope, videoId, ...position }, call.signal), messageSize)
+      const entriesWithUsers = await withUsers(users, entryPage.entries, call)
+      return { entries: entriesWithUsers.map(({ row, user }) => toMessage(row, user)), nextPageToken: entryPage.nextPageToken }
     },
-    async updateEntry({ entry: given, updateMask }, call) {
+    async updateEntry({ entry: input, updateMask }, call) {
       const caller = requireUser(call.principal)
-      const key = { scope: scopeOf(caller), collaborationId: given?.collaborationId ?? '' }
-      const found = await entries.findHead(key, call.signal)
-      const { row, user: before } = await requireResolved(clients, found, { noun: 'collaboration', id: key.collaborationId }, call)
-      if (!given) throw notFound('collaboration', '')
-      const named = readMask(updateMask, CHANGEABLE)
-      const email = named.has('email') ? checkEmail(given.email) : undefined
-      const user = named.has('user_id') ? await users.require(row.organisationId, given.userId, call) : undefined
+      const key = { scope: scopeOf(caller), collaborationId: input?.collaborationId ?? '' }
+      const head = await entries.findHead(key, call.signal)
+      const { row, user: before } = await requireResolved(clients, head, { noun: 'collaboration', id: key.collaborationId }, call)
+      if (!input) throw notFound('collaboration', '')
+      const mask = readMask(updateMask, CHANGEABLE)
+      const email = mask.has('email') ? checkEmail(input.email) : undefined
+      const user = mask.has('user_id') ? await users.require(row.organisationId, input.userId, call) : undefined
       const { entry, previous } = await entries.update(
         key,
         caller.userId,
@@ -67,15 +67,15 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
         call.signal,
       )
       // Another call may have changed the user in the meantime.
-      const known = new Map([user, before].flatMap((one) => (one ? [[one.userId, one]] : [])))
-      const unknownUserIds = [entry, previous].map(({ userId }) => userId).filter((userId) => !known.has(userId))
-      const summaries = new Map([...known, ...(await users.find(unknownUserIds, call))])
+      const knownUsers = new Map([user, before].flatMap((one) => (one ? [[one.userId, one]] : [])))
+      const unknownUserIds = [entry, previous].map(({ userId }) => userId).filter((userId) => !knownUsers.has(userId))
+      const summaries = new Map([...knownUsers, ...(await users.find(unknownUserIds, call))])
       return { entry: toMessage(entry, summaries.get(entry.userId)), previous: toMessage(previous, summaries.get(previous.userId)) }
     },
     async deleteEntry({ collaborationId }, call) {
       const key = { scope: scopeOf(call.principal), collaborationId }
-      const found = await entries.findHead(key, call.signal)
-      const { user } = await requireResolved(clients, found, { noun: 'collaboration', id: collaborationId }, call)
+      const head = await entries.findHead(key, call.signal)
+      const { user } = await requireResolved(clients, head, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(await entries.remove(key, call.signal), user) }
     },
   }

@@ -30,11 +30,11 @@ describe('an entry', () => {
   })
   test('is created once per idempotency key, and a retry returns the first response', async () => {
     const call = { ...repeatable('an entry'), signal }
-    expect(await fixture.entries.createdBefore(call)).toBeUndefined()
+    expect(await fixture.entries.findCreated(call)).toBeUndefined()
     const first = await create({}, call)
     expect(await create({}, call)).toEqual(first)
-    expect(await fixture.entries.createdBefore(call)).toEqual(first)
-    await expect(fixture.entries.createdBefore({ ...repeatable('an entry', 'e'), signal })).rejects.toMatchObject({
+    expect(await fixture.entries.findCreated(call)).toEqual(first)
+    await expect(fixture.entries.findCreated({ ...repeatable('an entry', 'e'), signal })).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })
   })
@@ -104,11 +104,11 @@ describe('the entries of a video', () => {
 
 test('an entry without references is removed, unless it has gained another reference', async () => {
   const [kept, gone, moved] = [await create(), await create({ userId: '' }), await create()]
-  const references = await fixture.entries.references(String(Number(kept.collaborationId) - 1), 3)
+  const references = await fixture.entries.listReferences(String(Number(kept.collaborationId) - 1), 3)
   expect(references.map((one) => one.collaborationId)).toEqual([kept, gone, moved].map((one) => one.collaborationId))
   await fixture.entries.update({ scope: null, collaborationId: moved.collaborationId }, '9', () => ({ userId: '70', email: '' }))
   expect(await fixture.entries.removeAll(references.slice(1))).toBe(1)
-  expect((await fixture.entries.references(String(Number(kept.collaborationId) - 1), 3)).map((one) => one.collaborationId)).toEqual([
+  expect((await fixture.entries.listReferences(String(Number(kept.collaborationId) - 1), 3)).map((one) => one.collaborationId)).toEqual([
     kept.collaborationId,
     moved.collaborationId,
   ])

@@ -10,12 +10,12 @@ import { type EntryKey, lockEntry } from './entry-lock.ts'
 export interface NewEntry {
   videoId: string
   organisationId: string
-  /** Empty if there is none. */
+  /** Empty if the entry belongs to no user. */
   userId: string
   byUserId: string
 }
 
-/** A page of the entries of a video. It starts after the entry id `after`. */
+/** A page of the entries of a video. It starts after the entry with the id `after`. */
 export interface EntryPage {
   scope: Scope
   videoId: string
@@ -24,21 +24,24 @@ export interface EntryPage {
   skip: number
 }
 
-type Repeatable = Pick<Call, 'idempotency' | 'signal'>
+type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 /** Methods that change an entry throw COLLABORATION_NOT_FOUND. */
 export interface EntryStore {
   find(key: EntryKey, signal?: AbortSignal): Promise<Entry | undefined>
   findHead(key: EntryKey, signal?: AbortSignal): Promise<EntryHead | undefined>
   /** Returns the entries of a video with this email address or user, newest first. */
-  findHeads(which: { scope: Scope; videoId: string; email: string; userId: string | undefined }, signal?: AbortSignal): Promise<EntryHead[]>
+  findHeads(
+    criteria: { scope: Scope; videoId: string; email: string; userId: string | undefined },
+    signal?: AbortSignal,
+  ): Promise<EntryHead[]>
   /** Returns entries, oldest first. */
   list(page: EntryPage, signal?: AbortSignal): Promise<Entry[]>
   /** Returns the entry that an earlier attempt of this call created, if there is one. */
-  createdBefore(call: Repeatable): Promise<EntryHead | undefined>
+  findCreated(call: IdempotentCall): Promise<EntryHead | undefined>
   /** Stores an entry. Throws COLLABORATION_FULL. */
-  create(entry: NewEntry, call: Repeatable): Promise<EntryHead>
-  /** Locks the entry and stores the fields that `change` returns. Returns the entry after the change and before it. */
+  create(entry: NewEntry, call: IdempotentCall): Promise<EntryHead>
+  /** Stores the fields that `change` returns for the locked entry. Returns the entry after and before the change. */
   update(
     key: EntryKey,
     byUserId: string,
@@ -47,10 +50,10 @@ export interface EntryStore {
   ): Promise<{ entry: Entry; previous: Entry }>
   /** Deletes the entry with its clips and returns it. */
   remove(key: EntryKey, signal?: AbortSignal): Promise<Entry>
-  /** Returns the references of the entries after an id, ordered by id. */
-  references(after: string, limit: number): Promise<(References & { collaborationId: string })[]>
-  /** Deletes each entry whose user is still the user in `references`. Returns the number of deleted entries. */
-  removeAll(references: readonly (References & { collaborationId: string })[]): Promise<number>
+  /** Returns the references of the entries whose ids are greater than `after`, ordered by id. */
+  listReferences(after: string, limit: number): Promise<(References & { collaborationId: string })[]>
+  /** Deletes entries. Skips entries whose user has changed since the row was read. Returns the number of deleted entries. */
+  removeAll(rows: readonly (References & { collaborationId: string })[]): Promise<number>
 }
 
 const HEAD = `e.entry_id, e.video_id, e.organisation_id, e.user_id, e.email, e.created_by_user_id, e.last_modified_by_user_id, e.create_time,
@@ -94,7 +97,7 @@ export function createEntryStore(db: Db): EntryStore {
       ])
       return rows.map(toEntry)
     },
-    async createdBefore(call) {
+    async findCreated(call) {
       const row = await storedResponse(db, call, headCodec)
       return row && toHead(row)
     },
@@ -132,7 +135,7 @@ export function createEntryStore(db: Db): EntryStore {
         await tx.query('delete from entry where entry_id = $1', [entry.collaborationId])
         return entry
       }, signal),
-    async references(after, limit) {
+    async listReferences(after, limit) {
       const rows = await db.query<Pick<HeadRow, 'entry_id' | 'video_id' | 'user_id'>>(
         'select entry_id, video_id, user_id from entry where entry_id > $1 order by entry_id limit $2',
         [after, limit],
@@ -141,8 +144,8 @@ export function createEntryStore(db: Db): EntryStore {
     },
     async removeAll(references) {
       const removed = await db.query(
-        `delete from entry e using unnest($1::bigint[], $2::bigint[]) g (entry_id, user_id)
-         where e.entry_id = g.entry_id and e.user_id is not distinct from g.user_id returning 1`,
+        `delete from entry e using unnest($1::bigint[], $2::bigint[]) r (entry_id, user_id)
+         where e.entry_id = r.entry_id and e.user_id is not distinct from r.user_id returning 1`,
         [references.map(({ collaborationId }) => collaborationId), references.map(({ userId }) => (userId === '' ? null : userId))],
       )
       return removed.length

@@ -3,7 +3,7 @@ import { checkText } from '@vitascope/request'
 import type { References } from '../clients/resolve-references.ts'
 import type { Clip } from './clip.ts'
 
-/** A user's entry on a video, without its clips. */
+/** An entry without its clips. */
 export interface EntryHead extends EntryFields, References {
   collaborationId: string
   organisationId: string
@@ -18,13 +18,13 @@ export interface Entry extends EntryHead {
 }
 
 export interface EntryFields {
-  /** Empty if there is none. */
+  /** Empty if the entry belongs to no user. */
   userId: string
-  /** Email address of the entry; empty to use that of its user. */
+  /** Email address of the entry. If it is empty, the address of the user is used. */
   email: string
 }
 
-/** Maximum number per video. */
+/** Maximum number of entries per video. */
 export const MAX_ENTRIES = 100
 
 export const CHANGEABLE = ['user_id', 'email'] as const
