@@ -115,8 +115,8 @@ export function isPlay({ type }: Pick<ViewEvent, 'type'>): boolean {
 }
 
 /**
- * Returns the view as one part with the first known duration of the video. Returns undefined if there
- * are no parts. Of parts with another duration, complete cells are added. `firstMs` is the time of the
+ * Returns the view as one part with the first known duration of the video. Returns undefined for an
+ * empty list. Of parts with another duration, complete cells are added. `firstMs` is the time of the
  * first event of all parts.
  */
 export function combineParts(parts: readonly ViewPart[]): ViewPart | undefined {
