@@ -18,7 +18,7 @@ export interface LoadOrder {
   /** Distinguishes the texts of this run from those of other runs. */
   name: string
   /** Requests, sent in turn and repeatedly. */
-  asks: readonly LoadRequest[]
+  requests: readonly LoadRequest[]
   seconds: number
   /**
    * Number of closed-loop callers, each with one request at a time. With a rate, it is the maximum
@@ -39,17 +39,17 @@ export interface Percentiles {
 
 export interface Figures {
   seconds: number
-  asked: number
+  sent: number
   /** By kind and status: `read 200`. */
   counts: Record<string, number>
   /** Responses of 429 and 503. */
-  refusals: number
-  refusalsWithRetryAfter: number
+  rejections: number
+  rejectionsWithRetryAfter: number
   /**
    * Times of good responses: from the due time of the request, and from the time when it was sent.
    */
-  reads: { fromDue: Percentiles; fromSent: Percentiles }
-  writes: { fromDue: Percentiles; fromSent: Percentiles }
+  reads: { fromDue: Percentiles; fromSend: Percentiles }
+  writes: { fromDue: Percentiles; fromSend: Percentiles }
   /** CPU time of the load generator as a share of one processor. */
   cpuShare: number
 }

@@ -5,13 +5,13 @@ import { type Figures, type LoadOrder, type LoadRequest, percentiles } from './l
 
 // Load generator process. It sends the requested load, reports figures, and exits with its parent.
 
-const LAST_ANSWERS_MS = 20_000
+const DRAIN_MS = 20_000
 
 /** Samples are stored in arrays of numbers, because there are hundreds of thousands. */
-interface Seen {
+interface Measurements {
   counts: Record<string, number>
-  refusals: number
-  refusalsWithRetryAfter: number
+  rejections: number
+  rejectionsWithRetryAfter: number
   /**
    * Times of good responses by kind, in milliseconds: from the due time, and from when a connection
    * was available.
@@ -26,10 +26,10 @@ process.on('disconnect', () => process.exit())
 
 async function run(order: LoadOrder): Promise<Figures> {
   const agent = new Agent({ keepAlive: true, maxSockets: order.connections, maxFreeSockets: order.connections })
-  const seen: Seen = {
+  const measurements: Measurements = {
     counts: {},
-    refusals: 0,
-    refusalsWithRetryAfter: 0,
+    rejections: 0,
+    rejectionsWithRetryAfter: 0,
     times: { read: { due: [], sent: [] }, write: { due: [], sent: [] } },
   }
   const cpu = process.cpuUsage()
@@ -37,17 +37,20 @@ async function run(order: LoadOrder): Promise<Figures> {
   const until = started + order.seconds * 1_000
   let nth = 0
   const next = () => {
-    const ask = order.asks[nth++ % order.asks.length]
-    if (!ask) throw new Error('the load order has no requests')
+    const template = order.requests[nth++ % order.requests.length]
+    if (!template) throw new Error('the load order has no requests')
     const now = String(Date.now())
     const view = randomUUID()
-    const fill: Record<string, () => string> = {
+    const placeholders: Record<string, () => string> = {
       '{n}': () => `${order.name} ${nth}`,
       '{uuid}': randomUUID,
       '{view}': () => view,
       '{now}': () => now,
     }
-    return { ...ask, body: ask.body?.replace(/\{(?:n|uuid|view|now)\}/g, (place) => fill[place]?.() ?? place) }
+    return {
+      ...template,
+      body: template.body?.replace(/\{(?:n|uuid|view|now)\}/g, (placeholder) => placeholders[placeholder]?.() ?? placeholder),
+    }
   }
   await (order.rate === undefined ? closedLoop() : openLoop(order.rate))
   const seconds = (performance.now() - started) / 1_000
@@ -55,12 +58,12 @@ async function run(order: LoadOrder): Promise<Figures> {
   agent.destroy()
   return {
     seconds,
-    asked: nth,
-    counts: seen.counts,
-    refusals: seen.refusals,
-    refusalsWithRetryAfter: seen.refusalsWithRetryAfter,
-    reads: { fromDue: percentiles(seen.times.read.due), fromSent: percentiles(seen.times.read.sent) },
-    writes: { fromDue: percentiles(seen.times.write.due), fromSent: percentiles(seen.times.write.sent) },
+    sent: nth,
+    counts: measurements.counts,
+    rejections: measurements.rejections,
+    rejectionsWithRetryAfter: measurements.rejectionsWithRetryAfter,
+    reads: { fromDue: percentiles(measurements.times.read.due), fromSend: percentiles(measurements.times.read.sent) },
+    writes: { fromDue: percentiles(measurements.times.write.due), fromSend: percentiles(measurements.times.write.sent) },
     cpuShare: (user + system) / 1e6 / seconds,
   }
 
@@ -70,56 +73,61 @@ async function run(order: LoadOrder): Promise<Figures> {
    */
   async function closedLoop(): Promise<void> {
     const caller = async () => {
-      while (performance.now() < until) if (!(await ask(agent, next(), performance.now(), seen))) await delay(1_000)
+      while (performance.now() < until) if (!(await sendRequest(agent, next(), performance.now(), measurements))) await delay(1_000)
     }
     await Promise.all(Array.from({ length: order.connections }, caller))
   }
 
   /** Requests are due at random times of this rate, independent of earlier requests. */
   async function openLoop(rate: number): Promise<void> {
-    const underWay = new Set<Promise<unknown>>()
+    const pendingRequests = new Set<Promise<unknown>>()
     let due = started
     while (due < until) {
       for (const now = performance.now(); due <= now && due < until; due -= (Math.log(1 - Math.random()) * 1_000) / rate) {
-        const asked = ask(agent, next(), due, seen).finally(() => underWay.delete(asked))
-        underWay.add(asked)
+        const pending = sendRequest(agent, next(), due, measurements).finally(() => pendingRequests.delete(pending))
+        pendingRequests.add(pending)
       }
       await delay(1)
     }
-    await Promise.race([Promise.all(underWay), delay(LAST_ANSWERS_MS)])
-    seen.counts['no answer'] = underWay.size
+    await Promise.race([Promise.all(pendingRequests), delay(DRAIN_MS)])
+    measurements.counts['no response'] = pendingRequests.size
   }
 }
 
 /** Resolves with true for a good response. */
-function ask(agent: Agent, { kind, method, url, headers, body }: LoadRequest, due: number, seen: Seen): Promise<boolean> {
+function sendRequest(
+  agent: Agent,
+  { kind, method, url, headers, body }: LoadRequest,
+  due: number,
+  measurements: Measurements,
+): Promise<boolean> {
   return new Promise((resolve) => {
     let sent = due
-    const end = (what: string, good: boolean) => {
-      seen.counts[`${kind} ${what}`] = (seen.counts[`${kind} ${what}`] ?? 0) + 1
+    const finish = (outcome: string, good: boolean) => {
+      measurements.counts[`${kind} ${outcome}`] = (measurements.counts[`${kind} ${outcome}`] ?? 0) + 1
       resolve(good)
     }
     const length = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const sending = request(url, { method, agent, headers: { ...headers, ...length } }, (response) => {
+    const outgoing = request(url, { method, agent, headers: { ...headers, ...length } }, (response) => {
       const { statusCode: status = 0 } = response
       response.resume().once('end', () => {
         const now = performance.now()
         const good = status < 300
         if (good) {
-          seen.times[kind].due.push(now - due)
-          seen.times[kind].sent.push(now - sent)
+          measurements.times[kind].due.push(now - due)
+          measurements.times[kind].sent.push(now - sent)
         } else if (status === 429 || status === 503) {
-          seen.refusals++
-          if (response.headers['retry-after'] !== undefined) seen.refusalsWithRetryAfter++
+          measurements.rejections++
+          if (response.headers['retry-after'] !== undefined) measurements.rejectionsWithRetryAfter++
         }
-        end(String(status), good)
+        finish(String(status), good)
       })
-      response.once('error', () => end('broken', false))
+      response.once('error', () => finish('broken', false))
     })
-    sending.once('socket', () => {
+    outgoing.once('socket', () => {
       sent = performance.now()
     })
-    sending.once('error', ({ message }) => end(message, false))
-    sending.end(body)
+    outgoing.once('error', ({ message }) => finish(message, false))
+    outgoing.end(body)
   })
 }

@@ -8,15 +8,15 @@ export function cpuSeconds(ancestor: number | undefined): number {
   if (ancestor === undefined) return Number.NaN
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => statOf(Number(pid)) ?? [])
-  const ticksOf = (pid: number): number => {
-    const own = processes.find((process) => process.pid === pid)?.ticks ?? 0
-    return processes.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + ticksOf(child.pid), own)
+    .flatMap((pid) => readStat(Number(pid)) ?? [])
+  const sumTicks = (pid: number): number => {
+    const ownTicks = processes.find((process) => process.pid === pid)?.ticks ?? 0
+    return processes.filter(({ parent }) => parent === pid).reduce((sum, child) => sum + sumTicks(child.pid), ownTicks)
   }
-  return ticksOf(ancestor) / TICKS
+  return sumTicks(ancestor) / TICKS
 }
 
-function statOf(pid: number): { pid: number; parent: number; ticks: number } | undefined {
+function readStat(pid: number): { pid: number; parent: number; ticks: number } | undefined {
   try {
     // Fields after the name, which may contain any character: state, parent; fields 12 to 15 are
     // user and system time, of the process and of its ended children.

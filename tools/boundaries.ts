@@ -1,6 +1,6 @@
 import { root, runCommand } from './lib/run-command.ts'
 import { outboundProblems } from './outbound.ts'
-import { unlistedImports } from './workspace-imports.ts'
+import { findUnlistedImports } from './workspace-imports.ts'
 
 /**
  * Checks imports against the rules of dependency-cruiser and every package.json, the order of folders
@@ -12,7 +12,7 @@ export async function boundaryProblems(): Promise<string[]> {
     await cruise('.dependency-cruiser.mjs', ['apps', 'libs', 'e2e', 'test', 'tools', 'deploy', 'bench']),
     await cruise('.dependency-cruiser-folders.mjs', ['apps']),
   ]
-  return [...cruises.flat(), ...unlistedImports(root), ...outboundProblems(root)]
+  return [...cruises.flat(), ...findUnlistedImports(root), ...outboundProblems(root)]
 }
 
 async function cruise(config: string, folders: string[]): Promise<string[]> {

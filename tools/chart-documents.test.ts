@@ -38,11 +38,11 @@ test('the schema contains exactly the settings of values.yaml', () => {
 })
 
 test('the table of the README is regenerated, and its other text is kept', () => {
-  const made = chartDocuments(values, readme)['README.md'] ?? ''
-  expect(made).toContain('| `pods` | `2` | How many. |\n| **`place`** | | Where \\| to. |\n| `place.name` |  | The first of it. |')
-  expect(made).toMatch(/^before\n.*after\n$/s)
-  expect(made).not.toContain('old')
-  expect(chartDocuments(values, made)['README.md']).toBe(made)
+  const generated = chartDocuments(values, readme)['README.md'] ?? ''
+  expect(generated).toContain('| `pods` | `2` | How many. |\n| **`place`** | | Where \\| to. |\n| `place.name` |  | The first of it. |')
+  expect(generated).toMatch(/^before\n.*after\n$/s)
+  expect(generated).not.toContain('old')
+  expect(chartDocuments(values, generated)['README.md']).toBe(generated)
 })
 
 test('a schema note that is not JSON is rejected with the name of its setting', () => {

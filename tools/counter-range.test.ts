@@ -32,15 +32,15 @@ test('sequences and the columns that hold their numbers allow 2^53 numbers', asy
   const narrow: string[] = []
   let sequences = 0
   for (const { schema, folder } of folders) {
-    const found = await countersOf(schema, folder)
-    sequences += found.sequences
-    narrow.push(...found.narrow.map((name) => `${schema} ${name}`))
+    const counters = await findCounters(schema, folder)
+    sequences += counters.sequences
+    narrow.push(...counters.narrow.map((name) => `${schema} ${name}`))
   }
   expect(sequences).toBeGreaterThan(20)
   expect(narrow.sort()).toEqual(Object.keys(NARROW).sort())
 })
 
-async function countersOf(schema: string, migrations: string): Promise<{ sequences: number; narrow: string[] }> {
+async function findCounters(schema: string, migrations: string): Promise<{ sequences: number; narrow: string[] }> {
   const database = await freshDatabase({ migrations, schema })
   const client = new pg.Client(database.url)
   await client.connect()

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { unknownReferences } from './document-references.ts'
+import { findUnknownReferences } from './document-references.ts'
 
 const known = {
   scripts: new Set(['lint']),
@@ -11,12 +11,12 @@ const known = {
 test('accepts scripts, paths, settings and metrics that exist, and placeholders', () => {
   const text = `npm run lint, npm run COMMAND, node apps/auth/src/main.ts, \`apps/auth/src/main.ts\`, \`apps/NAME/src\`,
     VITASCOPE_PORT, VITASCOPE_REDIS_URL_FILE, VITASCOPE_AUTH_LISTEN, VITASCOPE_S3_*, vitascope_build_info, vitascope_delivery_*`
-  expect(unknownReferences(text, known)).toEqual([])
+  expect(findUnknownReferences(text, known)).toEqual([])
 })
 
 test('reports scripts, paths, settings and metrics that do not exist', () => {
   const text = 'npm run lost, node apps/auth/lost.ts, `libs/lost/`, VITASCOPE_LOST, vitascope_lost_total'
-  expect(unknownReferences(text, known)).toEqual([
+  expect(findUnknownReferences(text, known)).toEqual([
     'there is no script lost',
     'there is no apps/auth/lost.ts',
     'there is no libs/lost/',

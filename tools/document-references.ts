@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './lib/run-command.ts'
 
-/** What documents may refer to. */
-interface Known {
+/** Names that documents may refer to. */
+interface KnownNames {
   scripts: ReadonlySet<string>
   settings: ReadonlySet<string>
   metrics: ReadonlySet<string>
@@ -18,16 +18,16 @@ const SERVICES = 'AUTH|CATALOGUE|ENCODING|COLLABORATION|ANALYTICS|DELIVERY|GATEW
 /** Returns a line for each script, path, setting and metric in Markdown files that does not exist. The changelog may have old ones. */
 export function documentReferenceProblems(): string[] {
   const files = git(['ls-files', '*.md', ':!CHANGELOG.md']).filter((file) => existsSync(join(root, file)))
-  const known = readKnown()
+  const known = readKnownNames()
   return files.flatMap((file) =>
-    unknownReferences(read(file), { ...known, exists: (path) => known.exists(path) || known.exists(join(dirname(file), path)) }).map(
+    findUnknownReferences(read(file), { ...known, exists: (path) => known.exists(path) || known.exists(join(dirname(file), path)) }).map(
       (problem) => `${file}: ${problem}`,
     ),
   )
 }
 
 /** Returns a message for each unknown reference of a text. */
-export function unknownReferences(text: string, known: Known): string[] {
+export function findUnknownReferences(text: string, known: KnownNames): string[] {
   const all = (pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))]
   const paths = [
     ...all(/\bnode ((?:apps|libs|tools)\/[\w./-]+)/g),
@@ -48,12 +48,12 @@ function isPlaceholder(path: string): boolean {
   return /\b[A-Z]{3,}\b/.test(path.replace(/\.md$/, '').replace('README', ''))
 }
 
-function isSetting(name: string, { settings }: Known): boolean {
+function isSetting(name: string, { settings }: KnownNames): boolean {
   const family = name.replace(new RegExp(`^VITASCOPE_(?:${SERVICES})_`), 'VITASCOPE_<SERVICE>_')
   return [name, name.replace(/_FILE$/, ''), family, family.replace(/_FILE$/, '')].some((one) => settings.has(one))
 }
 
-function readKnown(): Known {
+function readKnownNames(): KnownNames {
   const names = (pattern: string, globs: readonly string[]) => git(['grep', '-hoE', pattern, '--', ...globs])
   return {
     scripts: new Set(Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts)),

@@ -29,30 +29,30 @@ export function checkEndpoints(): { problems: string[]; summary: string } {
 function readCsv<Column extends keyof Endpoint>(file: string, columns: readonly Column[], problems: string[]): Pick<Endpoint, Column>[] {
   const [head, ...lines] = readFileSync(join(root, file), 'utf8').trimEnd().split('\n')
   if (head !== columns.join(',')) problems.push(`${file}: the first line must be ${columns.join(',')}`)
-  const seen = new Set<string>()
+  const keys = new Set<string>()
   return lines.map((line, index) => {
     const cells = line.split(',')
     const [method = '', path = ''] = cells
-    const place = `${file}:${index + 2}`
-    if (cells.length !== columns.length || cells.includes('')) problems.push(`${place}: must have ${columns.join(', ')}: ${line}`)
-    if (seen.has(keyOf({ method, path }))) problems.push(`${place}: ${method} ${path} is listed twice`)
-    seen.add(keyOf({ method, path }))
+    const position = `${file}:${index + 2}`
+    if (cells.length !== columns.length || cells.includes('')) problems.push(`${position}: must have ${columns.join(', ')}: ${line}`)
+    if (keys.has(keyOf({ method, path }))) problems.push(`${position}: ${method} ${path} is listed twice`)
+    keys.add(keyOf({ method, path }))
     return Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? ''])) as Pick<Endpoint, Column>
   })
 }
 
 /** Checks that the file and the route table list the same endpoints, with the same access and section. */
 function compareWithTable(endpoints: readonly Endpoint[]): string[] {
-  const listed = new Map(endpoints.map((endpoint) => [keyOf(endpoint), endpoint]))
+  const documented = new Map(endpoints.map((endpoint) => [keyOf(endpoint), endpoint]))
   const served = routes.flatMap((route) =>
     targetsOf(route).map(({ verb, path }) => ({ method: verb.toUpperCase(), path, access: route.access, section: route.section })),
   )
-  const known = new Set(served.map(keyOf))
+  const servedKeys = new Set(served.map(keyOf))
   const missing = endpoints
-    .filter((endpoint) => !known.has(keyOf(endpoint)))
+    .filter((endpoint) => !servedKeys.has(keyOf(endpoint)))
     .map(({ method, path }) => `${method} ${path} is in ${csvFile}, but not in the route table`)
   const wrong = served.flatMap((target) => {
-    const row = listed.get(keyOf(target))
+    const row = documented.get(keyOf(target))
     const name = `${target.method} ${target.path}`
     if (!row) return [`${name} is in the route table, but not in ${csvFile}`]
     return (['access', 'section'] as const)

@@ -47,7 +47,7 @@ function metricsReference(): string {
 function declarationsOf(file: string): Declaration[] {
   const source = readFileSync(join(root, file), 'utf8')
   if (!source.includes("'vitascope_")) return []
-  const found: Declaration[] = []
+  const declarations: Declaration[] = []
   const [kind = '', name = ''] = file.split('/')
   visit(parseSync(source, { syntax: 'typescript' }), (node) => {
     if (node.type !== 'CallExpression') return
@@ -56,7 +56,7 @@ function declarationsOf(file: string): Declaration[] {
     if (metric?.type !== 'StringLiteral' || !/^vitascope_[a-z_]+$/.test(metric.value) || help?.type !== 'StringLiteral') return
     const method = callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.value : ''
     const names = labels?.type === 'ArrayExpression' ? labels.elements.map((element) => element?.expression) : []
-    found.push({
+    declarations.push({
       name: metric.value,
       // A local function that declares several metrics declares gauges.
       type: TYPES[method] ?? 'gauge',
@@ -65,7 +65,7 @@ function declarationsOf(file: string): Declaration[] {
       service: kind === 'libs' ? 'all' : file.includes('/worker/') ? 'worker' : name,
     })
   })
-  return found
+  return declarations
 }
 
 function visit(node: unknown, onNode: (node: Node) => void): void {

@@ -32,7 +32,7 @@ test('migrations since the first version keep services of the previous version w
     .map(({ file }) => ({ file: relative(root, file), problems: migrationProblems(readFileSync(file, 'utf8')) }))
     .filter(({ problems }) => problems.length > 0)
   expect(problems.filter(({ file }) => EXCEPTIONS[file] === undefined)).toEqual([])
-  expect(Object.keys(EXCEPTIONS).filter((file) => !problems.some((found) => found.file === file))).toEqual([])
+  expect(Object.keys(EXCEPTIONS).filter((file) => !problems.some((problem) => problem.file === file))).toEqual([])
 })
 
 test.each([

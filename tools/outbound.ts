@@ -65,7 +65,7 @@ export function socketsOf(source: string): string[] {
     ...code.matchAll(
       /^import\s(?!type\s)(?:[\w\s{},*$]*?\sfrom\s*)?['"](?:node:)?([\w-]+)(?:\/[^'"\n]*)?['"]|\b(?:import|require)\(\s*['"](?:node:)?([\w-]+)/gm,
     ),
-  ].map(([, named, dynamic]) => named ?? dynamic ?? '')
+  ].map(([, staticName, dynamicName]) => staticName ?? dynamicName ?? '')
   const used = /(?<![.\w])(?:globalThis\.)?fetch\(/.test(code.replaceAll(/\b(async )?(function )?fetch\([^)]*\)\s*(:[^{\n]*)?\{/g, ''))
     ? ['fetch()']
     : []

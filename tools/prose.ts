@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './lib/run-command.ts'
 
-/** Words that `docs/glossary.md` and plain technical English have better ones for, each with what to write. */
+/** Words to avoid, each with the term of `docs/glossary.md` or of plain technical English. */
 const WORDS: readonly [RegExp, string][] = [
   [/\bwhoever\b/i, 'name the caller'],
   [/\b(nobody|anybody|somebody|everybody)\b/i, '"no caller", "any user" and the like'],
@@ -81,12 +81,12 @@ export function proseProblems(): string[] {
 function codeProblems(file: string): string[] {
   const isTest = /\.test\.ts$|\/test\/|^test\/|^e2e\//.test(file)
   return lines(file).flatMap((line, at) => {
-    const place = `${file}:${at + 1}`
+    const position = `${file}:${at + 1}`
     const comment = /^\s*(?:\/\*\*|\*|\/\/|--)(.*)$/.exec(line)?.[1] ?? / \/\/ (.*)$/.exec(line)?.[1]
-    if (comment !== undefined) return wordProblems(place, withoutCode(comment))
-    if (isTest) return wordProblems(place, /^\s*(?:test|describe|it)\((['"`].*['"`]),/.exec(line)?.[1] ?? '')
+    if (comment !== undefined) return wordProblems(position, withoutCode(comment))
+    if (isTest) return wordProblems(position, /^\s*(?:test|describe|it)\((['"`].*['"`]),/.exec(line)?.[1] ?? '')
     const texts = [...line.matchAll(/'([^'\n]*)'|`([^`\n]*)`|"([^"\n]*)"/g)].map((text) => text[1] ?? text[2] ?? text[3] ?? '')
-    return texts.filter((text) => text.includes(' ')).flatMap((text) => wordProblems(place, text.replace(/\$\{[^}]*\}/g, '')))
+    return texts.filter((text) => text.includes(' ')).flatMap((text) => wordProblems(position, text.replace(/\$\{[^}]*\}/g, '')))
   })
 }
 
@@ -102,12 +102,12 @@ function documentProblems(file: string): string[] {
   return lines(file).flatMap((line, at) => {
     if (line.startsWith('```')) isCode = !isCode
     if (isCode || line.startsWith('    ')) return []
-    const place = `${file}:${at + 1}`
+    const position = `${file}:${at + 1}`
     const length = line.replace(/\]\([^)]*\)/g, ']()').length
     const isLong = length > MAX_LINE && !/^\s*(\||<!--)/.test(line)
     return [
-      ...(isLong ? [`${place}: has ${length} characters without its links; at most ${MAX_LINE}`] : []),
-      ...wordProblems(place, withoutCode(line)),
+      ...(isLong ? [`${position}: has ${length} characters without its links; at most ${MAX_LINE}`] : []),
+      ...wordProblems(position, withoutCode(line)),
     ]
   })
 }
@@ -121,10 +121,10 @@ function subjectProblems(): string[] {
     .map((subject) => `commit "${subject}": has ${subject.length} characters; at most ${MAX_SUBJECT}`)
 }
 
-function wordProblems(place: string, text: string): string[] {
+function wordProblems(position: string, text: string): string[] {
   return WORDS.flatMap(([word, instead]) => {
-    const found = word.exec(text)
-    return found ? [`${place}: "${found[0]}"; write ${instead}`] : []
+    const match = word.exec(text)
+    return match ? [`${position}: "${match[0]}"; write ${instead}`] : []
   })
 }
 

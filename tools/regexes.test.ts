@@ -76,15 +76,16 @@ function attacks(source: string): string[] {
 }
 
 function patternsOf(file: string): Pattern[] {
-  const found: Pattern[] = []
+  const patterns: Pattern[] = []
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
     const { type, pattern, flags } = node as { type?: string; pattern?: string; flags?: string }
-    if (type === 'RegExpLiteral' && pattern !== undefined) found.push({ file: relative(root, file), source: pattern, flags: flags ?? '' })
+    if (type === 'RegExpLiteral' && pattern !== undefined)
+      patterns.push({ file: relative(root, file), source: pattern, flags: flags ?? '' })
     for (const inner of Object.values(node)) visit(inner)
   }
   visit(parseSync(readFileSync(file, 'utf8'), { syntax: 'typescript' }).body)
-  return found
+  return patterns
 }
 
 function sourceFiles(folder: string): string[] {

@@ -104,8 +104,8 @@ export function settingsReference(page: string, settings: readonly Setting[]): s
 /** Returns a table of the fields of `VITASCOPE_LIMITS`. */
 function limitsTable(): string {
   const rows = Object.entries(DEFAULT_LIMITS).map(([name, value]) => {
-    const shown = typeof value === 'number' ? value.toLocaleString('en-US') : `\`${JSON.stringify(value)}\``
-    return `| \`${name}\` | ${shown} | ${LIMIT_DESCRIPTIONS[name as keyof typeof LIMIT_DESCRIPTIONS]} |\n`
+    const formatted = typeof value === 'number' ? value.toLocaleString('en-US') : `\`${JSON.stringify(value)}\``
+    return `| \`${name}\` | ${formatted} | ${LIMIT_DESCRIPTIONS[name as keyof typeof LIMIT_DESCRIPTIONS]} |\n`
   })
   return `| name | default | limit |\n|---|---|---|\n${rows.join('')}`
 }
@@ -115,7 +115,7 @@ function serviceTable(settings: readonly Setting[]): string {
   const rows = Object.keys(SERVICES).map((service) => {
     const names = settings.flatMap(({ name, readers }) => {
       const declaration = readers.find(({ process }) => process === service)?.declaration
-      const [, condition] = /^required(.*)$/.exec(declaration ? defaultText(declaration) : '') ?? []
+      const [, condition] = /^required(.*)$/.exec(declaration ? formatDefault(declaration) : '') ?? []
       return condition === undefined ? [] : [`\`${name}\`${condition === '' ? '' : ` (${condition.trim()})`}`]
     })
     return `| ${service} | ${names.join(', ')} |\n`
@@ -130,9 +130,9 @@ function rowOf({ name, readers }: Setting): string {
   const cell = (show: (declaration: SettingDeclaration) => string) => differences(declared, show)
   const cells = [
     `\`${name}\``,
-    cell(defaultText),
-    cell(shownValues),
-    shownReaders(readers.map(({ process }) => process)),
+    cell(formatDefault),
+    cell(formatValues),
+    formatReaders(readers.map(({ process }) => process)),
     [...descriptions][0] ?? '',
   ]
   return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
@@ -149,14 +149,14 @@ function differences(
   return [usual, ...texts.flatMap(({ process, text }) => (text === usual ? [] : [`${process}: ${text}`]))].join('; ')
 }
 
-function defaultText({ name, fallback, defaultText: shown }: SettingDeclaration): string {
-  if (shown !== undefined) return shown
+function formatDefault({ name, fallback, defaultText: text }: SettingDeclaration): string {
+  if (text !== undefined) return text
   if (fallback === undefined) return 'required'
   if (fallback === null) return 'none'
   return typeof fallback === 'number' ? amount(name, fallback) : `\`${fallback}\``
 }
 
-function shownValues({ name, values }: SettingDeclaration): string {
+function formatValues({ name, values }: SettingDeclaration): string {
   if (typeof values === 'object' && 'min' in values) {
     const { min, max } = values
     return max === Number.MAX_SAFE_INTEGER ? `from ${amount(name, min)}` : `${amount(name, min)} to ${amount(name, max)}`
@@ -203,7 +203,7 @@ function amount(name: string, value: number): string {
   return unit === undefined ? plain : `${plain} (${(value / unit[0]).toLocaleString('en-US')} ${unit[1]})`
 }
 
-function shownReaders(processes: readonly string[]): string {
+function formatReaders(processes: readonly string[]): string {
   const services = Object.keys(SERVICES).filter((service) => processes.includes(service))
   const all = services.length === Object.keys(SERVICES).length
   return [...(all ? ['all'] : services), ...(processes.includes(NPM_START) ? [NPM_START] : [])].join(', ')

@@ -13,11 +13,11 @@ import { root } from './lib/run-command.ts'
 const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test', 'e2e/upload-to-play[.]test']
 
 const names = process.argv.slice(2)
-const own = (await findFfmpeg()).version
+const defaultVersion = (await findFfmpeg()).version
 const total = { passed: 0, failed: 0, skipped: 0 }
 const ran: string[] = []
 for (const { name, version } of SUPPORTED_BUILDS) {
-  if (names.length > 0 ? !names.some((part) => name.includes(part)) : version === own) continue
+  if (names.length > 0 ? !names.some((part) => name.includes(part)) : version === defaultVersion) continue
   try {
     const path = await provideBuild(name)
     const tools = await findFfmpeg({ path })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, test } from '@jest/globals'
-import { importedPackages, unlistedImports } from './workspace-imports.ts'
+import { findUnlistedImports, importedPackages } from './workspace-imports.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -43,7 +43,7 @@ test('reports an import that the package.json does not list, with its file', () 
     'apps/auth/src/main.ts': "import { a } from '@vitascope/errors'\nimport { b } from '@vitascope/grpc'\n",
     'libs/errors/src/index.ts': "import jest from 'jest'\n",
   })
-  expect(unlistedImports(root)).toEqual([
+  expect(findUnlistedImports(root)).toEqual([
     'apps/auth/src/main.ts imports @vitascope/grpc, which its package.json does not list',
     'libs/errors/src/index.ts imports jest, which its package.json does not list',
   ])
@@ -54,5 +54,5 @@ test("tests may import the root's development dependencies and libs/testing", ()
     'apps/auth/src/a.test.ts': "import jest from 'jest'\nimport { waitFor } from '@vitascope/testing'\n",
     'apps/auth/test/b.ts': "import { waitFor } from '@vitascope/testing'\nimport { c } from '@vitascope/grpc'\n",
   })
-  expect(unlistedImports(root)).toEqual(['apps/auth/test/b.ts imports @vitascope/grpc, which its package.json does not list'])
+  expect(findUnlistedImports(root)).toEqual(['apps/auth/test/b.ts imports @vitascope/grpc, which its package.json does not list'])
 })

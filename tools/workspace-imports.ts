@@ -18,22 +18,22 @@ const ONLY_TESTS = new Set(['@vitascope/e2e', '@vitascope/testing'])
  * development dependencies of the root, and `@vitascope/testing`. That library depends on libs
  * whose tests use it, so these cannot list it.
  */
-export function unlistedImports(root: string): string[] {
+export function findUnlistedImports(root: string): string[] {
   const shared = names(readManifest(root))
   const folders = ['apps', 'libs'].flatMap((kind) => readdirSync(join(root, kind)).map((name) => join(root, kind, name)))
   return [...folders, join(root, 'e2e')]
     .filter((folder) => existsSync(join(folder, 'package.json')))
-    .flatMap((folder) => unlistedOf(folder, shared).map((found) => relative(root, folder) + found))
+    .flatMap((folder) => findUnlistedOfFolder(folder, shared).map((problem) => relative(root, folder) + problem))
 }
 
-function unlistedOf(folder: string, shared: Set<string>): string[] {
+function findUnlistedOfFolder(folder: string, shared: Set<string>): string[] {
   const manifest = readManifest(folder)
-  const listed = names(manifest).add(manifest.name ?? '')
+  const dependencies = names(manifest).add(manifest.name ?? '')
   return sourceFiles(folder).flatMap((file) => {
     const isTest = /([.]test|-suite)[.]ts$|\/test\//.test(file) || ONLY_TESTS.has(manifest.name ?? '')
     const isBuild = /\/[^/]+[.]config[.]ts$/.test(file)
     return [...importedPackages(readFileSync(file, 'utf8'))]
-      .filter((name) => !listed.has(name))
+      .filter((name) => !dependencies.has(name))
       .filter((name) => !(isTest && (shared.has(name) || name === '@vitascope/testing')) && !(isBuild && shared.has(name)))
       .map((name) => `${file.slice(folder.length)} imports ${name}, which its package.json does not list`)
   })

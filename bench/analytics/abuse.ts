@@ -7,8 +7,8 @@ import { type LoadGenerator, percentiles } from '../load-order.ts'
 
 const VIDEOS = 2_000
 const DAYS = 120
-const ASKERS = 20
-const OTHERS = 2
+const HEAVY_CALLERS = 20
+const LIGHT_CALLERS = 2
 /**
  * Slowest response in milliseconds; ratio of the other requests' p99 to their p99 without load;
  * memory growth in MB.
@@ -21,20 +21,20 @@ const goals = { slowestMs: 5_000, times: 2, memoryMib: 100 }
  */
 export async function abuseReports(platform: TestPlatform, generator: LoadGenerator, seconds: number): Promise<boolean> {
   const [large, small] = [await aTenant(platform.system), await aTenant(platform.system)]
-  await fill(platform, large, VIDEOS)
-  await fill(platform, small, 5)
+  await insertViewCounts(platform, large, VIDEOS)
+  await insertViewCounts(platform, small, 5)
   const period = 'date_start=2012-01-01&date_end=9999-12-31'
   const views = `/analytics/views/${large.organisationId}`
   const ids = (count: number) => encodeURIComponent(JSON.stringify({ video_id: videoIds(large, count) }))
-  const heavy = [
+  const heavyPaths = [
     `${views}/per-day?${period}`,
     `${views}/per-video?detailed=1&limit=1000&${period}`,
     `${views}/per-day?${period}&filter=${ids(400)}`,
     `${views}/per-video?detailed=1&limit=1000&start=1001&${period}`,
     `${views}/per-day?${period}&filter=${ids(100_000)}`,
   ]
-  const light = `/analytics/views/${small.organisationId}/per-day?${period}`
-  const ask = async (key: string, path: string) => {
+  const lightPath = `/analytics/views/${small.organisationId}/per-day?${period}`
+  const fetchReport = async (key: string, path: string) => {
     const started = performance.now()
     const response = await fetch(`${platform.url}/v2${path}`, { headers: { authorization: `Bearer ${key}` } })
     const { length } = await response.text()
@@ -45,48 +45,48 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
       retryAfter: Number(response.headers.get('retry-after') ?? 0),
     }
   }
-  const again = async (key: string, paths: readonly string[], until: number, first: number) => {
-    const seen: (Awaited<ReturnType<typeof ask>> & { path: string })[] = []
+  const fetchUntil = async (key: string, paths: readonly string[], until: number, first: number) => {
+    const responses: (Awaited<ReturnType<typeof fetchReport>> & { path: string })[] = []
     for (let nth = first; performance.now() < until; nth++) {
       const path = paths[nth % paths.length] ?? ''
-      const answer = await ask(key, path)
-      seen.push({ ...answer, path })
-      // As `Retry-After` says.
-      if (answer.retryAfter > 0) await delay(answer.retryAfter * 1_000)
+      const response = await fetchReport(key, path)
+      responses.push({ ...response, path })
+      // Waits as long as `Retry-After` requires.
+      if (response.retryAfter > 0) await delay(response.retryAfter * 1_000)
     }
-    return seen
+    return responses
   }
   /**
    * The other requests come from their own process, so that parsing the large responses does not
    * delay them.
    */
-  const others = async (name: string) => {
+  const measureOthers = async (name: string) => {
     const headers = { authorization: `Bearer ${small.key}` }
-    const asks = [{ kind: 'read' as const, method: 'GET', url: `${platform.url}/v2${light}`, headers }]
-    const { reads, counts } = await generator.run({ name, asks, seconds, connections: OTHERS })
+    const requests = [{ kind: 'read' as const, method: 'GET', url: `${platform.url}/v2${lightPath}`, headers }]
+    const { reads, counts } = await generator.run({ name, requests, seconds, connections: LIGHT_CALLERS })
     if (Object.keys(counts).join() !== 'read 200') throw new Error(`other requests failed: ${JSON.stringify(counts)}`)
-    return reads.fromSent
+    return reads.fromSend
   }
 
-  for (const path of [...heavy, light]) await ask(path === light ? small.key : large.key, path)
-  await others('warm')
-  const alone = await others('alone')
+  for (const path of [...heavyPaths, lightPath]) await fetchReport(path === lightPath ? small.key : large.key, path)
+  await measureOthers('warm')
+  const alone = await measureOthers('alone')
   const memory = memoryMib(platform)
   let max = memory
-  const looking = setInterval(() => {
+  const sampling = setInterval(() => {
     max = Math.max(max, memoryMib(platform))
   }, 100)
   const until = performance.now() + seconds * 1_000
-  const asking = Array.from({ length: ASKERS }, (_, nth) => again(large.key, heavy, until, nth))
-  const [underLoad, asked] = await Promise.all([others('underLoad'), Promise.all(asking)])
-  clearInterval(looking)
+  const heavyCalls = Array.from({ length: HEAVY_CALLERS }, (_, nth) => fetchUntil(large.key, heavyPaths, until, nth))
+  const [underLoad, heavyResponses] = await Promise.all([measureOthers('underLoad'), Promise.all(heavyCalls)])
+  clearInterval(sampling)
 
-  const all = asked.flat()
-  for (const [nth, path] of heavy.entries()) {
-    const some = all.filter((one) => one.path === path)
-    const { p50, max: slowest } = percentiles(some.map(({ ms }) => ms))
+  const all = heavyResponses.flat()
+  for (const [nth, path] of heavyPaths.entries()) {
+    const samePath = all.filter((response) => response.path === path)
+    const { p50, max: slowest } = percentiles(samePath.map(({ ms }) => ms))
     const statuses = JSON.stringify(
-      Object.fromEntries([...Map.groupBy(some, ({ status }) => status)].map(([status, ones]) => [status, ones.length])),
+      Object.fromEntries([...Map.groupBy(samePath, ({ status }) => status)].map(([status, ones]) => [status, ones.length])),
     )
     console.log(
       `  ${nth + 1}. ${path.split('?')[0]?.replace(/.*\/(?=per-)/, '')}: ${statuses}, median ${p50.toFixed(0)} ms, slowest ${slowest.toFixed(0)} ms`,
@@ -94,11 +94,13 @@ export async function abuseReports(platform: TestPlatform, generator: LoadGenera
   }
   const slowest = Math.max(...all.map(({ ms }) => ms))
   const faults = all.filter(({ status }) => status === 500).length
-  const times = underLoad.p99 / alone.p99
-  const met = slowest <= goals.slowestMs && times <= goals.times && max - memory <= goals.memoryMib && faults === 0
-  console.log(`${ASKERS} callers of large reports: slowest response ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`)
+  const ratio = underLoad.p99 / alone.p99
+  const met = slowest <= goals.slowestMs && ratio <= goals.times && max - memory <= goals.memoryMib && faults === 0
   console.log(
-    `  p99 of other requests ${underLoad.p99.toFixed(1)} ms, without load ${alone.p99.toFixed(1)} ms: ${times.toFixed(2)} times (goal ${goals.times}); medians ${underLoad.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
+    `${HEAVY_CALLERS} callers of large reports: slowest response ${slowest.toFixed(0)} ms (goal ${goals.slowestMs}), faults ${faults}`,
+  )
+  console.log(
+    `  p99 of other requests ${underLoad.p99.toFixed(1)} ms, without load ${alone.p99.toFixed(1)} ms: ${ratio.toFixed(2)} times (goal ${goals.times}); medians ${underLoad.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms`,
   )
   console.log(`  memory of gateway and analytics ${memory} MiB, maximum ${max} MiB (goal +${goals.memoryMib}): ${met ? 'met' : 'NOT met'}`)
   return met
@@ -114,7 +116,7 @@ function memoryMib(platform: TestPlatform): number {
 }
 
 /** Inserts counts of every video for every day, as the merge leaves them. */
-async function fill(platform: TestPlatform, tenant: Tenant, videos: number): Promise<void> {
+async function insertViewCounts(platform: TestPlatform, tenant: Tenant, videos: number): Promise<void> {
   await asSuperuser(platform, async (client) => {
     await client.query('set search_path = analytics')
     await client.query('insert into video (video_id, organisation_id, duration_ms) select unnest($1::bigint[]), $2, 60000', [

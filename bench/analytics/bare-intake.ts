@@ -19,20 +19,20 @@ let writers = 0
 async function write(): Promise<void> {
   writers++
   while (waiting.length > 0) {
-    const taken = waiting.splice(0, 5_000)
+    const batch = waiting.splice(0, 5_000)
     await pool.query('insert into bare_intake_event select * from json_populate_recordset(null::bare_intake_event, $1::json)', [
-      `[${taken.map(({ line }) => line).join()}]`,
+      `[${batch.map(({ line }) => line).join()}]`,
     ])
-    for (const { done } of taken) done()
+    for (const { done } of batch) done()
   }
   writers--
 }
 
 const server = createServer((request, response) => {
-  const parts: Buffer[] = []
-  request.on('data', (part: Buffer) => parts.push(part))
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    const events = JSON.parse(Buffer.concat(parts).toString()) as unknown[]
+    const events = JSON.parse(Buffer.concat(chunks).toString()) as unknown[]
     waiting.push({
       line: events.map((event) => JSON.stringify(event)).join(),
       done: () => response.writeHead(202, { 'content-type': 'application/json' }).end(`{"accepted":${events.length},"rejected":[]}`),

@@ -83,7 +83,7 @@ async function startEmptyPlatform(): Promise<Awaited<ReturnType<typeof startFill
   return { platform, filled: [], stop: platform.remove }
 }
 
-interface Intake {
+interface IntakeBench {
   generator: LoadGenerator
   platform: TestPlatform
   database: string
@@ -94,14 +94,14 @@ interface Intake {
 
 async function compareIntake(
   row: Exclude<Row, 'report' | 'abuse'>,
-  { generator, platform, database, videoIds, pairs, seconds }: Intake,
+  { generator, platform, database, videoIds, pairs, seconds }: IntakeBench,
 ): Promise<boolean> {
   await makeTables(database)
   const bare = row === 'one' ? await startBareIntake(database) : undefined
   const each = row === 'one' ? 1 : 100
   const measure = async (base: string, path: string, name: string, length: number) => {
-    const asks = videoIds.map((videoId) => eventRequest(`${base}${path}`, videoId, each, row === 'hundred'))
-    const figures = await generator.run({ name, asks, seconds: length, connections: CALLERS[row] })
+    const requests = videoIds.map((videoId) => eventRequest(`${base}${path}`, videoId, each, row === 'hundred'))
+    const figures = await generator.run({ name, requests, seconds: length, connections: CALLERS[row] })
     const done = figures.counts['write 202'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 202')
       throw new Error(`not every event was accepted: ${JSON.stringify(figures.counts)}`)
@@ -111,7 +111,7 @@ async function compareIntake(
    * Includes the CPU time until reports include all events, so that the baseline then has the
    * machine for itself.
    */
-  const ours = async (name: string, length = seconds) => {
+  const measureOurs = async (name: string, length = seconds) => {
     const cpu = () => PROCESSES.map((process) => cpuSeconds(platform.pid(process)))
     const before = cpu()
     const { events, rate, asking } = await measure(platform.url, '/v2/analytics/events', name, length)
@@ -119,19 +119,19 @@ async function compareIntake(
     const each = [...cpu().map((used, nth) => used - (before[nth] ?? 0)), asking].map((used) => (used * 1e6) / events)
     return { rate, behind, each }
   }
-  const theirs = async (name: string, length = seconds) =>
+  const measureBaseline = async (name: string, length = seconds) =>
     bare ? (await measure(bare.url, '/', name, length)).rate : copyRate(database, videoIds, length)
   try {
-    await ours('warm', WARM_SECONDS)
-    await theirs('warm bare', 2)
+    await measureOurs('warm', WARM_SECONDS)
+    await measureBaseline('warm bare', 2)
     const began = await readGathering(platform.metricsUrl)
-    const pairsRun: { ours: Awaited<ReturnType<typeof ours>>; theirs: number }[] = []
+    const pairsRun: { ours: Awaited<ReturnType<typeof measureOurs>>; theirs: number }[] = []
     for (let pair = 0; pair < pairs; pair++) {
       // The order alternates, so that neither side gains from a machine that warms up or slows
       // down.
-      const first = pair % 2 === 0 ? await ours(`${pair}`) : undefined
-      const their = await theirs(`bare ${pair}`)
-      pairsRun.push({ ours: first ?? (await ours(`${pair}`)), theirs: their })
+      const first = pair % 2 === 0 ? await measureOurs(`${pair}`) : undefined
+      const baseline = await measureBaseline(`bare ${pair}`)
+      pairsRun.push({ ours: first ?? (await measureOurs(`${pair}`)), theirs: baseline })
     }
     const rates = pairsRun.map((pair) => ({ ours: pair.ours.rate, theirs: pair.theirs }))
     const { median: middle, low, high } = medianRatio(rates.map((pair) => pair.ours / pair.theirs))

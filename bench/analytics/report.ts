@@ -7,14 +7,14 @@ const FEW_VIEWS = 10_000
 const VIDEOS = 100
 const DAYS = 365
 const LANGUAGES = ['en', 'de', 'fr']
-const ASKS = 20
+const REQUESTS_PER_SAMPLE = 20
 
 /**
  * Compares a year's per-day report of an organisation with many views with one of the same days,
  * videos and languages with few views.
  */
-export async function compareReports(platform: TestPlatform, wanted: { views: number; pairs: number; goal: number }): Promise<boolean> {
-  const { views, pairs, goal } = wanted
+export async function compareReports(platform: TestPlatform, options: { views: number; pairs: number; goal: number }): Promise<boolean> {
+  const { views, pairs, goal } = options
   const [few, many] = [await aTenant(platform.system), await aTenant(platform.system)]
   const end = new Date()
   for (const [tenant, count] of [
@@ -22,13 +22,13 @@ export async function compareReports(platform: TestPlatform, wanted: { views: nu
     [many, views],
   ] as const) {
     const started = performance.now()
-    await fill(platform, tenant, count)
+    await insertViews(platform, tenant, count)
     console.log(`report: ${count} views filled in ${((performance.now() - started) / 1_000).toFixed(0)} s`)
   }
   const from = new Date(end.getTime() - (DAYS - 1) * 86_400_000).toISOString().slice(0, 10)
-  const time = async ({ key, organisationId }: Tenant) => {
+  const measureReport = async ({ key, organisationId }: Tenant) => {
     const times: number[] = []
-    for (let nth = 0; nth < ASKS; nth++) {
+    for (let nth = 0; nth < REQUESTS_PER_SAMPLE; nth++) {
       const started = performance.now()
       const path = `/analytics/views/${organisationId}/per-day?date_start=${from}&date_end=${end.toISOString().slice(0, 10)}`
       const { status, body } = await platform.withKey(key).get<unknown[]>(path)
@@ -37,24 +37,24 @@ export async function compareReports(platform: TestPlatform, wanted: { views: nu
     }
     return median(times)
   }
-  for (const tenant of [few, many]) await time(tenant)
-  const found: { few: number; many: number }[] = []
+  for (const tenant of [few, many]) await measureReport(tenant)
+  const times: { few: number; many: number }[] = []
   for (let pair = 0; pair < pairs; pair++) {
-    const first = pair % 2 === 0 ? await time(few) : undefined
-    const large = await time(many)
-    found.push({ few: first ?? (await time(few)), many: large })
+    const first = pair % 2 === 0 ? await measureReport(few) : undefined
+    const large = await measureReport(many)
+    times.push({ few: first ?? (await measureReport(few)), many: large })
   }
-  const { median: middle, low, high } = medianRatio(found.map((pair) => pair.many / pair.few))
+  const { median: middle, low, high } = medianRatio(times.map((pair) => pair.many / pair.few))
   const met = low <= goal
   console.log(
-    `a year's per-day report: ${median(found.map((p) => p.many)).toFixed(1)} ms at ${views} views, ${median(found.map((p) => p.few)).toFixed(1)} ms at ${FEW_VIEWS}`,
+    `a year's per-day report: ${median(times.map((p) => p.many)).toFixed(1)} ms at ${views} views, ${median(times.map((p) => p.few)).toFixed(1)} ms at ${FEW_VIEWS}`,
   )
   console.log(`  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)}), goal ${goal}: ${met ? 'met' : 'NOT met'}`)
   return met
 }
 
 /** Inserts views and their counts, as the merge leaves them, without events. */
-async function fill(platform: TestPlatform, { organisationId }: Tenant, views: number): Promise<void> {
+async function insertViews(platform: TestPlatform, { organisationId }: Tenant, views: number): Promise<void> {
   await asSuperuser(platform, async (client) => {
     await client.query('set search_path = analytics')
     const first = `${organisationId}000000`

@@ -46,28 +46,28 @@ async function compare(
 ): Promise<void> {
   const rates: [number[], number[]] = [[], []]
   const times: [number[], number[]] = [[], []]
-  const measure = async (which: 0 | 1, name: string, length = seconds) => {
-    const asks = tenants.map((tenant) => newFolder(gateways[which], tenant))
-    const figures = await generator.run({ name, asks, seconds: length, connections: writers })
+  const measureWrites = async (which: 0 | 1, name: string, length = seconds) => {
+    const requests = tenants.map((tenant) => newFolder(gateways[which], tenant))
+    const figures = await generator.run({ name, requests, seconds: length, connections: writers })
     const done = figures.counts['write 200'] ?? 0
     if (Object.keys(figures.counts).join() !== 'write 200') throw new Error(`not every write succeeded: ${JSON.stringify(figures.counts)}`)
-    return { rate: done / figures.seconds, p50: figures.writes.fromSent.p50 }
+    return { rate: done / figures.seconds, p50: figures.writes.fromSend.p50 }
   }
-  for (const which of [0, 1] as const) await measure(which, `warm ${writers} ${which}`, WARM_SECONDS)
+  for (const which of [0, 1] as const) await measureWrites(which, `warm ${writers} ${which}`, WARM_SECONDS)
   for (let pair = 0; pair < pairs; pair++) {
     // The order alternates, so that neither side gains from a machine that warms up or slows down.
     for (const which of pair % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-      const { rate, p50 } = await measure(which, `${writers} ${pair} ${which}`)
+      const { rate, p50 } = await measureWrites(which, `${writers} ${pair} ${which}`)
       rates[which].push(rate)
       times[which].push(p50)
     }
   }
-  const { median: middle, low, high } = medianRatio(rates[0].map((rate, pair) => rate / (rates[1][pair] ?? rate)))
-  const shown = ([all, half]: [number[], number[]]) => `${median(all).toFixed(0)}/s, p50 ${median(half).toFixed(1)} ms`
+  const { median: ratio, low, high } = medianRatio(rates[0].map((rate, pair) => rate / (rates[1][pair] ?? rate)))
+  const formatResult = ([all, half]: [number[], number[]]) => `${median(all).toFixed(0)}/s, p50 ${median(half).toFixed(1)} ms`
   console.log(
-    `${writers === 1 ? 'one writer' : `${writers} writers`}: with the audit log ${shown([rates[0], times[0]])}; without ${shown([rates[1], times[1]])}`,
+    `${writers === 1 ? 'one writer' : `${writers} writers`}: with the audit log ${formatResult([rates[0], times[0]])}; without ${formatResult([rates[1], times[1]])}`,
   )
-  console.log(`  ratio ${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`)
+  console.log(`  ratio ${ratio.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`)
 }
 
 function newFolder(url: string, { key, organisationId }: Tenant): LoadRequest {

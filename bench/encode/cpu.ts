@@ -57,31 +57,32 @@ function report(name: string, bareName: string, ours: readonly Cost[], bare: rea
     `CPU ${median(costs.map((cost) => cost.cpuSeconds)).toFixed(2)} s, wall ${median(costs.map((cost) => cost.wallSeconds)).toFixed(2)} s`
   const met = cpu.low <= goal
   console.log(`${name}: ours ${middle(ours)}; bare (${bareName}) ${middle(bare)}`)
-  console.log(`  CPU ratio ${show(cpu)}, goal <= ${goal}: ${met ? 'met' : 'NOT met'}; wall ratio ${show(wall)}`)
+  console.log(`  CPU ratio ${formatRatio(cpu)}, goal <= ${goal}: ${met ? 'met' : 'NOT met'}; wall ratio ${formatRatio(wall)}`)
   return met
 }
 
-function show({ median: middle, low, high }: ReturnType<typeof medianRatio>): string {
+function formatRatio({ median: middle, low, high }: ReturnType<typeof medianRatio>): string {
   return `${middle.toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`
 }
 
 /** Runs each baseline command once and returns the cheapest. */
 async function bestBaseline(tools: FfmpegTools, source: string, folder: string, ourSet: string): Promise<{ name: string; args: string[] }> {
-  const tried: { name: string; args: string[]; cost: Cost }[] = []
+  const candidates: { name: string; args: string[]; cost: Cost }[] = []
   for (const [name, args] of await readBaselines(source, tools)) {
     const cost = await bareEncode(tools, args, folder)
     // With separate scaling from the source, only the largest picture is identical.
     await checkSameFrames(tools, ourSet, folder, name === 'split' ? ['h264_1200'] : renditions)
     console.log(`  bare ${name}: CPU ${cost.cpuSeconds.toFixed(2)} s, wall ${cost.wallSeconds.toFixed(2)} s`)
-    tried.push({ name, args, cost })
+    candidates.push({ name, args, cost })
   }
-  const best = tried.reduce((a, b) => (b.cost.cpuSeconds < a.cost.cpuSeconds ? b : a))
+  const best = candidates.reduce((a, b) => (b.cost.cpuSeconds < a.cost.cpuSeconds ? b : a))
   return best
 }
 
 async function bareEncode(tools: FfmpegTools, args: readonly string[], folder: string): Promise<Cost> {
   await rm(folder, { recursive: true, force: true })
-  for (const part of [...renditions, 'audio_32', 'audio_64', 'audio_128', 'images']) await mkdir(join(folder, part), { recursive: true })
+  for (const folderName of [...renditions, 'audio_32', 'audio_64', 'audio_128', 'images'])
+    await mkdir(join(folder, folderName), { recursive: true })
   return timedRun(tools.ffmpeg, ['-nostdin', '-hide_banner', '-loglevel', 'error', '-nostats', '-y', ...args], folder)
 }
 
@@ -97,13 +98,13 @@ const renditions = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 
  */
 async function checkSameFrames(tools: FfmpegTools, ourSet: string, bareFolder: string, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
-    const places = [
+    const files = [
       join(ourSet, `${key}.mp4`),
       join(bareFolder, `${key}.mp4`),
       join(ourSet, 'hls', key, 'index.m3u8'),
       join(bareFolder, key, 'index.m3u8'),
     ]
-    const hashes = await Promise.all(places.map((place) => frameHash(tools, place)))
+    const hashes = await Promise.all(files.map((file) => frameHash(tools, file)))
     if (new Set(hashes).size !== 1) throw new Error(`${key}: our frames and those of baseline.txt differ; update its encoder settings`)
   }
 }

@@ -38,9 +38,9 @@ export async function bench(args: string[]): Promise<boolean> {
     let met = true
     for (const [name, row] of Object.entries(rows)) {
       if (values.only !== undefined && values.only !== name) continue
-      const own = join(folder, name)
-      await mkdir(own)
-      met = (await row({ pairs, tools, folder: own })) && met
+      const workFolder = join(folder, name)
+      await mkdir(workFolder)
+      met = (await row({ pairs, tools, folder: workFolder })) && met
     }
     return met
   } finally {

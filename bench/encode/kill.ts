@@ -16,16 +16,16 @@ const goal = 1.15
 export async function benchKill({ pairs, tools, folder }: BenchRun): Promise<boolean> {
   const content = 'mandelbrot=s=1280x720:r=30:end_scale=0.02:end_pts=3600,noise=alls=4:allf=t'
   const source = await makeSource(tools, { content, seconds: 120 }, join(folder, 'source.mp4'))
-  const [whole, killed] = [join(folder, 'whole'), join(folder, 'killed')]
+  const [undisturbedFolder, killedFolder] = [join(folder, 'whole'), join(folder, 'killed')]
   const ratios: number[] = []
   for (let pair = 0; pair < pairs; pair++) {
-    const undisturbed = await ourEncode(tools, source, whole)
-    const disturbed = await ourEncode(tools, source, killed, { killAt: 0.5 })
+    const undisturbed = await ourEncode(tools, source, undisturbedFolder)
+    const disturbed = await ourEncode(tools, source, killedFolder, { killAt: 0.5 })
     ratios.push(disturbed.cpuSeconds / undisturbed.cpuSeconds)
     console.log(`  undisturbed CPU ${undisturbed.cpuSeconds.toFixed(2)} s, killed at half ${disturbed.cpuSeconds.toFixed(2)} s`)
   }
-  const [expected, found] = await Promise.all([whole, killed].map((scratch) => frameHashes(tools.ffmpeg, scratch)))
-  const isSame = expected === found
+  const [expected, actual] = await Promise.all([undisturbedFolder, killedFolder].map((scratch) => frameHashes(tools.ffmpeg, scratch)))
+  const isSame = expected === actual
   const { median, low, high } = medianRatio(ratios)
   const met = low <= goal && isSame
   console.log(

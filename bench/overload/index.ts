@@ -17,7 +17,7 @@ const CONNECTIONS = 1_024
 const WRITE_SHARE = 0.1
 const MIXED = 4_000
 const WARM_SECONDS = 8
-const LEISURE_SECONDS = 4
+const LIGHT_LOAD_SECONDS = 4
 
 /**
  * Measures the capacity, then sends three times that rate for a minute. Returns true if the results
@@ -49,23 +49,23 @@ export async function bench(args: string[]): Promise<boolean> {
   }
   endOnSignal(end)
   try {
-    const closed = (asks: readonly LoadRequest[], length = capacitySeconds, callers = CALLERS) =>
-      generator.run({ name: `${Math.random()}`, asks, seconds: length, connections: callers })
-    const asks = mixOf(platform.url, filled, WRITE_SHARE)
-    await closed(asks, WARM_SECONDS)
+    const runClosedLoop = (requests: readonly LoadRequest[], length = capacitySeconds, callers = CALLERS) =>
+      generator.run({ name: `${Math.random()}`, requests, seconds: length, connections: callers })
+    const requests = createMix(platform.url, filled, WRITE_SHARE)
+    await runClosedLoop(requests, WARM_SECONDS)
     // Light load, as platforms usually have it. The gateway learns its baseline latency from it.
-    showCapacity('light load (2 callers)', await closed(asks, LEISURE_SECONDS, 2))
-    const before = await closed(asks)
-    showCapacity(`capacity (${CALLERS} callers, 9 reads to 1 write)`, before)
+    printCapacity('light load (2 callers)', await runClosedLoop(requests, LIGHT_LOAD_SECONDS, 2))
+    const before = await runClosedLoop(requests)
+    printCapacity(`capacity (${CALLERS} callers, 9 reads to 1 write)`, before)
     const rate = times * goodput(before)
-    const figures = await generator.run({ name: 'overload', asks, seconds, connections: CONNECTIONS, rate })
+    const figures = await generator.run({ name: 'overload', requests, seconds, connections: CONNECTIONS, rate })
     await delay(3_000)
-    const after = await closed(asks)
-    showCapacity('capacity again', after)
+    const after = await runClosedLoop(requests)
+    printCapacity('capacity again', after)
     const share = count(figures, 'write', 200) / (goodput(figures) * figures.seconds)
-    const same = await closed(mixOf(platform.url, filled, share))
-    showCapacity(`capacity for the accepted mix (${percent(share)} writes)`, same)
-    return report(figures, { rate, seconds }, [before, after], same)
+    const sameMix = await runClosedLoop(createMix(platform.url, filled, share))
+    printCapacity(`capacity for the accepted mix (${percent(share)} writes)`, sameMix)
+    return report(figures, { rate, seconds }, [before, after], sameMix)
   } finally {
     await end()
   }
@@ -75,9 +75,9 @@ export async function bench(args: string[]): Promise<boolean> {
  * Returns requests in random order with exactly this share of writes. Of nine reads, four are by
  * guests from many addresses, three are by keys, and two are lists.
  */
-function mixOf(url: string, filled: readonly Filled[], writeShare: number): LoadRequest[] {
+function createMix(url: string, filled: readonly Filled[], writeShare: number): LoadRequest[] {
   const writes = Math.round(MIXED * writeShare)
-  const asks = Array.from({ length: MIXED }, (_, nth): LoadRequest => {
+  const requests = Array.from({ length: MIXED }, (_, nth): LoadRequest => {
     const { videoId, keys } = pick(filled)
     const headers = { authorization: `Bearer ${pick(keys)}` }
     const video = `${url}/v2/video/${videoId}`
@@ -86,58 +86,71 @@ function mixOf(url: string, filled: readonly Filled[], writeShare: number): Load
     if (nth % 9 < 4) return { kind: 'read', method: 'GET', url: video, headers: guest }
     return { kind: 'read', method: 'GET', url: nth % 9 < 7 ? video : `${url}/v2/video?limit=20`, headers }
   })
-  // Shuffled, so that each part has the same mix as the whole.
-  for (let nth = asks.length - 1; nth > 0; nth--) {
-    const other = Math.floor(Math.random() * (nth + 1))
-    const [one, two] = [asks[nth], asks[other]]
-    if (one && two) [asks[nth], asks[other]] = [two, one]
+  // Shuffled, so that each part has the same mix as all requests.
+  for (let nth = requests.length - 1; nth > 0; nth--) {
+    const swapIndex = Math.floor(Math.random() * (nth + 1))
+    const [one, two] = [requests[nth], requests[swapIndex]]
+    if (one && two) [requests[nth], requests[swapIndex]] = [two, one]
   }
-  return asks
+  return requests
 }
 
 function pick<T>(list: readonly T[]): T {
-  const one = list[Math.floor(Math.random() * list.length)]
-  if (one === undefined) throw new Error('the list is empty')
-  return one
+  const element = list[Math.floor(Math.random() * list.length)]
+  if (element === undefined) throw new Error('the list is empty')
+  return element
 }
 
-function report(figures: Figures, asked: { rate: number; seconds: number }, around: readonly [Figures, Figures], same: Figures): boolean {
-  const capacity = (goodput(around[0]) + goodput(around[1])) / 2
-  const good = done(figures, asked.seconds)
-  const base = (around[0].reads.fromDue.p99 + around[1].reads.fromDue.p99) / 2
-  const writes = Object.entries(figures.counts).flatMap(([what, n]) => (what.startsWith('write ') ? [n] : []))
+function report(
+  figures: Figures,
+  offered: { rate: number; seconds: number },
+  capacities: readonly [Figures, Figures],
+  same: Figures,
+): boolean {
+  const capacity = (goodput(capacities[0]) + goodput(capacities[1])) / 2
+  const good = done(figures, offered.seconds)
+  const base = (capacities[0].reads.fromDue.p99 + capacities[1].reads.fromDue.p99) / 2
+  const writes = Object.entries(figures.counts).flatMap(([outcome, n]) => (outcome.startsWith('write ') ? [n] : []))
   const met = {
     'goodput of the capacity for admitted requests': [good / goodput(same), '>=', goals.goodput],
     'p99 of admitted reads, from when they were due, to that at capacity': [figures.reads.fromDue.p99 / base, '<=', goals.p99],
     'writes done': [count(figures, 'write', 200) / writes.reduce((sum, n) => sum + n, 0), '>=', goals.writes],
-    'rejections with Retry-After': [figures.refusals === 0 ? 1 : figures.refusalsWithRetryAfter / figures.refusals, '>=', goals.retryAfter],
+    'rejections with Retry-After': [
+      figures.rejections === 0 ? 1 : figures.rejectionsWithRetryAfter / figures.rejections,
+      '>=',
+      goals.retryAfter,
+    ],
   } as const
-  console.log(`overload: ${asked.rate.toFixed(0)}/s offered for ${asked.seconds} s (${(asked.rate / capacity).toFixed(2)} times capacity)`)
+  console.log(
+    `overload: ${offered.rate.toFixed(0)}/s offered for ${offered.seconds} s (${(offered.rate / capacity).toFixed(2)} times capacity)`,
+  )
   console.log(
     `  responses: ${Object.entries(figures.counts)
-      .map(([what, n]) => `${what}: ${n}`)
+      .map(([outcome, n]) => `${outcome}: ${n}`)
       .join(', ')}`,
   )
   console.log(`  goodput ${good.toFixed(0)}/s of capacity ${capacity.toFixed(0)}/s: ${percent(good / capacity)}`)
-  showTimes('accepted reads, from the due time', figures.reads.fromDue)
-  showTimes('accepted reads, from the time of sending', figures.reads.fromSent)
-  showTimes('accepted writes, from the due time', figures.writes.fromDue)
+  printTimes('accepted reads, from the due time', figures.reads.fromDue)
+  printTimes('accepted reads, from the time of sending', figures.reads.fromSend)
+  printTimes('accepted writes, from the due time', figures.writes.fromDue)
   console.log(`  the load generator used ${percent(figures.cpuShare)} of a processor`)
-  let all = true
-  for (const [what, [value, sign, goal]] of Object.entries(met)) {
-    const reached = sign === '>=' ? value >= goal : value <= goal
-    all &&= reached
-    console.log(`  ${what}: ${value.toFixed(3)}, goal ${sign} ${goal}: ${reached ? 'met' : 'NOT met'}`)
+  let areAllMet = true
+  for (const [goalName, [value, sign, goal]] of Object.entries(met)) {
+    const isMet = sign === '>=' ? value >= goal : value <= goal
+    areAllMet &&= isMet
+    console.log(`  ${goalName}: ${value.toFixed(3)}, goal ${sign} ${goal}: ${isMet ? 'met' : 'NOT met'}`)
   }
-  const odd = Object.keys(figures.counts).filter((what) => !/^(read|write) (200|429|503)$/.test(what) && figures.counts[what] !== 0)
-  if (odd.length > 0) console.log(`  NOT met: unexpected status codes: ${odd.join(', ')}`)
-  return all && odd.length === 0
+  const unexpected = Object.keys(figures.counts).filter(
+    (outcome) => !/^(read|write) (200|429|503)$/.test(outcome) && figures.counts[outcome] !== 0,
+  )
+  if (unexpected.length > 0) console.log(`  NOT met: unexpected status codes: ${unexpected.join(', ')}`)
+  return areAllMet && unexpected.length === 0
 }
 
-function showCapacity(what: string, figures: Figures): void {
+function printCapacity(title: string, figures: Figures): void {
   const { fromDue } = figures.reads
   console.log(
-    `${what}: ${goodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; the load generator used ${percent(figures.cpuShare)} of a processor`,
+    `${title}: ${goodput(figures).toFixed(0)}/s, reads p50 ${ms(fromDue.p50)}, p99 ${ms(fromDue.p99)}; the load generator used ${percent(figures.cpuShare)} of a processor`,
   )
   console.log(
     `  responses: ${Object.entries(figures.counts)
@@ -146,8 +159,8 @@ function showCapacity(what: string, figures: Figures): void {
   )
 }
 
-function showTimes(what: string, { p50, p99, max }: Figures['reads']['fromDue']): void {
-  console.log(`  ${what}: p50 ${ms(p50)}, p99 ${ms(p99)}, maximum ${ms(max)}`)
+function printTimes(title: string, { p50, p99, max }: Figures['reads']['fromDue']): void {
+  console.log(`  ${title}: p50 ${ms(p50)}, p99 ${ms(p99)}, maximum ${ms(max)}`)
 }
 
 const ms = (time: number) => `${time.toFixed(1)} ms`

@@ -35,14 +35,14 @@ export async function bench(args: string[]): Promise<boolean> {
       show: { type: 'string', default: '20' },
     },
   })
-  const size = { videos: whole(values.videos), organisations: whole(values.organisations) }
+  const size = { videos: requirePositiveInteger(values.videos), organisations: requirePositiveInteger(values.organisations) }
   const folder = values.dir ?? (await mkdtemp(join(tmpdir(), 'vitascope-bench-seed-')))
   const dir = join(folder, 'postgres')
   if (await initDatabase(dir, { durable: false })) await appendFile(join(dir, 'postgresql.conf'), `shared_buffers = ${BUFFERS}\n`)
   const server = await startPostgres({ dir, durable: false })
   try {
     await fill(server.url, join(folder, 'filled'), size)
-    return report(await measure(server.url, size), whole(values.show))
+    return report(await measure(server.url, size), requirePositiveInteger(values.show))
   } finally {
     await server.stop()
     if (values.dir === undefined) await rm(folder, { recursive: true, force: true })
@@ -50,17 +50,17 @@ export async function bench(args: string[]): Promise<boolean> {
   }
 }
 
-function whole(text: string): number {
+function requirePositiveInteger(text: string): number {
   const number = Number(text)
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`not a whole number above 0: ${text}`)
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`not an integer above 0: ${text}`)
   return number
 }
 
 /** Fills the folder, unless an earlier bench has filled it with the same size. */
-async function fill(url: string, note: string, size: SeedSize): Promise<void> {
-  const said = JSON.stringify(size)
-  if (existsSync(note) && readFileSync(note, 'utf8') === said) return
-  if (existsSync(note)) throw new Error(`the folder was filled with ${readFileSync(note, 'utf8')}; choose another one`)
+async function fill(url: string, marker: string, size: SeedSize): Promise<void> {
+  const content = JSON.stringify(size)
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === content) return
+  if (existsSync(marker)) throw new Error(`the folder was filled with ${readFileSync(marker, 'utf8')}; choose another one`)
   const start = performance.now()
   const folder = fileURLToPath(new URL('../../apps/catalogue/migrations', import.meta.url))
   await migrate({ url, schema: 'catalogue', folder, log: testLog })
@@ -68,7 +68,7 @@ async function fill(url: string, note: string, size: SeedSize): Promise<void> {
   try {
     await withoutIndexes(db, () => seedCatalogue(db, { ...size, report: console.log }), console.log)
     await db.query('vacuum analyze')
-    writeFileSync(note, said)
+    writeFileSync(marker, content)
     const [row] = await db.query<{ size: string }>('select pg_size_pretty(pg_database_size(current_database())) as size')
     console.log(`${size.videos} videos of ${size.organisations} organisations in ${seconds(start)} s, ${row?.size}`)
   } finally {
@@ -90,7 +90,7 @@ async function measure(url: string, size: SeedSize): Promise<Map<string, number[
       watched.statements.length = 0
       await driveCatalogue(catalogue.clients, size)
       console.log(`round ${round}: ${watched.statements.length} statements in ${seconds(start)} s`)
-      if (round > 0) for (const [text, runs] of runsOf(watched.statements)) times.set(text, [...(times.get(text) ?? []), runs])
+      if (round > 0) for (const [text, runs] of groupByStatement(watched.statements)) times.set(text, [...(times.get(text) ?? []), runs])
     }
   } finally {
     watched.stop()
@@ -99,7 +99,7 @@ async function measure(url: string, size: SeedSize): Promise<Map<string, number[
   return times
 }
 
-function runsOf(statements: readonly WatchedStatement[]): Map<string, number[]> {
+function groupByStatement(statements: readonly WatchedStatement[]): Map<string, number[]> {
   const runs = new Map<string, number[]>()
   for (const { text, duration } of statements) {
     const key = text.replaceAll(/\s+/g, ' ').trim()

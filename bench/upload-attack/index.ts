@@ -8,7 +8,7 @@ import { endOnSignal } from '../end-on-signal.ts'
 import { startAttack } from './hostile.ts'
 
 const MAX_GROWTH_MIB = 64
-/** Address without any part in the attack. */
+/** Client address that takes no part in the attack. */
 const GOOD_ADDRESS = '203.0.113.7'
 const FILE_BYTES = 4 * 1024 * 1024
 
@@ -33,12 +33,15 @@ export async function bench(args: string[]): Promise<boolean> {
   try {
     const tenant = await aTenant(platform.system)
     const file = new Uint8Array(FILE_BYTES)
-    const round = () => [() => uploadByForm(platform, tenant, file, GOOD_ADDRESS), () => uploadByTus(platform, tenant, file, GOOD_ADDRESS)]
+    const uploadSteps = () => [
+      () => uploadByForm(platform, tenant, file, GOOD_ADDRESS),
+      () => uploadByTus(platform, tenant, file, GOOD_ADDRESS),
+    ]
     const measure = async (forSeconds: number, onRound: () => void) => {
       const times: [number[], number[]] = [[], []]
       let failures = 0
       for (const until = Date.now() + forSeconds * 1_000; Date.now() < until; await delay(200)) {
-        for (const [index, upload] of round().entries()) {
+        for (const [index, upload] of uploadSteps().entries()) {
           try {
             times[index]?.push(await upload())
           } catch (error) {
@@ -50,9 +53,9 @@ export async function bench(args: string[]): Promise<boolean> {
       }
       return { times, failures }
     }
-    const quiet = await measure(10, () => {})
+    const undisturbed = await measure(10, () => {})
     const before = { encoding: residentMib(platform, 'encoding'), gateway: residentMib(platform, 'gateway') }
-    console.log(`without an attack: ${shown(quiet)}; encoding ${before.encoding} MiB, gateway ${before.gateway} MiB`)
+    console.log(`without an attack: ${formatUploads(undisturbed)}; encoding ${before.encoding} MiB, gateway ${before.gateway} MiB`)
     const attack = startAttack(platform.url, {
       connections,
       addresses,
@@ -66,7 +69,7 @@ export async function bench(args: string[]): Promise<boolean> {
     const during = await measure(seconds, () => {})
     clearInterval(sample)
     console.log(
-      `${connections} hostile connections from ${addresses} addresses for ${seconds} s: ${shown(during)}; opened ${attack.opened()}, open at the end ${attack.open()}, responses ${JSON.stringify(attack.answers())}`,
+      `${connections} hostile connections from ${addresses} addresses for ${seconds} s: ${formatUploads(during)}; opened ${attack.opened()}, open at the end ${attack.open()}, responses ${JSON.stringify(attack.statusCounts())}`,
     )
     attack.stop()
     const growth = max.encoding - before.encoding
@@ -77,7 +80,7 @@ export async function bench(args: string[]): Promise<boolean> {
   }
 }
 
-function shown({ times, failures }: { times: number[][]; failures: number }): string {
+function formatUploads({ times, failures }: { times: number[][]; failures: number }): string {
   const [form = [], tus = []] = times
   return `form ${quantiles(form)}, tus ${quantiles(tus)}, ${failures} failed`
 }

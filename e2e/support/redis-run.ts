@@ -157,7 +157,7 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
     const answer = await call()?.catch(() => undefined)
     const failed = answer === undefined || answer.status >= 500
     answers.push({ at: performance.now(), ms: performance.now() - start, failed })
-    if (failed) unexpected.push(`${answer?.status ?? 'no answer'} ${JSON.stringify(answer?.body ?? '')}`)
+    if (failed) unexpected.push(`${answer?.status ?? 'no response'} ${JSON.stringify(answer?.body ?? '')}`)
     else if (answer.status !== 200) throw new Error(`a probe was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
     else if (!/^"key";r=\d+/.test(answer.headers.get('ratelimit') ?? '')) throw new Error('the response to a probe has no budget header')
     return failed ? undefined : answer

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runCommand } from './run-command.ts'
 
 /**
- * Returns the folder of a Go module, and downloads it if necessary. The version is the given one
+ * Returns the folder of a Go module, and downloads it if necessary. The version is that of the argument
  * (`MODULE@VERSION`), or the one that the module in `within` requires.
  */
 export async function moduleFolder(module: string, within?: string): Promise<string> {

@@ -40,10 +40,10 @@ test('long tests are selected only on request, and filters select files by path'
   expect(testFiles({ long: true, filters: [] }).length).toBeGreaterThanOrEqual(usual.length)
   expect(testFiles({ long: false, filters: ['tools/lib/jest-run'] })).toHaveLength(1)
   for (const on of ['cluster', 'node'] as const) {
-    const found = testFiles({ long: false, on, filters: [] })
-    expect(found.length).toBeGreaterThan(0)
-    expect(found.every((file) => file.endsWith(`.${on}.test.ts`))).toBe(true)
-    expect(usual.filter((file) => found.includes(file))).toEqual([])
+    const files = testFiles({ long: false, on, filters: [] })
+    expect(files.length).toBeGreaterThan(0)
+    expect(files.every((file) => file.endsWith(`.${on}.test.ts`))).toBe(true)
+    expect(usual.filter((file) => files.includes(file))).toEqual([])
   }
 })
 

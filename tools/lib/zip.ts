@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { openPromise } from 'yauzl'
 
 /**
- * Writes members of a zip file into a folder, as executables with the given names. Throws if one is
+ * Writes members of a zip file into a folder, as executables with the names in `members`. Throws if one is
  * missing.
  */
 export async function extractFromZip(file: string, members: Readonly<Record<string, string>>, folder: string): Promise<void> {
