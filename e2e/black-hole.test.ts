@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type FaultProxy, freePort, patient, startFaultProxy, waitFor } from '@vitascope/testing'
+import { extendTimeout, type FaultProxy, freePort, startFaultProxy, waitFor } from '@vitascope/testing'
 import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -17,7 +17,7 @@ const HOLE_MS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30_000 : 12_000
 /** Deadlines of the calls behind a read and a write. The slack covers a busy machine. */
 const READ_MS = 2_000
 const WRITE_MS = 10_000
-const SLACK_MS = patient(3_000)
+const SLACK_MS = extendTimeout(3_000)
 
 let folder: string
 let platform: TestPlatform

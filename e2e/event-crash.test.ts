@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { seeded, waitFor } from '@vitascope/testing'
+import { seededRandom, waitFor } from '@vitascope/testing'
 import { runCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { kill } from './support/nemesis.ts'
@@ -49,7 +49,7 @@ test(
   'each acknowledged event is counted once while gateway, analytics and PostgreSQL are killed',
   async () => {
     const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
-    const random = seeded(seed)
+    const random = seededRandom(seed)
     const acknowledged = new Set<string>()
     const sent = new Set<string>()
     const failures: unknown[] = []

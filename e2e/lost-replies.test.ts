@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type FaultProxy, freePort, seeded, startFaultProxy, waitFor } from '@vitascope/testing'
+import { type FaultProxy, freePort, seededRandom, startFaultProxy, waitFor } from '@vitascope/testing'
 import { type ApiResponse, createApi } from './support/api.ts'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the replies, and some between services, are lost`, async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const { organisationId } = await aTenant(platform.system)
   // Events are only recorded if a webhook receives them.
   sources.answer('/hook', (_, response) => response.end())
@@ -65,8 +65,8 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
       await delay(20)
     }
   }
-  toGateway.lose = () => random() < LOST
-  toCatalogue.lose = () => random() < LOST_BETWEEN_SERVICES
+  toGateway.shouldDropResponse = () => random() < LOST
+  toCatalogue.shouldDropResponse = () => random() < LOST_BETWEEN_SERVICES
   const accepted = new Map<number, Accepted>()
   let next = 0
   await Promise.all(
@@ -74,7 +74,7 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
       for (let n = next++; n < UPLOADS; n = next++) accepted.set(n, await send(n))
     }),
   )
-  toCatalogue.lose = () => false
+  toCatalogue.shouldDropResponse = () => false
   const lost = [toGateway.lost(), toCatalogue.lost()]
   process.stderr.write(`lost replies (seed ${seed}): ${UPLOADS} uploads in ${tries} tries, lost ${lost.join(' and ')}\n`)
   expect(lost[0]).toBeGreaterThan(UPLOADS / 10)

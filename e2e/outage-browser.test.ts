@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, freePort, patient, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, extendTimeout, freePort, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -65,7 +65,7 @@ inBrowser('a viewer of the real platform', () => {
     // again.
     await session.send('Network.setBlockedURLs', { urls: ['*.m4s', '*.mp4'] })
     await page.goto(`${platform.url}/player/${videoId}`)
-    await page.locator('video').waitFor({ state: 'attached', timeout: patient(30_000) })
+    await page.locator('video').waitFor({ state: 'attached', timeout: extendTimeout(30_000) })
     await session.send('Network.setBlockedURLs', { urls: [] })
     await session.send('Network.emulateNetworkConditions', {
       offline: false,
@@ -87,7 +87,7 @@ inBrowser('a viewer of the real platform', () => {
     return page
   }
   const readsMessage = async (page: Page) => {
-    await page.getByText('Connection lost. Trying again').waitFor({ timeout: patient(30_000) })
+    await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(30_000) })
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
   }
   const stalls = (page: Page) =>
@@ -107,9 +107,9 @@ inBrowser('a viewer of the real platform', () => {
     await waitFor(async () => (await position(page)) > from + 0.2, { timeout: 60_000, describe: 'playback to continue' })
     const resumedAfterMs = Date.now() - readyAt
     process.stderr.write(`resumed ${resumedAfterMs} ms after the platform was ready\n`)
-    expect(resumedAfterMs).toBeLessThan(patient(5_000))
+    expect(resumedAfterMs).toBeLessThan(extendTimeout(5_000))
     expect(await page.locator('video').evaluate((video: VideoState) => video.paused)).toBe(false)
-    await page.getByText('Connection lost. Trying again').waitFor({ state: 'hidden', timeout: patient(5_000) })
+    await page.getByText('Connection lost. Trying again').waitFor({ state: 'hidden', timeout: extendTimeout(5_000) })
   }
 
   test('shows that the connection is lost while the gateway is down, and playback resumes', async () => {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { patient, waitFor } from '@vitascope/testing'
+import { extendTimeout, waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
 import { residentMib } from './support/resident-memory.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -210,10 +210,10 @@ async function beginTusUploads(count: number): Promise<string[]> {
  * Returns the number of uploads per method.
  */
 async function uploadUntil(isOver: () => boolean): Promise<number> {
-  const until = performance.now() + patient(TIMEOUT_MS)
+  const until = performance.now() + extendTimeout(TIMEOUT_MS)
   let count = 0
   while (!isOver()) {
-    if (performance.now() > until) throw new Error(`hostile connections are open after ${patient(TIMEOUT_MS) / 1_000} s`)
+    if (performance.now() > until) throw new Error(`hostile connections are open after ${extendTimeout(TIMEOUT_MS) / 1_000} s`)
     await Promise.all([uploadByForm(platform, uploader, GOOD_FILE, GOOD_ADDRESS), uploadByTus(platform, uploader, GOOD_FILE, GOOD_ADDRESS)])
     count += 1
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { freshDatabase } from '@vitascope/testing'
+import { createTestDatabase } from '@vitascope/testing'
 import pg from 'pg'
 import { root } from './lib/run-command.ts'
 
@@ -41,7 +41,7 @@ test('sequences and the columns that hold their numbers allow 2^53 numbers', asy
 })
 
 async function findCounters(schema: string, migrations: string): Promise<{ sequences: number; narrow: string[] }> {
-  const database = await freshDatabase({ migrations, schema })
+  const database = await createTestDatabase({ migrations, schema })
   const client = new pg.Client(database.url)
   await client.connect()
   try {

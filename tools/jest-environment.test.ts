@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals'
-import { patient } from '@vitascope/testing'
+import { extendTimeout } from '@vitascope/testing'
 
 const limit = 100
-const late = () => new Promise((resolve) => setTimeout(resolve, patient(limit) / 2))
+const late = () => new Promise((resolve) => setTimeout(resolve, extendTimeout(limit) / 2))
 let hooks = 0
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
-import { commonRetention, type Db, deleteInBatches, migrate, openPostgres, type RetainedTable } from '@vitascope/postgres'
+import { commonRetainedTables, type Db, deleteInBatches, migrate, openPostgres, type RetainedTable } from '@vitascope/postgres'
 import { testLog } from '@vitascope/testing'
 import { analyticsRetention } from '../../apps/analytics/src/retention/retention.ts'
 import { auditRetention } from '../../apps/auth/src/audit/audit-store.ts'
@@ -67,7 +67,7 @@ async function retain(dbs: Readonly<Record<Schema, Db>>, writing: AbortControlle
   const tables: RetainedTable[] = [
     ...analyticsRetention(analytics, DAYS_KEPT.analytics),
     ...auditRetention(auth, DAYS_KEPT.audit),
-    ...commonRetention(auth),
+    ...commonRetainedTables(auth),
     deliveryRetention(catalogue),
     { table: 'event of catalogue', remove: createEventStore(catalogue).sweep, limit: EVENTS_PER_SWEEP },
   ]

@@ -1,4 +1,4 @@
-import { makePartitions, openPostgres, type TimePartitionedTable } from '@vitascope/postgres'
+import { createPartitions, openPostgres, type TimePartitionedTable } from '@vitascope/postgres'
 import { testLog } from '@vitascope/testing'
 import pg from 'pg'
 import { VIEWERS, VIEWS } from '../../apps/analytics/src/view/partitions.ts'
@@ -116,7 +116,7 @@ async function partition(url: string, { schema, table, days }: Filling): Promise
     )
     if (first) await db.query(`drop table ${first.name}`)
     const all = Array.from({ length: days + 3 }, (_, ago) => new Date(Date.now() - (ago - 1) * 86_400_000).toISOString().slice(0, 10))
-    await db.transaction((tx) => makePartitions(tx, partitioned, all))
+    await db.transaction((tx) => createPartitions(tx, partitioned, all))
   } finally {
     await db.close()
   }

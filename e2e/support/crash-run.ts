@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded, type TestRedis, waitFor } from '@vitascope/testing'
+import { seededRandom, type TestRedis, waitFor } from '@vitascope/testing'
 import { kill, REDIS_FAULTS } from './nemesis.ts'
 import { orphanedObjects } from './orphaned-objects.ts'
 import { expectSameFrames } from './same-frames.ts'
@@ -48,7 +48,7 @@ const PAGES = 3
  * twice, and that storage holds only playable files and uploads with rows.
  */
 export async function crashRun(platform: TestPlatform, options: CrashOptions): Promise<CrashReport> {
-  const random = seeded(options.seed)
+  const random = seededRandom(options.seed)
   const { redis, gateways = [platform.url] } = options
   const uploader: Uploader = { tenant: options.tenant, gateways }
   const victims = [...VICTIMS, ...(gateways.length > 1 ? ['gateway-2'] : []), ...(redis ? Object.keys(REDIS_FAULTS) : [])]

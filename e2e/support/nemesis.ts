@@ -23,7 +23,7 @@ export function kill(platform: TestPlatform, name: string): boolean {
 export const REDIS_FAULTS: Readonly<Record<string, { begin(redis: TestRedis): Promise<void>; end(redis: TestRedis): Promise<void> }>> = {
   'redis killed': { begin: (redis) => redis.kill(), end: (redis) => redis.start() },
   'redis emptied': { begin: (redis) => redis.flush(), end: async () => {} },
-  'redis full': { begin: (redis) => redis.fill(), end: (redis) => redis.makeRoom() },
+  'redis full': { begin: (redis) => redis.fill(), end: (redis) => redis.removeJunk() },
 }
 
 /** Returns the ffmpeg descendants of a process. */

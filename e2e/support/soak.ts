@@ -1,4 +1,4 @@
-import { seeded } from '@vitascope/testing'
+import { seededRandom } from '@vitascope/testing'
 import type { Api, ApiResponse } from './api.ts'
 import type { Platform } from './platform.ts'
 
@@ -61,7 +61,7 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
   ] as const
   await Promise.all(
     writers.map(async ([own, other], index) => {
-      const random = seeded(seed * 10 + index)
+      const random = seededRandom(seed * 10 + index)
       const model: Model = { videos: [], playlists: new Map(), folders: new Map() }
       const writer = createWriter(own, model, { source, name: `${own.mark}-${index}`, random })
       while (performance.now() < until && result.problems.length < 20) {

@@ -62,7 +62,7 @@ export function isUnitTest(file: string): boolean {
 
 /** Matches tests that use a database, another process, a socket or a running service. */
 const NEEDS_MORE =
-  /freshDatabase|\bstart[A-Z]\w*\(|\bspawn|execFile|createServer|createConnection|initDatabase|Worker\(|child_process|node:net|node:http|node:worker_threads|playwright|probe\(|\/test\//
+  /createTestDatabase|\bstart[A-Z]\w*\(|\bspawn|execFile|createServer|createConnection|initDatabase|Worker\(|child_process|node:net|node:http|node:worker_threads|playwright|probe\(|\/test\//
 
 export interface JestRun {
   files: readonly string[]

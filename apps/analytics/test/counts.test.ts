@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Event } from '@vitascope/proto/analytics/v1/event'
-import { seeded } from '@vitascope/testing'
+import { seededRandom } from '@vitascope/testing'
 import fc from 'fast-check'
 import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
@@ -210,12 +210,12 @@ test('the counts match the views for events that are shuffled, repeated and spli
       const received = drawn.map((one, nth) => planView(one, nth, videoIds, now))
       await sendRandomly(
         received.filter(({ lengths }) => !lengths),
-        seeded(seed),
+        seededRandom(seed),
       )
       await writeRandomly(
         received.filter(({ lengths }) => lengths),
         organisationId,
-        seeded(seed),
+        seededRandom(seed),
       )
       await fixture.settled({ byReplicas: seed % 2 === 0 })
       const views = received.map(({ view }) => view)

@@ -11,7 +11,7 @@ import { InsightServiceService } from '@vitascope/proto/analytics/v1/insight'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { createMetrics } from '@vitascope/telemetry'
-import { freshDatabase, testLog, waitFor } from '@vitascope/testing'
+import { createTestDatabase, testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { startAnalytics } from '../src/service.ts'
@@ -21,7 +21,7 @@ const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** Creates the database of a test file with the schema of analytics. */
 export async function analyticsDatabase() {
-  const database = await freshDatabase({ migrations: MIGRATIONS, schema: 'analytics' })
+  const database = await createTestDatabase({ migrations: MIGRATIONS, schema: 'analytics' })
   const db = openPostgres({ url: database.url, schema: 'analytics', log: testLog })
   return {
     url: database.url,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
-import { commonRetention, createOutbox, createRetention } from '@vitascope/postgres'
+import { commonRetainedTables, createOutbox, createRetention } from '@vitascope/postgres'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -84,7 +84,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   server.implement(AuditServiceService, auditHandlers(createAuditStore(db)))
   server.implement(ThirdPartyTokenServiceService, thirdPartyTokenHandlers(createThirdPartyTokenStore(db, cipher)))
 
-  const tables = [...commonRetention(db), ...auditRetention(db, config.auditDays)]
+  const tables = [...commonRetainedTables(db), ...auditRetention(db, config.auditDays)]
   return {
     db,
     async prepare() {

@@ -130,7 +130,7 @@ test('the catalogue receives every organisation, including those created while i
 test('a replica that started without its database rejects requests as unavailable until it connects', async () => {
   const databaseUrl = new URL(database.url)
   const proxy = await startFaultProxy(databaseUrl.host)
-  proxy.lose = () => true
+  proxy.shouldDropResponse = () => true
   databaseUrl.host = proxy.address
   const listen = `127.0.0.1:${await freePort()}`
   const starting = startTestAuth(databaseUrl.href, { listen })
@@ -140,7 +140,7 @@ test('a replica that started without its database rejects requests as unavailabl
     const call = () => apiKeys.authenticate({ key: SYSTEM_KEY }, service()).then(({ apiKeyId }) => apiKeyId)
     await waitFor(() => proxy.lost() > 2)
     for (let n = 0; n < 20; n++) await expect(call()).rejects.toMatchObject({ kind: 'unavailable' })
-    proxy.lose = () => false
+    proxy.shouldDropResponse = () => false
     replicas.push(await starting)
     expect(await call()).toMatch(/^\d+$/)
   } finally {

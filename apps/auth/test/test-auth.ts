@@ -9,7 +9,7 @@ import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisatio
 import { ThirdPartyTokenServiceService } from '@vitascope/proto/auth/v1/third_party_token'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import type { RunningGrpcService } from '@vitascope/service'
-import { freshDatabase, masterKeyFile, testLog } from '@vitascope/testing'
+import { createTestDatabase, masterKeyFile, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { AuthConfig } from '../src/config.ts'
 import { startAuth } from '../src/service.ts'
@@ -24,7 +24,7 @@ export interface TestDatabase {
 }
 
 export async function openTestDatabase(): Promise<TestDatabase> {
-  const { url, drop } = await freshDatabase({ migrations: MIGRATIONS, schema: 'auth' })
+  const { url, drop } = await createTestDatabase({ migrations: MIGRATIONS, schema: 'auth' })
   const db = openPostgres({ url, schema: 'auth', log: testLog })
   return {
     url,

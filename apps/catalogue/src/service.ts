@@ -1,6 +1,6 @@
 import { createCaptionReader } from '@vitascope/captions'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { commonRetention, createOutbox, createRetention, type Db } from '@vitascope/postgres'
+import { commonRetainedTables, createOutbox, createRetention, type Db } from '@vitascope/postgres'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -230,7 +230,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const usageCheck = createUsageCheck(searchIndexDb, log, () => differences.inc())
   const { everyMs, ...times } = config.reconcile
   const tables = [
-    ...commonRetention(db),
+    ...commonRetainedTables(db),
     { table: 'delivery_set', remove: policies.sweep },
     deliveryRetention(db),
     { table: 'upload_reservation', remove: reservations.sweep },

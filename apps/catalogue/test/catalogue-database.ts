@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createOutbox, openPostgres } from '@vitascope/postgres'
-import { freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, testLog } from '@vitascope/testing'
 import { createOrganisationStore } from '../src/organisation-replica/organisation-store.ts'
 import { createJobStore } from '../src/publishing/job-store.ts'
 import { createMediaStore } from '../src/publishing/media-store.ts'
@@ -14,7 +14,7 @@ import { aCall, anOrganisation, anUpload, aSet } from './builders.ts'
 
 /** Creates a database for one test file, with the stores on it. The outbox keeps its messages. */
 export async function catalogueDatabase() {
-  const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'catalogue' })
+  const database = await createTestDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'catalogue' })
   const db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   const { enqueue } = createOutbox({ db, handlers: {}, log: testLog })
   const organisations = createOrganisationStore(db)

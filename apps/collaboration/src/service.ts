@@ -1,4 +1,4 @@
-import { commonRetention, createRetention } from '@vitascope/postgres'
+import { commonRetainedTables, createRetention } from '@vitascope/postgres'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/video_summary'
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
@@ -32,7 +32,7 @@ export function startCollaboration(config: CollaborationConfig, log: Logger): Pr
       db,
       loops: [
         { run: createEntrySweep(entries, clients, log).run, everyMs: SWEEP_EVERY_MS, isDelayed: true },
-        { run: createRetention({ tables: commonRetention(db), metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
+        { run: createRetention({ tables: commonRetainedTables(db), metrics, log }), everyMs: RETENTION_EVERY_MS, isDelayed: true },
       ],
     }
   })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openPostgres } from '@vitascope/postgres'
-import { type FreshDatabase, freshDatabase, testLog, waitFor } from '@vitascope/testing'
+import { createTestDatabase, type TestDatabase, testLog, waitFor } from '@vitascope/testing'
 
 const MIGRATE = fileURLToPath(new URL('../src/migrate.ts', import.meta.url))
 /** Roles are shared by all databases of the server, so each run has its own. */
@@ -12,10 +12,10 @@ const ROLE = `late_${randomBytes(6).toString('hex')}`
 
 const NONE = fileURLToPath(new URL('.', import.meta.url))
 
-let fresh: FreshDatabase
+let fresh: TestDatabase
 beforeAll(async () => {
   // A folder without migrations: the schema belongs to no service.
-  fresh = await freshDatabase({ migrations: NONE, schema: 'nobody' })
+  fresh = await createTestDatabase({ migrations: NONE, schema: 'nobody' })
 })
 afterAll(async () => {
   await fresh?.drop()

@@ -7,7 +7,7 @@ import { type VideoSummary, VideoSummaryServiceService } from '@vitascope/proto/
 import { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { createMetrics } from '@vitascope/telemetry'
-import { freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { createClipStore } from '../src/entry/clip-store.ts'
 import { createEntryStore } from '../src/entry/entry-store.ts'
@@ -17,7 +17,7 @@ const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url))
 
 /** Creates the database of a test file and its stores. */
 export async function collaborationDatabase() {
-  const database = await freshDatabase({ migrations: MIGRATIONS, schema: 'collaboration' })
+  const database = await createTestDatabase({ migrations: MIGRATIONS, schema: 'collaboration' })
   const db = openPostgres({ url: database.url, schema: 'collaboration', log: testLog })
   return {
     url: database.url,

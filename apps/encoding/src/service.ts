@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sourcePolicy } from '@vitascope/fetch'
-import { commonRetention, createOutbox, createRetention } from '@vitascope/postgres'
+import { commonRetainedTables, createOutbox, createRetention } from '@vitascope/postgres'
 import { JobServiceService as CatalogueJobService } from '@vitascope/proto/catalogue/v1/job'
 import { PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { QuotaServiceService } from '@vitascope/proto/catalogue/v1/quota'
@@ -191,7 +191,7 @@ async function assemble(
     log,
   })
   const tables = [
-    ...commonRetention(db),
+    ...commonRetainedTables(db),
     ...uploadRetention({ uploads, tusUploads, storage, quota }),
     { table: 'work_item', remove: queue.sweep },
     { table: 'worker', remove: (limit: number) => sweepWorkers(db.query, limit) },

@@ -3,7 +3,7 @@ import type { V1Job } from '@kubernetes/client-node'
 import { type EncodePlan, planVersion } from '@vitascope/media'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { ChunkState, type LeaseChunkResponse, type Task } from '@vitascope/proto/encoding/v1/work'
-import { seeded, waitFor } from '@vitascope/testing'
+import { seededRandom, waitFor } from '@vitascope/testing'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
@@ -185,7 +185,7 @@ const MAX_PODS_PER_INDEX = 3
 const MAX_ATTEMPTS = 3
 
 test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, whichever pods are killed (seed %i)', async (seed) => {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const pods: Pod[] = PODS.map((index) => ({ index, life: 0, hasEnded: false }))
   const deaths = new Map<number, number>()
   const lost: LeasedChunk[] = []

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, test } from '@jest/globals'
-import { seeded } from '@vitascope/testing'
+import { seededRandom } from '@vitascope/testing'
 import { makeVideo } from './fixture.ts'
 import { checkEnds } from './job-ends.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 test(`every job ends once, whichever processes are killed (seed ${seed})`, async () => {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const first = await startServiceProcess(environment, { VITASCOPE_LEASE_MS: '3000' })
   const env = { VITASCOPE_LEASE_MS: '3000', VITASCOPE_ENCODING_LISTEN: first.address }

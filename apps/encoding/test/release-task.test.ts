@@ -64,7 +64,7 @@ test.each([
     await tx.query('select 1 from job where job_id = $1 for update', [jobId])
     await environment.db.query(`update work_item set due_time = now() where state = 'waiting'`)
     await waitFor(async () => (await holders()).includes('stopped'), { describe: 'the task to be leased' })
-    proxy.lose = () => {
+    proxy.shouldDropResponse = () => {
       if (stopped) return false
       stopped = worker.stop()
       return true

@@ -7,7 +7,7 @@ import { type Job, JobServiceService } from '@vitascope/proto/encoding/v1/job'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { WorkServiceService } from '@vitascope/proto/encoding/v1/work'
 import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
-import { freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, testLog } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import type { EncodingConfig } from '../src/config.ts'
 import { startEncoding } from '../src/service.ts'
@@ -34,7 +34,7 @@ export interface TestEnvironment {
 }
 
 export async function startTestEnvironment(): Promise<TestEnvironment> {
-  const database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'encoding' })
+  const database = await createTestDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'encoding' })
   const db = openPostgres({ url: database.url, schema: 'encoding', log: testLog })
   // All tests of the service use fences that exceed 32 bits.
   await db.query(`select setval('work_fence', ${2 ** 31})`)

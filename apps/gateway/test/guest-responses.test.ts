@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
-import { seeded, waitFor } from '@vitascope/testing'
+import { seededRandom, waitFor } from '@vitascope/testing'
 import { z } from 'zod'
 import { route } from '../src/server/route/route.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
@@ -166,7 +166,7 @@ describe('the response to a guest', () => {
   })
 
   test('is the current one without the secret after any sequence of reads and changes', async () => {
-    const random = seeded(7)
+    const random = seededRandom(7)
     const paths = [aPath(), aPath()]
     for (let step = 0; step < 300; step++) {
       const path = paths[Math.floor(random() * paths.length)] ?? ''

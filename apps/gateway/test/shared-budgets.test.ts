@@ -75,7 +75,7 @@ withRedis('budgets that two gateways share', () => {
   }
   const FAULTS: Record<string, [begin: () => Promise<void>, end: () => Promise<void>]> = {
     emptied: [() => redis.flush(), async () => {}],
-    full: [() => redis.fill(), () => redis.makeRoom()],
+    full: [() => redis.fill(), () => redis.removeJunk()],
     slow: [() => setDelay(200), () => setDelay(0)],
     down: [() => redis.kill(), () => redis.start()],
   }

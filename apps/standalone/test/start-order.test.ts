@@ -13,7 +13,7 @@ import {
   STATEFUL,
   startDatabase,
 } from '@vitascope/platform'
-import { seeded, waitFor } from '@vitascope/testing'
+import { seededRandom, waitFor } from '@vitascope/testing'
 import { type Child, superviseChild } from '../src/child.ts'
 import { planServices, type ServicePlan } from '../src/services.ts'
 
@@ -97,7 +97,7 @@ function startShuffled(random: () => number): string[] {
 }
 
 test(`in ${ORDERS} start orders with a late database no process ends, and all become ready soon after it (seed ${seed})`, async () => {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const durations: number[] = []
   for (let nth = 0; nth < ORDERS; nth++) {
     printed.length = 0
@@ -125,7 +125,7 @@ test(`in ${ORDERS} start orders with a late database no process ends, and all be
 test(`a database outage makes all processes unready, ends none, and all become ready again after it`, async () => {
   printed.length = 0
   await startServer()
-  startShuffled(seeded(seed))
+  startShuffled(seededRandom(seed))
   await waitFor(allReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
   await stopServer()
   const stoppedAt = Date.now()

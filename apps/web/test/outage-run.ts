@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
-import { patient, waitFor } from '@vitascope/testing'
+import { extendTimeout, waitFor } from '@vitascope/testing'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import type { BreakableLine } from './breakable-line.ts'
 
@@ -88,7 +88,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     const brokenAt = Date.now()
     await breakLine(kind, line, network)
     const message = page.getByText('Connection lost. Trying again')
-    await message.waitFor({ timeout: patient(90_000) })
+    await message.waitFor({ timeout: extendTimeout(90_000) })
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
     if (kind === 'killed') await screenshots(page, isNative ? 'outage-native' : 'outage-playing')
     const isDue = () => Date.now() - brokenAt >= 1000 * seconds
@@ -111,7 +111,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
       },
     )
     const resumedAfterMs = Date.now() - repairedAt
-    await message.waitFor({ state: 'hidden', timeout: patient(5_000) })
+    await message.waitFor({ state: 'hidden', timeout: extendTimeout(5_000) })
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => [video.paused, video.playbackRate])).toEqual([false, 1.25])
     if (!isNative) await expectChoicesKept(page)
 
@@ -137,7 +137,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
 async function cacheScript(page: Page, line: BreakableLine): Promise<void> {
   await page.route('**/media/**', (route) => route.abort())
   await page.goto(`${line.url}/player/hls`)
-  await page.getByText('Connection lost. Trying again').waitFor({ timeout: patient(30_000) })
+  await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(30_000) })
   await page.unroute('**/media/**')
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserPath, patient, waitFor } from '@vitascope/testing'
+import { browserPath, extendTimeout, waitFor } from '@vitascope/testing'
 import type { Browser } from 'playwright-core'
 import type { BreakableLine } from './breakable-line.ts'
 import { type OutageResult, type OutageRun, outageKinds, runOutage, screenshot } from './outage-run.ts'
@@ -45,7 +45,7 @@ inBrowser('an outage', () => {
     'of the kind "%s" ends with resumed playback, and causes at most one request per second',
     async (kind) => {
       const result = await runs.get(kind)
-      expect(result?.resumedAfterMs).toBeLessThan(patient(5_000))
+      expect(result?.resumedAfterMs).toBeLessThan(extendTimeout(5_000))
       expect(result?.maxMediaRequestsPerSecond).toBeLessThanOrEqual(1)
       expect(result?.requests).toBeLessThanOrEqual((result?.outageMs ?? 0) / 1000)
     },
@@ -54,14 +54,14 @@ inBrowser('an outage', () => {
 
   test('of HLS that the browser plays natively ends with resumed playback', async () => {
     const result = await runs.get('native')
-    expect(result?.resumedAfterMs).toBeLessThan(patient(5_000))
+    expect(result?.resumedAfterMs).toBeLessThan(extendTimeout(5_000))
   }, 180_000)
 
   test.each(mp4Kinds)(
     'of the kind "%s" ends with resumed playback of an MP4, and causes at most one request per second',
     async (kind) => {
       const result = await runs.get(`mp4 ${kind}`)
-      expect(result?.resumedAfterMs).toBeLessThan(patient(5_000))
+      expect(result?.resumedAfterMs).toBeLessThan(extendTimeout(5_000))
       expect(result?.maxMediaRequestsPerSecond).toBeLessThanOrEqual(1)
       expect(result?.requests).toBeLessThanOrEqual((result?.outageMs ?? 0) / 1000)
     },
@@ -72,7 +72,7 @@ inBrowser('an outage', () => {
     const page = await browser.newPage()
     platform.reject('/media/', 503, 'unavailable')
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
-    await page.getByText('Connection lost. Trying again').waitFor({ timeout: patient(10_000) })
+    await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
     platform.admit('/media/')
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime > 0.1), {
@@ -101,7 +101,7 @@ inBrowser('an outage', () => {
       const page = await browser.newPage({ viewport: { width, height: Math.round((width * 9) / 16) } })
       platform.reject('/media/', 503, 'unavailable')
       await page.goto(`${line.url}/player/long`)
-      await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: patient(10_000) })
+      await page.getByRole('button', { name: 'Retry' }).waitFor({ timeout: extendTimeout(10_000) })
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         await screenshot(page, `outage-start-${colorScheme}-${width}`)
@@ -137,7 +137,7 @@ inBrowser('an outage', () => {
     const rejected = ['/v2/presentation/', '/media/storyboard', '/media/long-90-', '/media/long-180-']
     for (const start of rejected) platform.reject(start, 503, 'unavailable')
     await page.goto(`${line.url}/player/talk?presentation=1&autoplay=1&muted=1`)
-    await page.getByText('Connection lost. Trying again').waitFor({ timeout: patient(10_000) })
+    await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     const showPreview = async () => {
       const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
       await page.mouse.move(x + width / 3, y + 1)
@@ -152,9 +152,9 @@ inBrowser('an outage', () => {
     )
     expect(await page.locator('.slides').count()).toBe(0)
     for (const start of rejected) platform.admit(start)
-    await page.locator('.slides img').waitFor({ state: 'attached', timeout: patient(10_000) })
+    await page.locator('.slides img').waitFor({ state: 'attached', timeout: extendTimeout(10_000) })
     await showPreview()
-    await page.locator('.peek > div').waitFor({ timeout: patient(10_000) })
+    await page.locator('.peek > div').waitFor({ timeout: extendTimeout(10_000) })
     for (const path of ['/v2/presentation/deck', '/media/storyboard.vtt']) {
       expect(platform.requestedPaths.filter((one) => one === path)).toHaveLength(2)
     }
@@ -165,7 +165,7 @@ inBrowser('an outage', () => {
     const page = await browser.newPage()
     await page.route('**/assets/hls-*.js', (route) => route.abort('connectionrefused'))
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
-    await page.getByText('Connection lost. Trying again').waitFor({ timeout: patient(10_000) })
+    await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     await page.unroute('**/assets/hls-*.js')
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime > 0.1), {
       timeout: 10_000,
@@ -179,13 +179,13 @@ inBrowser('an outage', () => {
     platform.reject('/media/', 503, 'unavailable')
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
     const button = page.getByRole('button', { name: 'Retry' })
-    await button.waitFor({ timeout: patient(10_000) })
+    await button.waitFor({ timeout: extendTimeout(10_000) })
     const before = platform.requestedPaths.length
     for (let click = 0; click < 10; click++) await button.click()
     expect(platform.requestedPaths.length - before).toBeLessThanOrEqual(2)
     platform.admit('/media/')
     await button.click()
-    await button.waitFor({ state: 'hidden', timeout: patient(5_000) })
+    await button.waitFor({ state: 'hidden', timeout: extendTimeout(5_000) })
     await page.close()
   }, 60_000)
 })

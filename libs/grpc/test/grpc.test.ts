@@ -185,7 +185,7 @@ test('a connection closed after too many cancelled calls is retryable for waitin
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   }
   const own = openChannel(address, { service: 'catalogue', principals: testPrincipals() })
-  const patient = send({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
+  const extendTimeout = send({ ...serviceCall('test', ''), deadline: new Date(Date.now() + 10_000) }, own).catch((error: unknown) => error)
   // HTTP/2 servers accept a burst of about 1,000 cancelled streams, then close the connection.
   for (let round = 1; round <= 12; round++) {
     waiting = 0
@@ -195,6 +195,6 @@ test('a connection closed after too many cancelled calls is retryable for waitin
     hangUp.abort()
     await Promise.all(input)
   }
-  expect(await patient).toMatchObject({ kind: 'unavailable' })
+  expect(await extendTimeout).toMatchObject({ kind: 'unavailable' })
   own.close()
 }, 30_000)

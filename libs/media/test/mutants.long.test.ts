@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 test(`each of ${MUTANTS} mutants of six sources becomes a complete set or is rejected, within a gigabyte and half a minute`, async () => {
-  const random = seeded(SEED)
+  const random = seededRandom(SEED)
   const outcomes = new Map<string, number>()
   const wrong: string[] = []
   let slowest = 0
@@ -103,7 +103,7 @@ function mutantOf(source: Buffer, random: (below: number) => number): Buffer {
   return bytes
 }
 
-function seeded(seed: number): (below: number) => number {
+function seededRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     // Uses the high bits: the low bits of such a generator repeat soon.

@@ -1,5 +1,5 @@
--- History of the database as seen by the service. A row is added when the database has changed by the promotion of a
--- standby or by a restore. The first row marks its creation and is settled. The table is in the database itself, so
+-- History of the database as seen by the service. A row is added when the database was changed by the promotion of a
+-- standby or by a restore. The first row marks the creation of the database and is settled. The table is in the database itself, so
 -- that services that start later detect a change too.
 create table failover (
   failover_id bigint generated always as identity primary key,

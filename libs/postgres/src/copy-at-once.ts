@@ -4,14 +4,14 @@ import type { Connection, PoolClient, Submittable } from 'pg'
  * Sends a `copy … from stdin` together with all its lines in one round trip. The server reads the lines when the
  * statement runs. If it fails, or a statement before it fails, the server discards them.
  */
-export function copyAtOnce(client: PoolClient, text: string, lines: string): Promise<void> {
+export function copyInOneRoundTrip(client: PoolClient, text: string, lines: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.query(new CopyAtOnce(text, framed(lines), (error) => (error ? reject(error) : resolve())))
+    client.query(new CopyStatement(text, toCopyMessages(lines), (error) => (error ? reject(error) : resolve())))
   })
 }
 
 /** A custom statement in the form that `pg` expects. */
-class CopyAtOnce implements Submittable {
+class CopyStatement implements Submittable {
   readonly #text: string
   readonly #bytes: Buffer
   /** `pg` replaces this to add its query timeout. */
@@ -44,7 +44,7 @@ class CopyAtOnce implements Submittable {
 const HEAD_BYTES = 5
 
 /** Returns one CopyData message and one CopyDone message, each with its length after the type byte. */
-function framed(lines: string): Buffer {
+function toCopyMessages(lines: string): Buffer {
   const length = Buffer.byteLength(lines)
   const bytes = Buffer.allocUnsafe(length + 2 * HEAD_BYTES)
   bytes.write('d', 0, 'latin1')

@@ -5,7 +5,7 @@ import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger } from '@vitascope/telemetry'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
-import { copyAtOnce } from './copy-at-once.ts'
+import { copyInOneRoundTrip } from './copy-at-once.ts'
 import type { FailoverWatch } from './failover.ts'
 
 /** Runs one statement with parameters. Identifiers in `text` must come from constants. */
@@ -14,8 +14,8 @@ export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<
 /** One transaction. `afterCommit` runs only after a successful commit. */
 export interface Transaction {
   query: Query
-  /** Sends the text of a `copy … from stdin` in parts, as fast as the server reads them. Returns the number of rows. */
-  copy(text: string, parts: AsyncIterable<string>): Promise<number>
+  /** Sends the lines of a `copy … from stdin` in chunks, as fast as the server reads them. Returns the number of rows. */
+  copy(text: string, chunks: AsyncIterable<string>): Promise<number>
   afterCommit(run: () => void): void
 }
 
@@ -28,8 +28,8 @@ export interface Db {
   query: Query
   /**
    * Runs `change` in a transaction (read committed). Retries after a deadlock or serialisation failure, up to five
-   * attempts in all, so `change` may run more than once. After that it throws `unavailable`. Starts nothing and sends
-   * no statement after the signal has aborted.
+   * attempts in all, so `change` may run more than once. After that it throws `unavailable`. After the signal has aborted, it starts no attempt and
+   * sends no statement.
    */
   transaction<T>(change: (tx: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
@@ -64,7 +64,7 @@ export interface PostgresOptions {
   failovers?: FailoverWatch
 }
 
-const TRIES = 5
+const MAX_ATTEMPTS = 5
 /** Maximum delay in ms before the second attempt. It doubles for each further attempt. */
 const JITTER_MS = 20
 /** Milliseconds that a statement waits for a row that another transaction has locked. */
@@ -74,40 +74,40 @@ const DEADLOCK = '40P01'
 const LOCKED = '55P03'
 const READ_ONLY = '25006'
 /**
- * Class 08 (connection), 57P (shutdown, starting up), 57014 (statement timeout), 53100, 53200, 53300 (no disk, memory
+ * Error codes of an unavailable database: class 08 (connection), 57P (shutdown, starting up), 57014 (statement timeout), 53100, 53200, 53300 (no disk, memory
  * or connection left), 25006 (read-only), and socket errors.
  */
-const AWAY = new RegExp(
+const UNAVAILABLE_CODES = new RegExp(
   `^(08...|57P0[123]|57014|53[123]00|${READ_ONLY}|ECONN\\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$`,
 )
 /**
  * The server cancels a statement at its timeout. If it does not respond within this additional time, the connection
  * is dead.
  */
-const SILENCE_MS = 1_000
-const SILENT = /^Query read timeout$/
+const RESPONSE_DELAY_MS = 1_000
+const NO_RESPONSE = /^Query read timeout$/
 const RECORD_BUSY = 'another request is changing the same record; try again'
 // Message of pg-pool if no connection became free within connectionTimeoutMillis.
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
 export function openPostgres(options: PostgresOptions): Db {
   const open = () => openPool(options)
-  const [plain, changing] = [open(), open()]
+  const [queryPool, transactionPool] = [open(), open()]
 
   return {
-    query: (text, values = []) => run(plain, text, values),
-    transaction: (change, signal) => again(() => transactionOnce(changing, 'begin', change, signal), signal),
-    copy: (text, lines) => again(() => copyOnce(changing, text, lines)),
-    readOnly: (read, signal) => transactionOnce(plain, 'begin read only', ({ query }) => read(query), signal).catch(throwOwnWrite),
+    query: (text, values = []) => run(queryPool, text, values),
+    transaction: (change, signal) => retryConflicts(() => transactionOnce(transactionPool, 'begin', change, signal), signal),
+    copy: (text, lines) => retryConflicts(() => copyOnce(transactionPool, text, lines)),
+    readOnly: (read, signal) => transactionOnce(queryPool, 'begin read only', ({ query }) => read(query), signal).catch(throwWriteError),
     ping: async () => {
       try {
-        await ping(plain, options.failovers)
+        await ping(queryPool, options.failovers)
         return true
       } catch {
         return false
       }
     },
-    close: () => Promise.all([plain.end(), changing.end()]).then(() => {}),
+    close: () => Promise.all([queryPool.end(), transactionPool.end()]).then(() => {}),
   }
 }
 
@@ -119,7 +119,7 @@ function openPool(options: PostgresOptions): pg.Pool {
     connectionTimeoutMillis: 2_000,
     statement_timeout: statementTimeoutMs,
     lock_timeout: LOCK_TIMEOUT_MS,
-    query_timeout: statementTimeoutMs + SILENCE_MS,
+    query_timeout: statementTimeoutMs + RESPONSE_DELAY_MS,
     keepAlive: true,
     idle_in_transaction_session_timeout: 30_000,
     application_name: `vitascope-${options.schema}`,
@@ -139,33 +139,33 @@ function openPool(options: PostgresOptions): pg.Pool {
  */
 async function ping(pool: pg.Pool, failovers: FailoverWatch | undefined): Promise<void> {
   const client = await pool.connect()
-  let broken: Error | undefined
+  let connectionError: Error | undefined
   try {
     await client.query('select 1')
     await failovers?.check(client)
   } catch (error) {
-    broken = error as Error
+    connectionError = error as Error
     throw error
   } finally {
-    client.release(broken)
+    client.release(connectionError)
   }
 }
 
-/** Returns whether the error is a violation of a unique constraint or index; of the named one if a name is given. */
+/** Returns whether the error is a violation of a unique constraint or index; with a name, only of this one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505' && (constraint === undefined || error.constraint === constraint)
 }
 
-/** Retries after a deadlock or a serialisation failure. */
-async function again<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** Runs a function again after a deadlock or a serialisation failure. */
+async function retryConflicts<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted()
     try {
       return await run()
     } catch (error) {
-      const met = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
-      if (!met) throw error
-      if (attempt === TRIES) throw busy(RECORD_BUSY, error)
+      const isConflict = error instanceof pg.DatabaseError && (error.code === SERIALISATION_FAILURE || error.code === DEADLOCK)
+      if (!isConflict) throw error
+      if (attempt === MAX_ATTEMPTS) throw busyError(RECORD_BUSY, error)
     }
     // A random delay, so that conflicting transactions do not collide again.
     await delay(Math.random() * JITTER_MS * 2 ** (attempt - 1), undefined, { ...(signal && { signal }) })
@@ -174,15 +174,15 @@ async function again<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T>
 
 async function copyOnce(pool: pg.Pool, text: string, lines: string): Promise<void> {
   const client = await connect(pool)
-  let broken: Error | undefined
+  let connectionError: Error | undefined
   try {
-    await copyAtOnce(client, text, lines)
+    await copyInOneRoundTrip(client, text, lines)
   } catch (error) {
-    // A connection is discarded after a failed copy; its state is not examined.
-    broken = error as Error
+    // The connection is discarded after a failed copy, because its state is unknown.
+    connectionError = error as Error
     throw toDomainError(error)
   } finally {
-    client.release(broken)
+    client.release(connectionError)
   }
 }
 
@@ -195,13 +195,13 @@ async function transactionOnce<T>(
   signal?.throwIfAborted()
   const client = await connect(pool)
   const committed: (() => void)[] = []
-  let broken: Error | undefined
+  let connectionError: Error | undefined
   // A connection that ends between two statements emits an error, which would end the process without this listener.
   // The next statement fails.
-  const ended = (error: Error) => {
-    broken = error
+  const onError = (error: Error) => {
+    connectionError = error
   }
-  client.on('error', ended)
+  client.on('error', onError)
   try {
     await run(client, begin, [])
     const result = await change({
@@ -209,30 +209,30 @@ async function transactionOnce<T>(
         signal?.throwIfAborted()
         return run(client, text, values)
       },
-      copy: (text, parts) => copy(client, text, parts, signal),
-      afterCommit: (later) => void committed.push(later),
+      copy: (text, chunks) => copy(client, text, chunks, signal),
+      afterCommit: (callback) => void committed.push(callback),
     })
     signal?.throwIfAborted()
     await commit(client)
-    for (const later of committed) later()
+    for (const callback of committed) callback()
     return result
   } catch (error) {
-    if (isDomainError(error) && SILENT.test((error.cause as Error | undefined)?.message ?? '')) broken = error
+    if (isDomainError(error) && NO_RESPONSE.test((error.cause as Error | undefined)?.message ?? '')) connectionError = error
     else {
       await client.query('rollback').catch((failure: Error) => {
-        broken = failure
+        connectionError = failure
       })
     }
     throw error
   } finally {
-    client.off('error', ended)
+    client.off('error', onError)
     // The pool discards a connection that ended or could not roll back.
-    client.release(broken)
+    client.release(connectionError)
   }
 }
 
 /**
- * Commits. If a statement of the transaction failed, PostgreSQL responds to COMMIT without an error but with a
+ * Commits the transaction. If a statement of the transaction failed, PostgreSQL responds to COMMIT without an error but with a
  * rollback.
  */
 async function commit(client: pg.PoolClient): Promise<void> {
@@ -246,7 +246,7 @@ async function commit(client: pg.PoolClient): Promise<void> {
  * Rethrows the database error for a write in a read-only transaction: it is a programming error, not an unavailable
  * database.
  */
-function throwOwnWrite(error: unknown): never {
+function throwWriteError(error: unknown): never {
   const cause = isDomainError(error) ? error.cause : undefined
   throw cause instanceof pg.DatabaseError && cause.code === READ_ONLY ? cause : error
 }
@@ -268,10 +268,10 @@ async function run<Row>(queryable: pg.Pool | pg.PoolClient, text: string, values
   }
 }
 
-async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<string>, signal: AbortSignal | undefined): Promise<number> {
+async function copy(client: pg.PoolClient, text: string, chunks: AsyncIterable<string>, signal: AbortSignal | undefined): Promise<number> {
   const sink = client.query(copyStreams.from(text))
   try {
-    await pipeline(Readable.from(parts), sink, { ...(signal && { signal }) })
+    await pipeline(Readable.from(chunks), sink, { ...(signal && { signal }) })
     return sink.rowCount
   } catch (error) {
     // After an abort the server reports a cancelled statement; throw the reason of the signal instead.
@@ -282,17 +282,18 @@ async function copy(client: pg.PoolClient, text: string, parts: AsyncIterable<st
 
 function toDomainError(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string }
-  if (code === LOCKED) return busy(RECORD_BUSY, error)
-  if (message === POOL_EXHAUSTED) return busy('all connections to the database are in use; try again', error)
-  const away = AWAY.test(code ?? '') || /Connection terminated|not queryable/.test(message ?? '') || SILENT.test(message ?? '')
-  if (!away) return error
+  if (code === LOCKED) return busyError(RECORD_BUSY, error)
+  if (message === POOL_EXHAUSTED) return busyError('all connections to the database are in use; try again', error)
+  const isUnavailable =
+    UNAVAILABLE_CODES.test(code ?? '') || /Connection terminated|not queryable/.test(message ?? '') || NO_RESPONSE.test(message ?? '')
+  if (!isUnavailable) return error
   return new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'the database is unreachable or read-only; try again', {
     retryAfter: 1,
     cause: error,
   })
 }
 
-function busy(sentence: string, cause: unknown): DomainError {
+function busyError(sentence: string, cause: unknown): DomainError {
   return new DomainError('unavailable', 'DATABASE_BUSY', sentence, { retryAfter: 1, cause })
 }
 

@@ -2,8 +2,8 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import pg from 'pg'
 
 /**
- * Detects that the database has lost transactions: a standby was promoted, which may lack the last ones, or a backup
- * was restored. Checked on every new connection before its first statement, and at every ping.
+ * Detects that the database has lost transactions: a standby was promotion_position, which may lack the last ones, or a backup
+ * was restored. Each new connection is checked before its first statement, and at every ping.
  */
 export interface FailoverWatch {
   /** Checks the database of a connection. Throws for a standby, which accepts no writes yet. */
@@ -24,15 +24,15 @@ interface DatabaseState {
   /** Position that is flushed to disk. */
   position: string
   /** Position at which this server was promoted from standby; null if it started as a primary. */
-  promoted: string | null
+  promotion_position: string | null
   /** Id of the newest row of `failover`; null before the first row. */
-  known: string | null
-  known_system: string | null
-  known_timeline: string | null
+  recorded_id: string | null
+  recorded_system: string | null
+  recorded_timeline: string | null
 }
 
 interface LastState extends DatabaseState {
-  at: number
+  observedAt: number
 }
 
 /**
@@ -70,15 +70,15 @@ export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): F
       })
       if (!state) return
       isUndetectable = false
-      const wentBack = isBehind(state, before)
-      if (wentBack || !isKnown(state)) {
-        const isNew = await recordFailover(client, state, wentBack, dense)
-        if (isNew && state.known !== null) {
+      const isRestored = isBehind(state, before)
+      if (isRestored || !isRecorded(state)) {
+        const isNew = await recordFailover(client, state, isRestored, dense)
+        if (isNew && state.recorded_id !== null) {
           detections.inc()
           logFailover(log, state, before)
         }
       }
-      if (!isOvertaken(state, before, lastState)) lastState = { ...state, at: performance.now() }
+      if (!isOvertaken(state, before, lastState)) lastState = { ...state, observedAt: performance.now() }
     },
   }
 }
@@ -86,8 +86,8 @@ export function watchFailovers({ log, metrics, dense = [] }: FailoverOptions): F
 async function readState(client: pg.ClientBase): Promise<DatabaseState> {
   const { rows } = await client.query<DatabaseState>(
     `select s.system_identifier::text as system, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) as timeline,
-       (pg_current_wal_flush_lsn() - '0/0')::text as position, (pg_last_wal_replay_lsn() - '0/0')::text as promoted,
-       f.failover_id::text as known, f.system_id as known_system, f.timeline as known_timeline
+       (pg_current_wal_flush_lsn() - '0/0')::text as position, (pg_last_wal_replay_lsn() - '0/0')::text as promotion_position,
+       f.failover_id::text as recorded_id, f.system_id as recorded_system, f.timeline as recorded_timeline
      from pg_control_system() s left join lateral (select * from failover order by failover_id desc limit 1) f on true`,
   )
   const [state] = rows
@@ -95,8 +95,8 @@ async function readState(client: pg.ClientBase): Promise<DatabaseState> {
   return state
 }
 
-function isKnown(state: DatabaseState): boolean {
-  return state.known !== null && state.system === state.known_system && state.timeline === state.known_timeline
+function isRecorded(state: DatabaseState): boolean {
+  return state.recorded_id !== null && state.system === state.recorded_system && state.timeline === state.recorded_timeline
 }
 
 /**
@@ -105,7 +105,7 @@ function isKnown(state: DatabaseState): boolean {
  */
 function isBehind(state: DatabaseState, before: LastState | undefined): boolean {
   if (!before || state.system !== before.system || state.timeline !== before.timeline) return false
-  return BigInt(state.position) < BigInt(before.position) && BigInt(state.known ?? 0) <= BigInt(before.known ?? 0)
+  return BigInt(state.position) < BigInt(before.position) && BigInt(state.recorded_id ?? 0) <= BigInt(before.recorded_id ?? 0)
 }
 
 /** Returns whether a newer response arrived during this request, so that this older state is not a failover. */
@@ -117,13 +117,18 @@ function isOvertaken(state: DatabaseState, before: LastState | undefined, lastSt
  * Records the failover, once for all processes that detect it at the same time, and advances all sequences except
  * `dense`. The first row, which marks the creation, advances none. Returns false if another process has recorded it.
  */
-async function recordFailover(client: pg.ClientBase, state: DatabaseState, wentBack: boolean, dense: readonly string[]): Promise<boolean> {
+async function recordFailover(
+  client: pg.ClientBase,
+  state: DatabaseState,
+  isRestored: boolean,
+  dense: readonly string[],
+): Promise<boolean> {
   await client.query('begin')
   try {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('failover:' || current_schema(), 0))`)
-    const now = await readState(client)
-    const isFirst = now.known === null
-    if (wentBack ? now.known !== state.known : isKnown(now)) {
+    const current = await readState(client)
+    const isFirst = current.recorded_id === null
+    if (isRestored ? current.recorded_id !== state.recorded_id : isRecorded(current)) {
       await client.query('rollback')
       return false
     }
@@ -150,20 +155,20 @@ async function recordFailover(client: pg.ClientBase, state: DatabaseState, wentB
 }
 
 /**
- * Logs a failover. `lost_bytes` counts what this process saw on disk and is lost. Data written after its last check,
- * a moment at most, is not included.
+ * Logs a failover. `lost_bytes` is the amount of lost data that this process had seen on disk. Data that was written
+ * after the last check is not included.
  */
 function logFailover(log: Logger, state: DatabaseState, before: LastState | undefined): void {
-  const comparable = before !== undefined && before.system === state.system
-  const kept = BigInt(state.promoted ?? state.position)
-  const lost = comparable ? BigInt(before.position) - kept : undefined
+  const isSameSystem = before !== undefined && before.system === state.system
+  const remainingPosition = BigInt(state.promotion_position ?? state.position)
+  const lostBytes = isSameSystem ? BigInt(before.position) - remainingPosition : undefined
   log.warn(
     {
       timeline: state.timeline,
-      timeline_before: before?.timeline ?? state.known_timeline,
-      other_system: state.system !== (before?.system ?? state.known_system),
-      lost_bytes: lost === undefined ? 'unknown' : Number(lost > 0n ? lost : 0n),
-      last_check_ms_ago: before ? Math.round(performance.now() - before.at) : 'never',
+      timeline_before: before?.timeline ?? state.recorded_timeline,
+      other_system: state.system !== (before?.system ?? state.recorded_system),
+      lost_bytes: lostBytes === undefined ? 'unknown' : Number(lostBytes > 0n ? lostBytes : 0n),
+      last_check_ms_ago: before ? Math.round(performance.now() - before.observedAt) : 'never',
     },
     'the database lost transactions: it failed over to a standby, or a backup was restored. The last acknowledged writes may be lost. New ids skip ' +
       'a range, and jobs and objects are checked now. See "Failover of the database" in docs/operate/troubleshoot.md',

@@ -32,14 +32,16 @@ export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: 
   const { idempotency, signal } = call
   if (!idempotency) return db.transaction(change, signal)
   return db.transaction(async (tx) => {
-    const [lock] = await tx.query<{ held: boolean }>('select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as held', [idempotency.key])
-    if (!lock?.held) {
+    const [lock] = await tx.query<{ acquired: boolean }>('select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as acquired', [
+      idempotency.key,
+    ])
+    if (!lock?.acquired) {
       throw new DomainError('conflict', 'IDEMPOTENCY_RUNNING', 'the first request with this idempotency key is still running; try again', {
         retryAfter: 1,
       })
     }
-    const known = await findStoredResponse(tx, idempotency)
-    if (known) return codec.decode(known)
+    const stored = await findStoredResponse(tx, idempotency)
+    if (stored) return codec.decode(stored)
     const result = await change(tx)
     await tx.query(
       `insert into idempotency (key, fingerprint, response) values ($1, $2, $3)
@@ -56,24 +58,24 @@ export function withIdempotency<T>(db: Db, call: Call, codec: Codec<T>, change: 
  */
 export async function storedResponse<T>(db: Db, { idempotency, signal }: Call, codec: Codec<T>): Promise<T | undefined> {
   signal?.throwIfAborted()
-  const known = idempotency && (await findStoredResponse(db, idempotency))
-  return known && codec.decode(known)
+  const stored = idempotency && (await findStoredResponse(db, idempotency))
+  return stored && codec.decode(stored)
 }
 
 async function findStoredResponse(
   { query }: Pick<Db, 'query'>,
   { key, fingerprint }: NonNullable<Call['idempotency']>,
 ): Promise<Buffer | undefined> {
-  const [known] = await query<{ fingerprint: string; response: Buffer }>(
+  const [stored] = await query<{ fingerprint: string; response: Buffer }>(
     `select fingerprint, response from idempotency where key = $1 and create_time > now() - interval '24 hours'`,
     [key],
   )
-  if (known && known.fingerprint !== fingerprint) {
+  if (stored && stored.fingerprint !== fingerprint) {
     throw new DomainError(
       'failed_precondition',
       'IDEMPOTENCY_MISMATCH',
       'this idempotency key was used with another payload; use a new key',
     )
   }
-  return known?.response
+  return stored?.response
 }

@@ -6,11 +6,11 @@ export { type Codec, jsonCodec, storedResponse, withIdempotency } from './idempo
 export { countRows, type DumpedSchema, isEmptySchema, loadSchema, readRows } from './load-snapshot.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
 export { migrateCommand } from './migrate-command.ts'
-export { type OpenFailover, openFailover, settleFailover } from './open-failover.ts'
+export { findOpenFailover, type OpenFailover, settleFailover } from './open-failover.ts'
 export { createOutbox, type Outbox, type OutboxHandlers, type OutboxMessage } from './outbox.ts'
 export {
   type BatchOptions,
-  commonRetention,
+  commonRetainedTables,
   createRetention,
   deleteInBatches,
   type RetainedTable,
@@ -19,10 +19,10 @@ export {
 export { type RowRewrite, rewriteRows } from './rewrite-rows.ts'
 export { type DumpedSequence, type DumpedTable, type Snapshot, SnapshotError, takeSnapshot } from './snapshot.ts'
 export {
+  createPartitions,
+  createPartitionsAhead,
   dropPartitions,
-  isWithoutPartition,
-  makePartitions,
-  makePartitionsAhead,
+  isMissingPartitionError,
   partitionName,
   type TimePartitionedTable,
 } from './time-partitions.ts'

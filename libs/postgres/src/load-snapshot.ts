@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import * as copyStreams from 'pg-copy-streams'
 import { connectOnce } from './connect-once.ts'
-import { type DumpedSequence, type DumpedTable, migrationsOf, SnapshotError, target } from './snapshot.ts'
+import { copyTarget, type DumpedSequence, type DumpedTable, migrationsOf, SnapshotError } from './snapshot.ts'
 
 /** The part of a snapshot that belongs to one schema. */
 export interface DumpedSchema {
@@ -14,31 +14,35 @@ export interface DumpedSchema {
 }
 
 /**
- * Restores a schema that `migrate` has created from a snapshot, in one transaction, as the role that owns it.
+ * Restores a schema that `migrate` has created from a snapshot, in one transaction, as the role that owns the schema.
  * Triggers are disabled: the snapshot contains their results. Services detect afterwards that the database has
  * changed (`watchFailovers`).
  */
-export async function loadSchema(url: string, dumped: DumpedSchema, read: (table: DumpedTable) => AsyncIterable<Buffer>): Promise<void> {
-  const { schema, sequences } = dumped
+export async function loadSchema(
+  url: string,
+  schemaDump: DumpedSchema,
+  read: (table: DumpedTable) => AsyncIterable<Buffer>,
+): Promise<void> {
+  const { schema, sequences } = schemaDump
   const client = await connectOnce(url)
   try {
-    await needSameMigrations(client, dumped)
+    await requireSameMigrations(client, schemaDump)
     await client.query('begin')
     await client.query(`set local statement_timeout = 0; set local search_path = ${pg.escapeIdentifier(schema)}`)
-    await dropOtherPartitions(client, dumped)
-    for (const { table, partition } of dumped.tables) {
+    await dropOtherPartitions(client, schemaDump)
+    for (const { table, partition } of schemaDump.tables) {
       if (!partition) continue
       // The bound is SQL that the database generated.
       await client.query(
         `create table if not exists ${pg.escapeIdentifier(table)} partition of ${pg.escapeIdentifier(partition.of)} ${partition.bound}`,
       )
     }
-    const tables = await inOrder(client, dumped)
+    const tables = await orderByReferences(client, schemaDump)
     const names = tables.map((table) => pg.escapeIdentifier(table.table))
     for (const name of names) await client.query(`alter table ${name} disable trigger user`)
-    const seeded = await withRows(client, names)
-    if (seeded.length > 0) await client.query(`truncate ${seeded.join(', ')} cascade`)
-    for (const table of tables) await fill(client, table, read(table))
+    const filledTables = await findFilledTables(client, names)
+    if (filledTables.length > 0) await client.query(`truncate ${filledTables.join(', ')} cascade`)
+    for (const table of tables) await copyRows(client, table, read(table))
     await client.query('set constraints all immediate')
     for (const name of names) await client.query(`alter table ${name} enable trigger user`)
     for (const { sequence, last } of sequences) {
@@ -46,7 +50,7 @@ export async function loadSchema(url: string, dumped: DumpedSchema, read: (table
     }
     await client.query(`insert into failover (system_id, timeline, settle_time) values ('a backup', '', now())`)
     await client.query('commit')
-    // The role owns these tables only. A plain `analyze` would warn about every other one.
+    // The role owns only these tables. A plain `analyze` would warn about every other one.
     await client.query(`analyze ${names.map((name) => `${pg.escapeIdentifier(schema)}.${name}`).join(', ')}`)
   } finally {
     await client.end()
@@ -90,14 +94,14 @@ export async function* readRows(url: string, query: string): AsyncGenerator<Buff
   }
 }
 
-async function needSameMigrations(client: pg.Client, { schema, migrations }: DumpedSchema): Promise<void> {
-  const here = await migrationsOf(client, schema)
-  const more = here.filter((name) => !migrations.includes(name))
-  const fewer = migrations.filter((name) => !here.includes(name))
-  if (more.length + fewer.length === 0) return
-  const [what, name] = fewer.length > 0 ? ['has', fewer[0]] : ['lacks', more[0]]
+async function requireSameMigrations(client: pg.Client, { schema, migrations }: DumpedSchema): Promise<void> {
+  const applied = await migrationsOf(client, schema)
+  const extra = applied.filter((name) => !migrations.includes(name))
+  const missing = migrations.filter((name) => !applied.includes(name))
+  if (extra.length + missing.length === 0) return
+  const [verb, name] = missing.length > 0 ? ['has', missing[0]] : ['lacks', extra[0]]
   throw new SnapshotError(
-    `the backup is of another version: its schema ${schema} ${what} ${name}. Restore it with the version that made it, then start the other one`,
+    `the backup is of another version: its schema ${schema} ${verb} ${name}. Restore it with the version that made it, then start the other one`,
   )
 }
 
@@ -119,38 +123,38 @@ async function dropOtherPartitions(client: pg.Client, { tables }: DumpedSchema):
  * Returns the tables with rows, which migrations inserted. Only these are truncated: some empty tables allow inserts
  * only, even for their owner.
  */
-async function withRows(client: pg.Client, names: readonly string[]): Promise<string[]> {
-  const seeded: string[] = []
-  for (const name of names) if ((await client.query(`select from ${name} limit 1`)).rowCount) seeded.push(name)
-  return seeded
+async function findFilledTables(client: pg.Client, names: readonly string[]): Promise<string[]> {
+  const filledTables: string[] = []
+  for (const name of names) if ((await client.query(`select from ${name} limit 1`)).rowCount) filledTables.push(name)
+  return filledTables
 }
 
 /** Returns the tables in an order in which referenced tables come first. */
-async function inOrder(client: pg.Client, { schema, tables }: DumpedSchema): Promise<(DumpedTable & { rows: number })[]> {
+async function orderByReferences(client: pg.Client, { schema, tables }: DumpedSchema): Promise<(DumpedTable & { rows: number })[]> {
   const { rows } = await client.query<{ from: string; to: string }>(
     `select f.relname as from, t.relname as to from pg_constraint c join pg_class f on f.oid = c.conrelid join pg_class t on t.oid = c.confrelid
      where c.contype = 'f' and f.relnamespace = to_regnamespace($1) and f.oid <> t.oid`,
     [schema],
   )
   const ordered: (DumpedTable & { rows: number })[] = []
-  const left = new Set(tables)
-  while (left.size > 0) {
-    const waiting = new Set([...left].flatMap(({ table, partition }) => [table, ...(partition ? [partition.of] : [])]))
-    const next = [...left].filter(({ table, partition }) =>
+  const remaining = new Set(tables)
+  while (remaining.size > 0) {
+    const waiting = new Set([...remaining].flatMap(({ table, partition }) => [table, ...(partition ? [partition.of] : [])]))
+    const ready = [...remaining].filter(({ table, partition }) =>
       rows.every(({ from, to }) => (from !== table && from !== partition?.of) || to === from || !waiting.has(to)),
     )
-    if (next.length === 0) throw new Error(`tables of ${schema} refer to each other in a circle`)
-    for (const table of next) {
+    if (ready.length === 0) throw new Error(`tables of ${schema} refer to each other in a circle`)
+    for (const table of ready) {
       ordered.push(table)
-      left.delete(table)
+      remaining.delete(table)
     }
   }
   return ordered
 }
 
-async function fill(client: pg.Client, table: DumpedTable & { rows: number }, parts: AsyncIterable<Buffer>): Promise<void> {
-  const sink = client.query(copyStreams.from(`copy ${target(table)} from stdin`))
-  await pipeline(Readable.from(parts, { objectMode: false }), sink)
+async function copyRows(client: pg.Client, table: DumpedTable & { rows: number }, chunks: AsyncIterable<Buffer>): Promise<void> {
+  const sink = client.query(copyStreams.from(`copy ${copyTarget(table)} from stdin`))
+  await pipeline(Readable.from(chunks, { objectMode: false }), sink)
   if (sink.rowCount !== table.rows) {
     throw new Error(`${table.schema}.${table.table} received ${sink.rowCount} of the ${table.rows} rows of the backup`)
   }

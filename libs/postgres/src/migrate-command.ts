@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '@vitascope/telemetry'
 import { connectOnce } from './connect-once.ts'
 import { migrate } from './migrate.ts'
 
-const EVERY_MS = 500
+const POLL_MS = 500
 
 /**
  * Migrates the schema of a service and sets the exit code: 0, or 1 on failure. With `--wait` it first waits without
@@ -22,9 +22,9 @@ export async function migrateCommand(options: { schema: string; folder: string; 
     log.info('schema is up to date')
   } catch (error) {
     // Errors of settings and arguments are logged as one line, without a stack.
-    const said =
+    const isUserError =
       error instanceof Error && (error.name === 'ConfigError' || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')))
-    if (said) log.fatal(error.message)
+    if (isUserError) log.fatal(error.message)
     else log.fatal({ err: error }, 'migration failed')
     process.exitCode = 1
   }
@@ -41,7 +41,7 @@ async function waitForDatabase(url: string, log: Logger): Promise<void> {
       const reason = String((error as { code?: unknown }).code ?? (error as Error).message)
       if (reason !== logged) log.warn({ err: error }, 'waiting for the database')
       logged = reason
-      await delay(EVERY_MS)
+      await delay(POLL_MS)
     }
   }
 }

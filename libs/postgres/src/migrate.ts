@@ -23,34 +23,34 @@ const LOCK_TIMEOUT_MS = 1_000
 const LOCK_NOT_AVAILABLE = '55P03'
 /** Pause between two attempts, in which queued statements run. */
 const PAUSE_MS = 500
-/** Less than the deadline of migrations in the chart. */
+/** Must be less than the deadline of migrations in the Helm chart. */
 const TIMEOUT_MS = 600_000
 
 /**
- * Migrates a schema: first the common tables, then the service's own. Running it again, or twice at once, changes
+ * Migrates a schema: first the common tables, then those of the service. Running it again, or twice at once, changes
  * nothing. If other sessions hold a table lock for more than a second, the attempt is rolled back and retried. Throws
- * after `timeoutMs`; then nothing of the last attempted file is applied.
+ * after `timeoutMs`. The last attempted file is then not applied.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const until = performance.now() + (options.timeoutMs ?? TIMEOUT_MS)
-  await retryWhileLocked(options.log, until, () => migrateOnce(options, COMMON, 'common_migration'))
-  await retryWhileLocked(options.log, until, () => migrateOnce(options, options.folder, 'migration'))
+  const deadline = performance.now() + (options.timeoutMs ?? TIMEOUT_MS)
+  await retryWhileLocked(options.log, deadline, () => migrateOnce(options, COMMON, 'common_migration'))
+  await retryWhileLocked(options.log, deadline, () => migrateOnce(options, options.folder, 'migration'))
 }
 
-async function retryWhileLocked(log: Logger, until: number, attempt: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
+async function retryWhileLocked(log: Logger, deadline: number, attempt: () => Promise<void>): Promise<void> {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await attempt()
     } catch (error) {
       if (!isLockTimeout(error)) throw error
-      if (performance.now() > until)
+      if (performance.now() > deadline)
         throw new Error(
-          `other sessions still lock the tables of the migration, or another migration runs, after ${tries} attempts; end them and start the migration again`,
+          `other sessions still lock the tables of the migration, or another migration runs, after ${attempts} attempts; end them and start the migration again`,
           {
             cause: error,
           },
         )
-      log[tries % 20 === 0 ? 'warn' : 'debug']({ err: error, tries }, 'tables are locked or another migration runs; retrying')
+      log[attempts % 20 === 0 ? 'warn' : 'debug']({ err: error, attempts }, 'tables are locked or another migration runs; retrying')
       await delay(PAUSE_MS * (0.5 + Math.random()))
     }
   }

@@ -8,7 +8,7 @@ export interface OpenFailover {
 }
 
 /** Returns the failover whose effects must be repaired, if any. */
-export async function openFailover(query: Query): Promise<OpenFailover | undefined> {
+export async function findOpenFailover(query: Query): Promise<OpenFailover | undefined> {
   const [row] = await query<{ failover_id: string; seconds: number }>(
     `select failover_id, extract(epoch from now() - notice_time)::float8 as seconds from failover where settle_time is null
      order by failover_id desc limit 1`,

@@ -12,7 +12,7 @@ export interface OutboxMessage {
   payload: unknown
 }
 
-/** Sends a message. Throws to have it retried. Must be idempotent. */
+/** Functions that send the messages, by topic. If a function throws, the message is sent again, so it must be idempotent. */
 export type OutboxHandlers = Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<void>>>
 
 export interface Outbox {
@@ -20,7 +20,7 @@ export interface Outbox {
   enqueue(tx: Transaction, message: OutboxMessage): Promise<void>
   /** Starts sending. */
   start(): void
-  /** Stops after the messages that are being sent. */
+  /** Stops after the messages that are being sent have ended. */
   stop(): Promise<void>
 }
 
@@ -34,10 +34,12 @@ interface Row {
 
 /** Poll interval for rows of other replicas and rows that become due. */
 const POLL_MS = 500
-const LANES = 4
+/** Number of messages that are sent at the same time. */
+const SENDERS = 4
+/** Number of failed attempts that are logged at debug level only, while the receiver is unavailable. */
 const SILENT_ATTEMPTS = 4
 const MAX_BACKOFF_SECONDS = 15
-/** A message that is rejected as invalid, not as unavailable, is given up after this many rejections. */
+/** A message that is rejected for another reason than unavailability is given up after this many rejections. */
 const MAX_REJECTIONS = 8
 
 export interface OutboxOptions {
@@ -46,8 +48,8 @@ export interface OutboxOptions {
   log: Logger
   /**
    * A message is given up after this many faults of its receiver, which are errors other than rejections and
-   * unavailability. About 15 s pass between attempts. Default: never. For senders that detect in another way that a
-   * message was not delivered.
+   * unavailability. About 15 s pass between attempts. By default, messages are not given up. Use it if the sender
+   * detects in another way that a message was not delivered.
    */
   maxErrors?: number
 }
@@ -55,28 +57,28 @@ export interface OutboxOptions {
 export function createOutbox({ db, handlers, log, maxErrors = Number.POSITIVE_INFINITY }: OutboxOptions): Outbox {
   const stopping = new AbortController()
   const waiting = new Set<() => void>()
-  let lanes: Promise<void>[] = []
+  let senders: Promise<void>[] = []
   let wakes = 0
   const wake = () => {
     wakes++
     for (const resume of waiting) resume()
   }
-  const idle = () =>
+  const waitForMessage = () =>
     new Promise<void>((resolve) => {
-      const done = () => {
+      const resume = () => {
         clearTimeout(timer)
-        waiting.delete(done)
+        waiting.delete(resume)
         resolve()
       }
-      const timer = setTimeout(done, POLL_MS)
-      waiting.add(done)
+      const timer = setTimeout(resume, POLL_MS)
+      waiting.add(resume)
     })
-  const lane = async () => {
+  const runSender = async () => {
     while (!stopping.signal.aborted) {
-      // Detects a message that was added while this lane polled. It would otherwise wait for the next poll.
+      // Detects a message that was added while this sender polled. It would otherwise wait for the next poll.
       const before = wakes
       try {
-        if (!(await sendOne({ db, handlers, log, maxErrors }, stopping.signal)) && before === wakes) await idle()
+        if (!(await sendOne({ db, handlers, log, maxErrors }, stopping.signal)) && before === wakes) await waitForMessage()
       } catch (error) {
         log.warn({ err: error }, 'outbox: database unavailable; retrying')
         await delay(POLL_MS)
@@ -90,12 +92,12 @@ export function createOutbox({ db, handlers, log, maxErrors = Number.POSITIVE_IN
       tx.afterCommit(wake)
     },
     start() {
-      lanes = Array.from({ length: LANES }, lane)
+      senders = Array.from({ length: SENDERS }, runSender)
     },
     async stop() {
       stopping.abort()
       wake()
-      await Promise.all(lanes)
+      await Promise.all(senders)
     },
   }
 }
@@ -117,19 +119,19 @@ function sendOne({ db, handlers, log, maxErrors }: Required<OutboxOptions>, sign
       await tx.query('delete from outbox where outbox_id = $1', [row.outbox_id])
     } catch (error) {
       const attempts = row.attempts + 1
-      const known = isDomainError(error)
+      const isRejection = isDomainError(error)
       // An unavailable receiver never counts as a fault.
-      const absent = known && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
-      const faults = absent ? row.faults : row.faults + 1
-      const givenUp = !absent && faults >= (known ? MAX_REJECTIONS : maxErrors)
+      const isUnavailable = isRejection && (error.kind === 'unavailable' || error.kind === 'conflict' || error.kind === 'exhausted')
+      const faults = isUnavailable ? row.faults : row.faults + 1
+      const isGivenUp = !isUnavailable && faults >= (isRejection ? MAX_REJECTIONS : maxErrors)
       // When the platform starts, a receiver may start a moment later than its sender.
-      const level = givenUp ? 'error' : attempts <= SILENT_ATTEMPTS && absent ? 'debug' : 'warn'
-      log[level]({ err: error, topic: row.topic, attempts, given_up: givenUp }, 'a message was rejected')
+      const level = isGivenUp ? 'error' : attempts <= SILENT_ATTEMPTS && isUnavailable ? 'debug' : 'warn'
+      log[level]({ err: error, topic: row.topic, attempts, given_up: isGivenUp }, 'a message was rejected')
       await tx.query(
         `update outbox set attempts = $2, faults = $6, last_error = $3, dead_time = case when $4 then now() end,
            next_time = now() + least($5, 0.2 * 2 ^ least($2::int, 10)) * (0.75 + random() / 2) * interval '1 second'
          where outbox_id = $1`,
-        [row.outbox_id, attempts, String(error).slice(0, 500), givenUp, MAX_BACKOFF_SECONDS, faults],
+        [row.outbox_id, attempts, String(error).slice(0, 500), isGivenUp, MAX_BACKOFF_SECONDS, faults],
       )
     }
     return true

@@ -88,7 +88,7 @@ export function createRetention({ tables, metrics, log, budgetMs }: RetentionOpt
 }
 
 /** Returns the retention of the common tables: stored responses for 24 hours, given-up messages for 30 days. */
-export function commonRetention(db: Db): RetainedTable[] {
+export function commonRetainedTables(db: Db): RetainedTable[] {
   const rows = (statement: string) => async (limit: number) => (await db.query(statement, [limit])).length
   return [
     {

@@ -3,7 +3,7 @@ import type { Db, Query } from './db.ts'
 /** Options for rewriting the rows of a table. */
 export interface RowRewrite<Row> {
   /**
-   * Selects at most `$2` rows with a key above `$1`, ordered by the key, for update. An empty result ends the
+   * SQL that selects at most `$2` rows with a key above `$1`, ordered by the key, for update. An empty result ends the
    * rewrite.
    */
   select: string
@@ -13,26 +13,26 @@ export interface RowRewrite<Row> {
   start: string
   /** Further parameters of `select`, from `$3` on. */
   parameters?: readonly unknown[]
-  /** Updates one row. Returns false if it cannot be rewritten and stays as it is. */
+  /** Updates one row. Returns false if the row cannot be rewritten. It then stays unchanged. */
   rewrite(query: Query, row: Row): Promise<boolean>
 }
 
 const BATCH_ROWS = 200
 
 /**
- * Rewrites rows in transactions of 200, so that no statement or lock lasts long. After an interruption whole batches
- * are done; if `select` excludes rewritten rows, the next run does the rest.
+ * Rewrites rows in transactions of 200, so that no statement or lock lasts long. After an interruption, complete batches
+ * are rewritten. If `select` excludes rewritten rows, the next run continues with the others.
  */
 export async function rewriteRows<Row extends object>(
   db: Db,
   { select, keyOf, start, parameters = [], rewrite }: RowRewrite<Row>,
 ): Promise<{ rewritten: number; failed: number }> {
   const counts = { rewritten: 0, failed: 0 }
-  let after: string | undefined = start
-  while (after !== undefined) {
-    const above: string = after
-    after = await db.transaction(async ({ query }) => {
-      const rows = await query<Row>(select, [above, BATCH_ROWS, ...parameters])
+  let nextKey: string | undefined = start
+  while (nextKey !== undefined) {
+    const startKey: string = nextKey
+    nextKey = await db.transaction(async ({ query }) => {
+      const rows = await query<Row>(select, [startKey, BATCH_ROWS, ...parameters])
       for (const row of rows) counts[(await rewrite(query, row)) ? 'rewritten' : 'failed']++
       const last = rows.at(-1)
       return last && keyOf(last)

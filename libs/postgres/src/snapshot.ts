@@ -9,7 +9,7 @@ export interface DumpedTable {
   table: string
   /** Columns in the order of the dump, without generated ones. */
   columns: string[]
-  /** For a partition: its parent, and the SQL of its bound. */
+  /** Parent and SQL of the bound of a partition. Undefined for other tables. */
   partition: { of: string; bound: string } | undefined
 }
 
@@ -17,7 +17,7 @@ export interface DumpedTable {
 export interface DumpedSequence {
   schema: string
   sequence: string
-  /** Null if it has issued no ids yet. */
+  /** Null if the sequence has issued no ids yet. */
   last: string | null
 }
 
@@ -50,11 +50,11 @@ export class SnapshotError extends Error {
 const MIGRATION_TABLES = ['migration', 'common_migration']
 
 /**
- * Takes a snapshot of the schemas, each by its own URL. The roles may differ, the database must not. The first
- * connection exports its snapshot and the others use it (`pg_export_snapshot`). The tables in `without` are omitted:
- * their rows have no meaning elsewhere.
+ * Takes a snapshot of the schemas, each through its own URL. All URLs must lead to the same database, but may have different roles. The first
+ * connection exports its snapshot and the others use it (`pg_export_snapshot`). The rows of `omittedTables` are not
+ * copied, because they have no meaning in another database.
  */
-export async function takeSnapshot(urls: Readonly<Record<string, string>>, without: readonly string[] = []): Promise<Snapshot> {
+export async function takeSnapshot(urls: Readonly<Record<string, string>>, omittedTables: readonly string[] = []): Promise<Snapshot> {
   const clients = new Map<string, pg.Client>()
   const close = async () => {
     await Promise.allSettled([...new Set(clients.values())].map((client) => client.end()))
@@ -71,24 +71,24 @@ export async function takeSnapshot(urls: Readonly<Record<string, string>>, witho
         const { rows } = await client.query<{ id: string; now: Date }>('select pg_export_snapshot() as id, clock_timestamp() as now')
         exported = rows[0]?.id ?? ''
         takenAt = rows[0]?.now ?? takenAt
-      } else await follow(client, exported, schema)
+      } else await useSnapshot(client, exported, schema)
     }
-    const of = (schema: string) => {
+    const clientOf = (schema: string) => {
       const client = clients.get(schema)
       if (!client) throw new Error(`the snapshot has no schema ${schema}`)
       return client
     }
-    const parts = await Promise.all([...clients].map(([schema, client]) => readLayout(client, schema, without)))
+    const layouts = await Promise.all([...clients].map(([schema, client]) => readLayout(client, schema, omittedTables)))
     return {
       takenAt,
-      tables: parts.flatMap(({ tables }) => tables),
-      sequences: parts.flatMap(({ sequences }) => sequences),
-      migrations: Object.fromEntries(parts.map(({ schema, migrations }) => [schema, migrations])),
+      tables: layouts.flatMap(({ tables }) => tables),
+      sequences: layouts.flatMap(({ sequences }) => sequences),
+      migrations: Object.fromEntries(layouts.map(({ schema, migrations }) => [schema, migrations])),
       read(table) {
-        const stream = of(table.schema).query(copyStreams.to(`copy ${target(table)} to stdout`))
+        const stream = clientOf(table.schema).query(copyStreams.to(`copy ${copyTarget(table)} to stdout`))
         return { stream, rows: () => stream.rowCount }
       },
-      select: (schema, query) => of(schema).query(copyStreams.to(`copy (${query}) to stdout`)),
+      select: (schema, query) => clientOf(schema).query(copyStreams.to(`copy (${query}) to stdout`)),
       close,
     }
   } catch (error) {
@@ -97,7 +97,7 @@ export async function takeSnapshot(urls: Readonly<Record<string, string>>, witho
   }
 }
 
-async function follow(client: pg.Client, exported: string, schema: string): Promise<void> {
+async function useSnapshot(client: pg.Client, exported: string, schema: string): Promise<void> {
   try {
     await client.query(`set transaction snapshot ${pg.escapeLiteral(exported)}`)
   } catch (error) {
@@ -109,18 +109,18 @@ async function follow(client: pg.Client, exported: string, schema: string): Prom
 }
 
 /** Returns `schema.table (columns)` for `copy`. */
-export function target({ schema, table, columns }: Pick<DumpedTable, 'schema' | 'table' | 'columns'>): string {
+export function copyTarget({ schema, table, columns }: Pick<DumpedTable, 'schema' | 'table' | 'columns'>): string {
   return `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)} (${columns.map((column) => pg.escapeIdentifier(column)).join(', ')})`
 }
 
-async function readLayout(client: pg.Client, schema: string, without: readonly string[]) {
+async function readLayout(client: pg.Client, schema: string, omittedTables: readonly string[]) {
   const tables = await client.query<{ table: string; columns: string[]; of: string | null; bound: string | null }>(
     `select c.relname as table, p.relname as of, pg_get_expr(c.relpartbound, c.oid) as bound,
        array(select attname::text from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = ''
          order by attnum) as columns
      from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
      where c.relnamespace = to_regnamespace($1) and c.relkind = 'r' and not c.relname = any($2) order by c.relname`,
-    [schema, [...MIGRATION_TABLES, ...without]],
+    [schema, [...MIGRATION_TABLES, ...omittedTables]],
   )
   const sequences = await client.query<{ sequence: string; last: string | null }>(
     'select sequencename as sequence, last_value::text as last from pg_sequences where schemaname = $1 order by 1',

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { Db, Query, Transaction } from './db.ts'
 
-/** A table that is partitioned by time. A partition contains the rows of whole UTC days and is dropped as a whole. */
+/** A table that is partitioned by time. A partition contains the rows of complete UTC days and is dropped completely. */
 export interface TimePartitionedTable {
   table: string
   /** Days of a partition. Partitions start at multiples of it, counted from Monday, 5 January 1970. */
@@ -31,43 +31,45 @@ export function partitionName({ table, days }: TimePartitionedTable, day: string
 }
 
 /** Creates the missing partitions of the days in the caller's transaction. */
-export async function makePartitions({ query }: Transaction, table: TimePartitionedTable, days: readonly string[]): Promise<void> {
-  const wanted = new Map(days.map((day) => [partitionName(table, day), firstDay(table.days, day)]))
+export async function createPartitions({ query }: Transaction, table: TimePartitionedTable, days: readonly string[]): Promise<void> {
+  const firstDays = new Map(days.map((day) => [partitionName(table, day), firstDay(table.days, day)]))
   const missing = () =>
-    query<{ name: string }>('select name from unnest($1::text[]) name where to_regclass(name) is null order by name', [[...wanted.keys()]])
+    query<{ name: string }>('select name from unnest($1::text[]) name where to_regclass(name) is null order by name', [
+      [...firstDays.keys()],
+    ])
   if ((await missing()).length === 0) return
   await lockPartitions(query, table)
   // A table that was partitioned later has one partition for all days before a certain day.
-  const ends = (await partitionsOf(query, table)).filter(({ isFirst }) => isFirst).map(({ end }) => end)
+  const ends = (await listPartitions(query, table)).filter(({ isFirst }) => isFirst).map(({ end }) => end)
   for (const { name } of await missing()) {
-    const day = wanted.get(name) ?? ''
+    const day = firstDays.get(name) ?? ''
     if (ends.some((end) => day < end)) continue
-    await makePartition(query, table, name, day)
+    await createPartition(query, table, name, day)
   }
 }
 
 /** Returns whether an insert failed because no partition exists for the row. */
-export function isWithoutPartition(error: unknown): boolean {
+export function isMissingPartitionError(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.message.startsWith('no partition of relation')
 }
 
-/** Creates the partitions from yesterday to eight weeks ahead; for partitions of single days to two days ahead. */
-export async function makePartitionsAhead(db: Db, table: TimePartitionedTable, now: number = Date.now()): Promise<void> {
+/** Creates the partitions from yesterday to eight weeks ahead. Partitions of single days are created to two days ahead. */
+export async function createPartitionsAhead(db: Db, table: TimePartitionedTable, now: number = Date.now()): Promise<void> {
   const days: string[] = []
   for (let day = -1; day <= (table.days === 1 ? SHORT_DAYS_AHEAD : DAYS_AHEAD); day++) days.push(dayAt(now + day * DAY_MS))
-  await db.transaction((tx) => makePartitions(tx, table, days))
+  await db.transaction((tx) => createPartitions(tx, table, days))
 }
 
 /**
  * Drops up to `limit` partitions that end before `day`. Returns the number of partitions it examined. A partition for
- * which `isInUse` returns true is kept. The drop waits for running statements on the table for at most 2 s.
+ * which `isInUse` returns true is not dropped. The drop waits for running statements on the table for at most 2 s.
  */
 export async function dropPartitions(
   db: Db,
   table: TimePartitionedTable,
   { day, limit, isInUse }: { day: string; limit: number; isInUse?: (query: Query, partition: string) => Promise<boolean> },
 ): Promise<number> {
-  const old = (await partitionsOf(db.query, table)).filter(({ end }) => end <= day).slice(0, limit)
+  const old = (await listPartitions(db.query, table)).filter(({ end }) => end <= day).slice(0, limit)
   for (const { name } of old) {
     await db.transaction(async ({ query }) => {
       await lockPartitions(query, table)
@@ -83,7 +85,7 @@ export async function dropPartitions(
  * Creates a partition as a table and attaches it, which, unlike creating it in place, does not block inserts. If the
  * default partition has rows of its days, no partition is created.
  */
-async function makePartition(query: Query, table: TimePartitionedTable, name: string, day: string): Promise<void> {
+async function createPartition(query: Query, table: TimePartitionedTable, name: string, day: string): Promise<void> {
   const { table: parent, days, bound = (of: string) => `'${of}'`, storage, hasDefault } = table
   const [from, to] = [bound(day), bound(dayAt(Date.parse(day) + days * DAY_MS))]
   if (hasDefault) {
@@ -92,28 +94,28 @@ async function makePartition(query: Query, table: TimePartitionedTable, name: st
        where partrelid = $1::regclass`,
       [parent],
     )
-    const held = await query(`select 1 from ${parent}_default where ${key?.column} >= ${from} and ${key?.column} < ${to} limit 1`)
-    if (held.length > 0) return
+    const defaultRows = await query(`select 1 from ${parent}_default where ${key?.column} >= ${from} and ${key?.column} < ${to} limit 1`)
+    if (defaultRows.length > 0) return
   }
   await query(`create table ${name} (like ${parent} including defaults including constraints)${storage ? ` with (${storage})` : ''}`)
   await query(`alter table ${parent} attach partition ${name} for values from (${from}) to (${to})`)
 }
 
-/** Takes the lock under which partitions of a table are created or dropped, until the end of the transaction. */
+/** Locks the creation and deletion of partitions of a table until the end of the transaction. */
 function lockPartitions(query: Query, { table }: TimePartitionedTable): Promise<unknown> {
   return query(`select pg_advisory_xact_lock(hashtext('vitascope partitions of ' || $1))`, [table])
 }
 
 interface Partition {
   name: string
-  /** The first day after it. */
+  /** The first day after the partition. */
   end: string
-  /** True if it contains all days before its end. */
+  /** True if the partition contains all days before its end. */
   isFirst: boolean
 }
 
-/** Returns the partitions of whole days, oldest first. */
-async function partitionsOf(query: Query, { table, days }: TimePartitionedTable): Promise<Partition[]> {
+/** Returns the partitions of complete days, oldest first. */
+async function listPartitions(query: Query, { table, days }: TimePartitionedTable): Promise<Partition[]> {
   const rows = await query<{ name: string }>('select inhrelid::regclass::text as name from pg_inherits where inhparent = $1::regclass', [
     table,
   ])
@@ -121,8 +123,8 @@ async function partitionsOf(query: Query, { table, days }: TimePartitionedTable)
     .flatMap(({ name }): Partition[] => {
       const [, before, year, month, day] = /_(before_)?(\d{4})(\d\d)(\d\d)$/.exec(name) ?? []
       if (year === undefined) return []
-      const of = `${year}-${month}-${day}`
-      return [{ name, end: before ? of : dayAt(Date.parse(of) + days * DAY_MS), isFirst: before !== undefined }]
+      const date = `${year}-${month}-${day}`
+      return [{ name, end: before ? date : dayAt(Date.parse(date) + days * DAY_MS), isFirst: before !== undefined }]
     })
     .sort((a, b) => (a.end < b.end ? -1 : 1))
 }

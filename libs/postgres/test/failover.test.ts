@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { initDatabase, startPostgres } from '@vitascope/embedded-postgres'
 import { createLogger, createMetrics, type Logger, type Metrics } from '@vitascope/telemetry'
-import { freshDatabase, type PostgresPair, startFaultProxy, startPostgresPair, waitFor } from '@vitascope/testing'
+import { createTestDatabase, type PostgresPair, startFaultProxy, startPostgresPair, waitFor } from '@vitascope/testing'
 import pg from 'pg'
-import { type Db, migrate, openFailover, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
+import { type Db, findOpenFailover, migrate, openPostgres, settleFailover, watchFailovers } from '../src/index.ts'
 
 const silent = createLogger({ service: 'test', level: 'silent' })
 const undo: (() => Promise<unknown>)[] = []
@@ -79,7 +79,7 @@ test('a promoted standby is detected once, before the first statement; lost byte
   const url = await asRole(pair)
   const { db, other, lines, count } = watched(url)
   expect(await add(db, 'kept')).toBe(1)
-  expect(await openFailover(db.query)).toBeUndefined()
+  expect(await findOpenFailover(db.query)).toBeUndefined()
   await pair.cut()
   for (let n = 0; n < 100; n++) await add(db, 'lost')
   await db.query(`select nextval('small'), nextval('place')`)
@@ -97,10 +97,10 @@ test('a promoted standby is detected once, before the first statement; lost byte
   expect(Number(lines[0]?.lost_bytes)).toBeGreaterThan(100 * 50)
   expect(await count()).toBe(1)
 
-  const open = await openFailover(db.query)
+  const open = await findOpenFailover(db.query)
   expect(open?.seconds).toBeLessThan(60)
   if (open) await settleFailover(db.query, open)
-  expect(await openFailover(db.query)).toBeUndefined()
+  expect(await findOpenFailover(db.query)).toBeUndefined()
   expect(await db.ping()).toBe(true)
   expect(lines).toHaveLength(1)
 
@@ -162,7 +162,7 @@ test('a restored older disk is detected by a process that saw later writes', asy
 }, 60_000)
 
 test('results that arrive out of order are not reported as a failover', async () => {
-  const database = await freshDatabase({ migrations: folder, schema: 'thing' })
+  const database = await createTestDatabase({ migrations: folder, schema: 'thing' })
   undo.push(database.drop)
   const url = new URL(database.url)
   url.searchParams.set('options', '-csearch_path=thing')
@@ -199,7 +199,7 @@ test('results that arrive out of order are not reported as a failover', async ()
 }, 20_000)
 
 test('without permission for the functions, a warning is logged once and statements work', async () => {
-  const database = await freshDatabase({ migrations: folder, schema: 'thing' })
+  const database = await createTestDatabase({ migrations: folder, schema: 'thing' })
   undo.push(database.drop)
   const url = new URL(database.url)
   const role = `blind_${process.pid}`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { freshDatabase, testLog as log } from '@vitascope/testing'
+import { createTestDatabase, testLog as log } from '@vitascope/testing'
 import { type Db, migrate, openPostgres } from '../src/index.ts'
 
 const schema = 'shelf'
@@ -31,7 +31,7 @@ let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'migrations-'))
   await writeFile(join(folder, '0001-book.sql'), before)
-  const fresh = await freshDatabase({ migrations: folder, schema })
+  const fresh = await createTestDatabase({ migrations: folder, schema })
   url = fresh.url
   drop = fresh.drop
   db = openPostgres({ url, schema, log, statementTimeoutMs: 600_000 })

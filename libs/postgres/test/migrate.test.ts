@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { freshDatabase, testLog as log, waitFor } from '@vitascope/testing'
+import { createTestDatabase, testLog as log, waitFor } from '@vitascope/testing'
 import { type Db, migrate, openPostgres } from '../src/index.ts'
 
 const schema = 'thing'
@@ -15,7 +15,7 @@ let drop: () => Promise<void>
 
 beforeAll(async () => {
   folder = await aFolder()
-  const fresh = await freshDatabase({ migrations: folder, schema })
+  const fresh = await createTestDatabase({ migrations: folder, schema })
   url = fresh.url
   drop = fresh.drop
   db = openPostgres({ url, schema, log })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { createLogger } from '@vitascope/telemetry'
-import { freshDatabase, waitFor } from '@vitascope/testing'
+import { createTestDatabase, waitFor } from '@vitascope/testing'
 import { createOutbox, type Db, openPostgres, withIdempotency } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
@@ -20,7 +20,7 @@ beforeAll(async () => {
     join(folder, '0001-thing.sql'),
     'create table thing (thing_id bigint generated always as identity primary key, name text unique);',
   )
-  const fresh = await freshDatabase({ migrations: folder, schema: 'thing' })
+  const fresh = await createTestDatabase({ migrations: folder, schema: 'thing' })
   url = fresh.url
   drop = fresh.drop
   db = openPostgres({ url, schema: 'thing', log })

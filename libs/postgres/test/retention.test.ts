@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLogger, createMetrics } from '@vitascope/telemetry'
-import { type FreshDatabase, freshDatabase, waitFor } from '@vitascope/testing'
-import { commonRetention, createRetention, type Db, deleteInBatches, openPostgres, type RetainedTable } from '../src/index.ts'
+import { createTestDatabase, type TestDatabase, waitFor } from '@vitascope/testing'
+import { commonRetainedTables, createRetention, type Db, deleteInBatches, openPostgres, type RetainedTable } from '../src/index.ts'
 
 const log = createLogger({ service: 'test', level: 'silent' })
 const { signal } = new AbortController()
-let database: FreshDatabase
+let database: TestDatabase
 let db: Db
 beforeAll(async () => {
-  database = await freshDatabase({ migrations: join(import.meta.dirname, '../../queue/migrations'), schema: 'retention' })
+  database = await createTestDatabase({ migrations: join(import.meta.dirname, '../../queue/migrations'), schema: 'retention' })
   db = openPostgres({ url: database.url, schema: 'retention', log })
 })
 afterAll(async () => {
@@ -31,7 +31,7 @@ describe('deletion in batches', () => {
   test('removes all old rows, at most its limit in each statement', async () => {
     await addKeys(2_500, '25 hours')
     await addKeys(10, '23 hours')
-    const [{ remove } = { remove: async () => 0 }] = commonRetention(db)
+    const [{ remove } = { remove: async () => 0 }] = commonRetainedTables(db)
     const counts: number[] = []
     const counted: RetainedTable['remove'] = async (limit) => {
       const count = await remove(limit, signal)
@@ -66,7 +66,7 @@ describe('retention', () => {
       return 0
     }
     await addKeys(5, '25 hours')
-    const round = createRetention({ tables: [{ table: 'broken', remove: broken }, ...commonRetention(db)], metrics, log })
+    const round = createRetention({ tables: [{ table: 'broken', remove: broken }, ...commonRetainedTables(db)], metrics, log })
     expect(await overdue(metrics, 'broken')).toBe(0)
     await round(signal)
     expect(await keys()).toBe(0)
@@ -88,7 +88,7 @@ describe('retention', () => {
       `insert into outbox (topic, key, payload, create_time, dead_time) values ('a', 'dead', '{}', now() - interval '40 days', now() - interval '31 days'),
          ('a', 'late', '{}', now() - interval '40 days', now() - interval '29 days'), ('a', 'waits', '{}', now() - interval '40 days', null)`,
     )
-    await createRetention({ tables: commonRetention(db), metrics: createMetrics('test'), log })(signal)
+    await createRetention({ tables: commonRetainedTables(db), metrics: createMetrics('test'), log })(signal)
     expect(await db.query('select key from outbox order by key')).toEqual([{ key: 'late' }, { key: 'waits' }])
   })
 })

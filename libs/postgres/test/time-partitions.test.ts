@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLogger } from '@vitascope/telemetry'
-import { freshDatabase } from '@vitascope/testing'
+import { createTestDatabase } from '@vitascope/testing'
 import {
+  createPartitions,
+  createPartitionsAhead,
   type Db,
   dropPartitions,
-  isWithoutPartition,
-  makePartitions,
-  makePartitionsAhead,
+  isMissingPartitionError,
   openPostgres,
   partitionName,
   type TimePartitionedTable,
@@ -34,7 +34,7 @@ beforeAll(async () => {
      create table sent (at timestamptz not null, state text not null check (state <> '')) partition by range (at);
      create table sent_default partition of sent default;`,
   )
-  const fresh = await freshDatabase({ migrations: folder, schema: 'parts' })
+  const fresh = await createTestDatabase({ migrations: folder, schema: 'parts' })
   drop = fresh.drop
   db = openPostgres({ url: fresh.url, schema: 'parts', log: createLogger({ service: 'test', level: 'silent' }) })
 })
@@ -51,7 +51,7 @@ const partitions = async (table: string) =>
       [table],
     )
   ).map(({ name }) => name)
-const make = (table: TimePartitionedTable, days: string[]) => db.transaction((tx) => makePartitions(tx, table, days))
+const make = (table: TimePartitionedTable, days: string[]) => db.transaction((tx) => createPartitions(tx, table, days))
 
 test('a week starts on a Monday', () => {
   expect(partitionName(WEEKS, '2030-01-07')).toBe('seen_20300107')
@@ -79,8 +79,8 @@ test('missing partitions are created, also by concurrent callers, but none befor
 
 test('a row without a partition is distinguished from other errors', async () => {
   const refused = await db.query(`insert into seen values ('2031-01-01', 'd')`).catch((error: unknown) => error)
-  expect(isWithoutPartition(refused)).toBe(true)
-  expect(isWithoutPartition(await db.query(`insert into sent values (now(), '')`).catch((error: unknown) => error))).toBe(false)
+  expect(isMissingPartitionError(refused)).toBe(true)
+  expect(isMissingPartitionError(await db.query(`insert into sent values (now(), '')`).catch((error: unknown) => error))).toBe(false)
 })
 
 test('partitions are dropped if their last day is before the bound and they are not in use', async () => {
@@ -96,15 +96,15 @@ test('partitions are dropped if their last day is before the bound and they are 
 
 test('rows of days without a partition go to the default partition, and partitions of other days are still created', async () => {
   await db.query(`insert into sent values ('2030-01-10 03:00+00', 'early')`)
-  await makePartitionsAhead(db, DAYS, NOW)
+  await createPartitionsAhead(db, DAYS, NOW)
   const made = await partitions('sent')
   expect(made).toEqual(['sent_20300108', 'sent_20300109', 'sent_20300111', 'sent_default'])
   await db.query(`delete from sent_default`)
-  await makePartitionsAhead(db, DAYS, NOW)
+  await createPartitionsAhead(db, DAYS, NOW)
   expect(await partitions('sent')).toContain('sent_20300110')
 })
 
 test('weekly partitions are created for two months ahead', async () => {
-  await makePartitionsAhead(db, WEEKS, NOW)
+  await createPartitionsAhead(db, WEEKS, NOW)
   expect(await partitions('seen')).toHaveLength(9)
 })

@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
-import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, type TestDatabase, testLog } from '@vitascope/testing'
 import { createQueue, type Lease, type LeasedItem, type LeaseRequest, type Queue, type WorkItem } from './index.ts'
 
-let database: FreshDatabase
+let database: TestDatabase
 let db: Db
 let queue: Queue
 
 beforeAll(async () => {
-  database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'queue' })
+  database = await createTestDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'queue' })
   db = openPostgres({ url: database.url, schema: 'queue', log: testLog, poolSize: 8 })
   queue = createQueue(db)
 })

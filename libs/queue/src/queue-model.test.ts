@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
-import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, type TestDatabase, testLog } from '@vitascope/testing'
 import fc from 'fast-check'
 import { createQueue, type LeasedItem, type Queue } from './index.ts'
 
@@ -29,12 +29,12 @@ interface Model {
 type Real = { db: Db; queue: Queue }
 type Command = fc.AsyncCommand<Model, Real>
 
-let database: FreshDatabase
+let database: TestDatabase
 let db: Db
 const never = new AbortController().signal
 
 beforeAll(async () => {
-  database = await freshDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'queue' })
+  database = await createTestDatabase({ migrations: join(import.meta.dirname, '../migrations'), schema: 'queue' })
   db = openPostgres({ url: database.url, schema: 'queue', log: testLog })
 })
 afterAll(async () => {

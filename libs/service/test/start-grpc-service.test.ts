@@ -5,14 +5,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 import { IdServiceService } from '@vitascope/proto/catalogue/v1/id'
-import { type FreshDatabase, freshDatabase, testLog, waitFor } from '@vitascope/testing'
+import { createTestDatabase, type TestDatabase, testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
 import { type ServiceParts, startGrpcService } from '../src/index.ts'
 
-let database: FreshDatabase
+let database: TestDatabase
 const noMigrations = mkdtempSync(join(tmpdir(), 'vitascope-service-'))
 beforeAll(async () => {
-  database = await freshDatabase({ migrations: noMigrations, schema: 'catalogue' })
+  database = await createTestDatabase({ migrations: noMigrations, schema: 'catalogue' })
 })
 afterAll(async () => {
   await database?.drop()

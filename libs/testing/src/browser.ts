@@ -1,16 +1,16 @@
 import { findProgram } from './programs.ts'
 
 /**
- * Returns the path of a Chromium for playwright-core: VITASCOPE_CHROMIUM, or the first one on the PATH. Undefined if
- * there is none.
+ * Returns the path of a Chromium for playwright-core: VITASCOPE_CHROMIUM, or the first one on the PATH. Returns
+ * undefined if there is none.
  */
 export function browserPath(): string | undefined {
-  const named = process.env['VITASCOPE_CHROMIUM']
-  if (named) return named
+  const configured = process.env['VITASCOPE_CHROMIUM']
+  if (configured) return configured
   return findProgram(['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'])
 }
 
-/** Chromium has no sandbox as root. The other arguments prevent network traffic other than that of the page. */
+/** Chromium cannot use its sandbox as root. The other arguments prevent network traffic that does not come from the page. */
 export const browserArguments: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',

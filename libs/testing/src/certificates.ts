@@ -15,7 +15,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509'
 
-/** Files of a certificate folder, PEM. */
+/** Files of a certificate folder, in PEM. */
 export interface CertificateFiles {
   'tls.crt': string
   'tls.key': string
@@ -32,19 +32,20 @@ export interface Validity {
 export interface TestAuthority {
   /** Certificate of the authority, PEM. */
   certificate: string
-  /** Issues a certificate with these DNS names, for clients and servers, and its key. */
+  /** Issues a certificate for clients and servers with these DNS names. Returns it with its key. */
   issue(names: readonly string[], validity?: Validity): Promise<CertificateFiles>
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const HOUR = 3_600
 
+/** Creates an authority with a self-signed certificate. */
 export async function createTestAuthority(name = 'test authority', validity: Validity = {}): Promise<TestAuthority> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    serialNumber: serial(),
+    serialNumber: createSerialNumber(),
     name: `CN=${name}`,
-    ...times(validity),
+    ...validityDates(validity),
     keys,
     signingAlgorithm: ALGORITHM,
     extensions: [new BasicConstraintsExtension(true, 0, true), new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true)],
@@ -52,13 +53,13 @@ export async function createTestAuthority(name = 'test authority', validity: Val
   const pem = pemOf(certificate)
   return {
     certificate: pem,
-    async issue(names, own = {}) {
+    async issue(names, leafValidity = {}) {
       const leaf = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
       const issued = await X509CertificateGenerator.create({
-        serialNumber: serial(),
+        serialNumber: createSerialNumber(),
         subject: `CN=${names[0] ?? 'nobody'}`,
         issuer: certificate.subject,
-        ...times(own),
+        ...validityDates(leafValidity),
         publicKey: leaf.publicKey,
         signingKey: keys.privateKey,
         signingAlgorithm: ALGORITHM,
@@ -92,7 +93,7 @@ export async function certificateFolder(
   return { folder, replace }
 }
 
-function times({ fromSeconds = -HOUR, toSeconds = HOUR }: Validity) {
+function validityDates({ fromSeconds = -HOUR, toSeconds = HOUR }: Validity) {
   return { notBefore: new Date(Date.now() + fromSeconds * 1_000), notAfter: new Date(Date.now() + toSeconds * 1_000) }
 }
 
@@ -100,7 +101,7 @@ function pemOf(certificate: X509Certificate): string {
   return `${certificate.toString('pem')}\n`
 }
 
-function serial(): string {
+function createSerialNumber(): string {
   // The prefix makes the number positive.
   return `01${randomBytes(15).toString('hex')}`
 }

@@ -7,9 +7,9 @@ export interface FaultProxy {
   address: string
   /** `HOST:PORT` that new connections are forwarded to. */
   target: string
-  /** Called for each part of a response. True drops it and closes its connection. */
-  lose: () => boolean
-  /** Delay of every part in milliseconds, in both directions. */
+  /** Called for each chunk of a response. If it returns true, the chunk is dropped and its connection is closed. */
+  shouldDropResponse: () => boolean
+  /** Delay of every chunk in milliseconds, in both directions. */
   delayMs: number
   /** Number of dropped responses. */
   lost(): number
@@ -24,38 +24,38 @@ export interface FaultProxy {
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const open = new Set<Socket>()
   let lost = 0
-  const server = createServer((near) => {
+  const server = createServer((client) => {
     const colon = proxy.target.lastIndexOf(':')
-    const far = connect(Number(proxy.target.slice(colon + 1)), proxy.target.slice(0, colon))
-    open.add(near)
+    const upstream = connect(Number(proxy.target.slice(colon + 1)), proxy.target.slice(0, colon))
+    open.add(client)
     const end = () => {
-      open.delete(near)
-      near.destroy()
-      far.destroy()
+      open.delete(client)
+      client.destroy()
+      upstream.destroy()
     }
-    for (const socket of [near, far]) socket.on('error', end).on('close', end)
-    carry(near, far, () => false)
-    carry(far, near, () => {
-      if (!proxy.lose()) return false
+    for (const socket of [client, upstream]) socket.on('error', end).on('close', end)
+    forward(client, upstream, () => false)
+    forward(upstream, client, () => {
+      if (!proxy.shouldDropResponse()) return false
       lost++
       end()
       return true
     })
   })
-  /** Parts are forwarded in sequence, so that none overtakes a delayed one. */
-  const carry = (from: Socket, to: Socket, swallow: () => boolean) => {
-    let before = Promise.resolve()
-    from.on('data', (part: Buffer) => {
-      if (swallow()) return
+  /** Forwards chunks in sequence, so that no chunk overtakes a delayed one. */
+  const forward = (from: Socket, to: Socket, shouldDrop: () => boolean) => {
+    let previous = Promise.resolve()
+    from.on('data', (chunk: Buffer) => {
+      if (shouldDrop()) return
       const due = proxy.delayMs > 0 ? delay(proxy.delayMs) : undefined
-      before = before.then(() => due).then(() => void (to.destroyed || to.write(part)))
+      previous = previous.then(() => due).then(() => void (to.destroyed || to.write(chunk)))
     })
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: FaultProxy = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     target,
-    lose: () => false,
+    shouldDropResponse: () => false,
     delayMs: 0,
     lost: () => lost,
     connections: () => open.size,

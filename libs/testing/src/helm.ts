@@ -1,22 +1,22 @@
 import { findProgram } from './programs.ts'
-import { builtPrograms } from './s3.ts'
+import { builtProgramsDir } from './s3.ts'
 
 /** Returns the path of Helm, or undefined if it is not installed. */
 export function helmPath(): string | undefined {
-  return findProgram(['helm'], [builtPrograms])
+  return findProgram(['helm'], [builtProgramsDir])
 }
 
 /** Returns the path of kubectl, or undefined if it is not installed. */
 export function kubectlPath(): string | undefined {
-  return findProgram(['kubectl'], [builtPrograms])
+  return findProgram(['kubectl'], [builtProgramsDir])
 }
 
 /** Returns the path of kubeconform, which validates manifests against schemas, or undefined if it is not installed. */
 export function kubeconformPath(): string | undefined {
-  return findProgram(['kubeconform'], [builtPrograms])
+  return findProgram(['kubeconform'], [builtProgramsDir])
 }
 
 /** Returns the path of kube-score, a linter for manifests, or undefined if it is not installed. */
 export function kubeScorePath(): string | undefined {
-  return findProgram(['kube-score'], [builtPrograms])
+  return findProgram(['kube-score'], [builtProgramsDir])
 }

@@ -10,7 +10,7 @@ import { waitFor } from './wait-for.ts'
 export interface PostgresPair {
   /** URL of the superuser on the current primary. */
   url: string
-  /** Waits until the standby has received everything, then stops replication. */
+  /** Waits until the standby has received all changes, then stops replication. */
   cut(): Promise<void>
   /** Kills the primary and promotes the standby: writes after `cut` are lost. */
   failOver(): Promise<void>
@@ -20,41 +20,41 @@ export interface PostgresPair {
 export async function startPostgresPair(): Promise<PostgresPair> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-pair-'))
   const [first, second] = [join(folder, 'first'), join(folder, 'second')]
-  const undo: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })]
+  const cleanups: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true, maxRetries: 5 })]
   const stop = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
+    for (const step of cleanups.splice(0).reverse()) await step()
   }
   try {
     const start = async (dir: string) => {
       const server = await startPostgres({ dir })
-      undo.push(() => server.stop({ immediate: true }))
+      cleanups.push(() => server.stop({ immediate: true }))
       return server
     }
-    const proxy = async (target: string) => {
-      const way = await startFaultProxy(target)
-      undo.push(way.close)
-      return way
+    const openProxy = async (target: string) => {
+      const proxy = await startFaultProxy(target)
+      cleanups.push(proxy.close)
+      return proxy
     }
     await initDatabase(first, { durable: false })
     // The server is stopped, so its files can be copied.
     await cp(first, second, { recursive: true, preserveTimestamps: true })
     const primary = await start(first)
-    const link = await proxy(`127.0.0.1:${primary.port}`)
+    const replicationLink = await openProxy(`127.0.0.1:${primary.port}`)
     await writeFile(join(second, 'standby.signal'), '')
-    await appendFile(join(second, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo(link)}'\n`)
+    await appendFile(join(second, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo(replicationLink)}'\n`)
     const standby = await start(second)
-    const way = await proxy(`127.0.0.1:${primary.port}`)
+    const clientProxy = await openProxy(`127.0.0.1:${primary.port}`)
     return {
-      url: `postgres://postgres@${way.address}/postgres`,
+      url: `postgres://postgres@${clientProxy.address}/postgres`,
       async cut() {
-        await followed(primary, standby)
-        await link.close()
+        await waitForReplication(primary, standby)
+        await replicationLink.close()
       },
       async failOver() {
         process.kill(primary.pid, 'SIGKILL')
         // Responses that its backends still send are dropped.
-        way.target = `127.0.0.1:${standby.port}`
-        way.drop()
+        clientProxy.target = `127.0.0.1:${standby.port}`
+        clientProxy.drop()
         await withClient(standby, 'select pg_promote(true, 30) as value')
       },
       stop,
@@ -70,7 +70,7 @@ function conninfo(link: FaultProxy): string {
   return `host=${host} port=${port} user=postgres`
 }
 
-async function followed(primary: RunningPostgres, standby: RunningPostgres): Promise<void> {
+async function waitForReplication(primary: RunningPostgres, standby: RunningPostgres): Promise<void> {
   const written = await withClient(primary, 'select pg_current_wal_flush_lsn() as value')
   await waitFor(async () => (await withClient(standby, `select pg_last_wal_replay_lsn() >= '${written}' as value`)) === true, {
     timeout: 30_000,

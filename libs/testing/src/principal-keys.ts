@@ -25,7 +25,7 @@ export function testKeyEnvironment(service: string): Record<string, string> {
 }
 
 /**
- * Returns keys that sign each principal with the key of the service that may state it: the gateway for users and
+ * Returns keys that sign each principal with the key of the service that may sign for it: the gateway for users and
  * guests. They verify tokens for `service`, or for any service if it is not set. With `caller`, all service calls are
  * signed by that service.
  */

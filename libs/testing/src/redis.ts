@@ -15,18 +15,18 @@ export function redisPath(): string | undefined {
 
 export interface TestRedis {
   url: string
-  /** Suspends the server: it stops responding and keeps its connections. */
+  /** Suspends the server: it stops responding, but its connections stay open. */
   pause(): void
   resume(): void
   kill(): Promise<void>
-  /** Starts it again on the same port, without data. */
+  /** Starts the server again on the same port, without data. */
   start(): Promise<void>
   /** Deletes all data. */
   flush(): Promise<void>
-  /** Fills it with junk and limits it to 1 MB, so that it rejects further writes. */
+  /** Fills the server with junk and limits its memory to 1 MB, so that it rejects further writes. */
   fill(): Promise<void>
   /** Deletes the junk and removes the limit of `fill`. */
-  makeRoom(): Promise<void>
+  removeJunk(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -48,13 +48,13 @@ export async function startRedis(): Promise<TestRedis> {
   let child = await run()
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGKILL')
-    await gone
+    await exited
   }
-  const received = async (...words: string[]) => {
+  const sendCommand = async (...words: string[]) => {
     const result = await call(port, ...words)
-    if (result.startsWith('-')) throw new Error(`Redis refuses ${words[0]}: ${result}`)
+    if (result.startsWith('-')) throw new Error(`Redis rejects ${words[0]}: ${result}`)
   }
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -64,15 +64,15 @@ export async function startRedis(): Promise<TestRedis> {
     async start() {
       child = await run()
     },
-    flush: () => received('FLUSHALL'),
+    flush: () => sendCommand('FLUSHALL'),
     async fill() {
-      await received('EVAL', FILL, '0')
-      await received('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
-      await received('CONFIG', 'SET', 'maxmemory', '1mb')
+      await sendCommand('EVAL', FILL, '0')
+      await sendCommand('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+      await sendCommand('CONFIG', 'SET', 'maxmemory', '1mb')
     },
-    async makeRoom() {
-      await received('CONFIG', 'SET', 'maxmemory', '0')
-      await received('EVAL', EMPTY, '0')
+    async removeJunk() {
+      await sendCommand('CONFIG', 'SET', 'maxmemory', '0')
+      await sendCommand('EVAL', EMPTY, '0')
     },
     async stop() {
       await kill()
@@ -92,6 +92,6 @@ function call(port: number, ...words: string[]): Promise<string> {
       if (result.includes('\r\n')) socket.end(() => resolve(result.slice(0, result.indexOf('\r\n'))))
     })
     socket.once('error', reject)
-    socket.once('close', () => reject(new Error('Redis ended before it had answered')))
+    socket.once('close', () => reject(new Error('Redis ended before it responded')))
   })
 }

@@ -7,12 +7,12 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { findProgram } from './programs.ts'
 import { waitFor } from './wait-for.ts'
 
-/** Folder of the server that the tests build. */
-export const builtPrograms = join(import.meta.dirname, '../../../.cache/vitascope/bin')
+/** Folder of the programs that the tests build. */
+export const builtProgramsDir = join(import.meta.dirname, '../../../.cache/vitascope/bin')
 
 /** Returns the path of an S3 server (Versity's gateway over a folder), or undefined if it is not installed. */
 export function s3Path(): string | undefined {
-  return findProgram(['versitygw'], [builtPrograms])
+  return findProgram(['versitygw'], [builtProgramsDir])
 }
 
 /** An S3 server with one bucket. */
@@ -25,7 +25,7 @@ export interface TestS3 {
   /** Adds a user without any rights and returns its keys; a bucket policy grants rights to its access key. */
   addUser(name: string): Promise<{ accessKeyId: string; secretAccessKey: string }>
   kill(): Promise<void>
-  /** Starts it again on the same port, with its data. */
+  /** Starts the server again on the same port, with its data. */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -39,7 +39,7 @@ export async function startS3(): Promise<TestS3> {
   const [objects, sidecar] = [join(folder, 'objects'), join(folder, 'sidecar')]
   await mkdir(join(objects, bucket), { recursive: true })
   const users = join(folder, 'users')
-  for (const each of [sidecar, users]) await mkdir(each)
+  for (const dir of [sidecar, users]) await mkdir(dir)
   const port = await freePort()
   const region = 'us-east-1'
   const keys = { accessKeyId: 'test-access', secretAccessKey: 'test-secret-of-this-server' }
@@ -71,9 +71,9 @@ export async function startS3(): Promise<TestS3> {
   let child = await run()
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGKILL')
-    await gone
+    await exited
   }
   return {
     endpoint: `http://127.0.0.1:${port}`,

@@ -28,5 +28,5 @@ test('reports what it waited for, and why the last check failed', async () => {
     },
     { timeout: 30, interval: 1, describe: () => `the video to be ok (it is ${state})` },
   )
-  await expect(waiting).rejects.toThrow('waited 0.12 s for the video to be ok (it is encoding); the last look failed: no such video')
+  await expect(waiting).rejects.toThrow('waited 0.12 s for the video to be ok (it is encoding); the last check failed: no such video')
 })

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { patient } from './timeouts.ts'
+import { extendTimeout } from './timeouts.ts'
 
 export interface WaitOptions {
-  /** Timeout in milliseconds on an idle machine, see `patient`. Default: 10 seconds. */
+  /** Timeout in milliseconds on an idle machine. See `extendTimeout`. Default: 10 seconds. */
   timeout?: number
   /** Milliseconds between two checks; 20 by default. */
   interval?: number
@@ -19,8 +19,8 @@ export interface WaitOptions {
  */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
   const { interval = 20, describe = 'a condition' } = options
-  const timeout = patient(options.timeout ?? 10_000)
-  const until = Date.now() + timeout
+  const timeout = extendTimeout(options.timeout ?? 10_000)
+  const deadline = Date.now() + timeout
   let last: unknown
   for (;;) {
     try {
@@ -30,10 +30,10 @@ export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitO
     } catch (error) {
       last = error
     }
-    if (Date.now() >= until) {
-      const what = typeof describe === 'string' ? describe : describe()
-      const reason = last instanceof Error ? `; the last look failed: ${last.message}` : ''
-      throw new Error(`waited ${timeout / 1000} s for ${what}${reason}`, { cause: last })
+    if (Date.now() >= deadline) {
+      const description = typeof describe === 'string' ? describe : describe()
+      const reason = last instanceof Error ? `; the last check failed: ${last.message}` : ''
+      throw new Error(`waited ${timeout / 1000} s for ${description}${reason}`, { cause: last })
     }
     await delay(interval)
   }

@@ -79,8 +79,8 @@ async function logPlans(url: string): Promise<void> {
 }
 
 function readNotice(message: string | undefined): WatchedStatement | undefined {
-  const found = /^duration: ([\d.]+) ms {2}plan:\n(\{[\s\S]*\})$/.exec(message ?? '')
-  if (!found?.[1] || !found[2]) return undefined
-  const received = JSON.parse(found[2]) as { 'Query Text': string; Plan: PlanNode }
-  return { text: received['Query Text'], duration: Number(found[1]), plan: received.Plan }
+  const match = /^duration: ([\d.]+) ms {2}plan:\n(\{[\s\S]*\})$/.exec(message ?? '')
+  if (!match?.[1] || !match[2]) return undefined
+  const entry = JSON.parse(match[2]) as { 'Query Text': string; Plan: PlanNode }
+  return { text: entry['Query Text'], duration: Number(match[1]), plan: entry.Plan }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, makePartitions } from '@vitascope/postgres'
+import { createPartitions, type Db } from '@vitascope/postgres'
 import { EVENTS } from '../view/partitions.ts'
 import { COLUMNS } from './event-line.ts'
 
@@ -31,7 +31,7 @@ export function createEventStore(db: Db, writer: string = randomUUID()): EventSt
   const prepare = async (days: readonly string[]) => {
     const newDays = days.filter((day) => !preparedDays.has(day))
     if (newDays.length === 0) return
-    await db.transaction((tx) => makePartitions(tx, EVENTS, newDays))
+    await db.transaction((tx) => createPartitions(tx, EVENTS, newDays))
     for (const day of newDays) preparedDays.add(day)
   }
   const nextBatchId = async () => {

@@ -1,7 +1,7 @@
 import {
+  createPartitionsAhead,
   type Db,
   dropPartitions,
-  makePartitionsAhead,
   type Query,
   type RetainedTable,
   type TimePartitionedTable,
@@ -24,7 +24,7 @@ export function analyticsRetention(db: Db, days: number, now: () => number = Dat
   ): RetainedTable => ({
     table: table.table,
     async remove(limit) {
-      await makePartitionsAhead(db, table, now())
+      await createPartitionsAhead(db, table, now())
       return dropPartitions(db, table, { day: dayOf(now() - days * DAY_MS), limit, ...(isInUse && { isInUse }) })
     },
   })

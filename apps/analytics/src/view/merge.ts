@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Db, makePartitions, type Query, type Transaction } from '@vitascope/postgres'
+import { createPartitions, type Db, type Query, type Transaction } from '@vitascope/postgres'
 import { toArrayText } from './array-text.ts'
 import { dayOf, toContribution } from './contribution.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
@@ -127,12 +127,12 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
     if (view) addContribution(differences, toContribution(view), 1)
   }
   await addMissingVideos(query, added)
-  await makePartitions(tx, VIEWS, [...new Set([...changed, ...added].map(({ lastDay }) => lastDay))])
+  await createPartitions(tx, VIEWS, [...new Set([...changed, ...added].map(({ lastDay }) => lastDay))])
   await addParts(copy, added)
   await saveParts(query, changed)
   await addRollUps(query, differences)
   const visitorDays = [...viewers.values()]
-  await makePartitions(tx, VIEWERS, [...new Set(visitorDays.map(({ day }) => day))])
+  await createPartitions(tx, VIEWERS, [...new Set(visitorDays.map(({ day }) => day))])
   await addViewers(query, visitorDays)
   await updateLiveViews(query, [...views.values()])
   await addGrowth(query, views.values(), added)

@@ -1,9 +1,9 @@
 import {
+  createPartitions,
+  createPartitionsAhead,
   type Db,
   dropPartitions,
-  isWithoutPartition,
-  makePartitions,
-  makePartitionsAhead,
+  isMissingPartitionError,
   type RetainedTable,
   type TimePartitionedTable,
 } from '@vitascope/postgres'
@@ -42,7 +42,7 @@ export function createAuditStore(db: Db, maxScanned = MAX_SCANNED): AuditStore {
       try {
         await insert(db, entries, outcomes)
       } catch (error) {
-        if (!isWithoutPartition(error)) throw error
+        if (!isMissingPartitionError(error)) throw error
         await createMissingPartitions(
           db,
           [...entries, ...outcomes].map(({ entryId }) => entryId),
@@ -123,7 +123,7 @@ export function auditRetention(db: Db, days: number, now: () => number = Date.no
   return AUDIT_TABLES.map((table) => ({
     table: table.table,
     async remove(limit) {
-      await makePartitionsAhead(db, table, now())
+      await createPartitionsAhead(db, table, now())
       return dropPartitions(db, table, { day: new Date(now() - days * DAY_MS).toISOString().slice(0, 10), limit })
     },
   }))
@@ -136,7 +136,7 @@ export function auditRetention(db: Db, days: number, now: () => number = Date.no
 async function createMissingPartitions(db: Db, entryIds: readonly string[]): Promise<void> {
   const days = [...new Set(entryIds.map((id) => new Date(timeOf(id)).toISOString().slice(0, 10)))]
   await db.transaction(async (tx) => {
-    for (const table of AUDIT_TABLES) await makePartitions(tx, table, days)
+    for (const table of AUDIT_TABLES) await createPartitions(tx, table, days)
   })
 }
 

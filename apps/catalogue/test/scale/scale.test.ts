@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
 import { ListVideosRequest, type ListVideosResponse, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
-import { type FreshDatabase, freshDatabase, planNodes, testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
+import { createTestDatabase, planNodes, type TestDatabase, testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
 import { seedCatalogue } from '../seed/seed-catalogue.ts'
 import { allPaths } from './catalogue-clients.ts'
 import { driveCatalogue, owner } from './drive-catalogue.ts'
@@ -15,7 +15,7 @@ const LARGE = 1_000
 /** Maximum number of rows that one plan node may read: the rows skipped by `start`, or a bounded count, plus a page. */
 const MAX_ROWS = 11_000
 
-let database: FreshDatabase
+let database: TestDatabase
 let db: Db
 let statements: WatchedStatement[]
 /** Statements that are bad on purpose. */
@@ -24,7 +24,7 @@ let called: Set<string>
 let started: ListVideosResponse
 beforeAll(async () => {
   const url = { migrations: join(import.meta.dirname, '../../migrations'), schema: 'catalogue' }
-  database = await freshDatabase(url)
+  database = await createTestDatabase(url)
   db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog, statementTimeoutMs: 120_000 })
   await seedCatalogue(db, size)
   await crowdBeginning()

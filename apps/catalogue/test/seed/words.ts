@@ -1,4 +1,4 @@
-import { seeded } from '@vitascope/testing'
+import { seededRandom } from '@vitascope/testing'
 
 const COMMON = `the and of to in for with on from how about new our your day week year review part guide talk video meeting
   welcome introduction training update demo overview interview story product customer team event report launch summer winter city music
@@ -15,7 +15,7 @@ const split = (text: string) => text.trim().split(/\s+/)
 
 /** Creates a generator of about six thousand words, the most frequent ones first. */
 export function makeWords(seed: number) {
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const made = split(BEGINNINGS).flatMap((a) => split(MIDDLES).flatMap((b) => split(ENDINGS).map((c) => a + b + c)))
   const rare = made.map((word) => [random(), word] as const).sort(([a], [b]) => a - b)
   const all = [...new Set([...split(COMMON), ...rare.slice(0, 6_000).map(([, word]) => word)])]

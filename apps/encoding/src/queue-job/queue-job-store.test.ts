@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'
-import { type FreshDatabase, freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, type TestDatabase, testLog } from '@vitascope/testing'
 import fc from 'fast-check'
 import { createQueueJobStore, type QueueJobStore } from './queue-job-store.ts'
 
-let database: FreshDatabase
+let database: TestDatabase
 let dbs: Db[]
 let clients: QueueJobStore[]
 beforeAll(async () => {
-  database = await freshDatabase({ migrations: join(import.meta.dirname, '../../migrations'), schema: 'encoding' })
+  database = await createTestDatabase({ migrations: join(import.meta.dirname, '../../migrations'), schema: 'encoding' })
   dbs = Array.from({ length: 3 }, () => openPostgres({ url: database.url, schema: 'encoding', log: testLog, poolSize: 4 }))
   clients = dbs.map((db) => createQueueJobStore(db))
 })

@@ -1,5 +1,5 @@
 import type { Client } from '@vitascope/grpc'
-import { type Db, openFailover, settleFailover } from '@vitascope/postgres'
+import { type Db, findOpenFailover, settleFailover } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { Queue } from '@vitascope/queue'
 import type { ObjectStorage } from '@vitascope/storage'
@@ -32,7 +32,7 @@ export function createAfterFailover(tools: Tools): (signal: AbortSignal) => Prom
   const { db, log, graceMs } = tools
   let checkedFailoverId: string | undefined
   return async (signal) => {
-    const open = await openFailover(db.query)
+    const open = await findOpenFailover(db.query)
     if (!open) return
     const isLast = open.seconds * 1_000 >= graceMs
     if (!isLast && checkedFailoverId === open.failoverId) return

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@vitascope/grpc'
-import { type Db, openFailover } from '@vitascope/postgres'
+import { type Db, findOpenFailover } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/catalogue/v1/job'
 import type { ObjectStorage } from '@vitascope/storage'
 import type { Logger } from '@vitascope/telemetry'
@@ -61,7 +61,7 @@ export function createReconciler(tools: ReconcileTools): Reconciler {
       if (!hadContact) return
       // The holder may have completed or released the item in a lost transaction, so the expiry is
       // not counted for the job.
-      const hasOpenFailover = expired.length > 0 && (await openFailover(tools.db.query)) !== undefined
+      const hasOpenFailover = expired.length > 0 && (await findOpenFailover(tools.db.query)) !== undefined
       for (const lease of expired) {
         if (hasOpenFailover) {
           await tools.steps.release(lease)

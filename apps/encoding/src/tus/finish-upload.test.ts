@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { type Db, openPostgres } from '@vitascope/postgres'
 import type { UploadVideoRequest } from '@vitascope/proto/catalogue/v1/video'
-import { freshDatabase, testLog } from '@vitascope/testing'
+import { createTestDatabase, testLog } from '@vitascope/testing'
 import { finishUploads } from './finish-upload.ts'
 import { createTusStore, type TusStore } from './tus-store.ts'
 
@@ -16,7 +16,7 @@ let requested: string[]
 let errors: Record<string, DomainError>
 
 beforeAll(async () => {
-  const database = await freshDatabase({ migrations: join(import.meta.dirname, '../../migrations'), schema: 'encoding' })
+  const database = await createTestDatabase({ migrations: join(import.meta.dirname, '../../migrations'), schema: 'encoding' })
   db = openPostgres({ url: database.url, schema: 'encoding', log: testLog })
   uploads = createTusStore(db)
   close = async () => {

@@ -1,4 +1,4 @@
-import { type Db, dropPartitions, makePartitionsAhead, type RetainedTable, type TimePartitionedTable } from '@vitascope/postgres'
+import { createPartitionsAhead, type Db, dropPartitions, type RetainedTable, type TimePartitionedTable } from '@vitascope/postgres'
 
 const DAY_MS = 86_400_000
 const KEPT_DAYS = 7
@@ -18,7 +18,7 @@ export function deliveryRetention(db: Db, now: () => number = Date.now): Retaine
   return {
     table: DELIVERIES.table,
     async remove(limit) {
-      await makePartitionsAhead(db, DELIVERIES, now())
+      await createPartitionsAhead(db, DELIVERIES, now())
       const day = new Date(now() - KEPT_DAYS * DAY_MS).toISOString().slice(0, 10)
       const dropped = await dropPartitions(db, DELIVERIES, { day, limit })
       const rows = await db.query(

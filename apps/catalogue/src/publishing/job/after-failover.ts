@@ -1,4 +1,4 @@
-import { type Db, openFailover, settleFailover } from '@vitascope/postgres'
+import { type Db, findOpenFailover, settleFailover } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 import type { ReconcileResult, ReconcileTimes } from './reconcile.ts'
 
@@ -20,7 +20,7 @@ const ZERO_COUNTS = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0
 export function createAfterFailover({ db, rounds, resultSeconds, log }: AfterFailoverOptions): (signal: AbortSignal) => Promise<void> {
   let total = { ...ZERO_COUNTS }
   return async (signal) => {
-    const open = await openFailover(db.query)
+    const open = await findOpenFailover(db.query)
     if (!open) return
     const failoverTime = performance.now() - open.seconds * 1_000
     for (const round of rounds) {

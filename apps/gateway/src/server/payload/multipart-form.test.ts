@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { seeded } from '@vitascope/testing'
+import { seededRandom } from '@vitascope/testing'
 import { parseMultipartForm } from './multipart-form.ts'
 
 const type = 'multipart/form-data; boundary=cut'
@@ -102,7 +102,7 @@ test('yields to the event loop while it parses a large form', async () => {
 
 test('parses or rejects each of 2,000 mutants in bounded time', async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1e9)
-  const random = seeded(seed)
+  const random = seededRandom(seed)
   const base = Buffer.from(`${named('a', '1')}${named('b', '{"x":1}')}${named('c', 'x', '; filename="f"')}${end}`)
   const pieces = [
     '--cut',

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { testLog } from './test-log.ts'
 
 /** The database of one test file. */
-export interface FreshDatabase {
+export interface TestDatabase {
   /** URL of a user with all rights in the database. */
   url: string
   /** Drops the database and closes its open connections. */
@@ -15,20 +15,20 @@ export interface FreshDatabase {
 }
 
 /**
- * One lock for the whole cluster: templates are created one after another, since migrations may create roles, which
+ * Number of the advisory lock for the whole cluster: templates are created one after another, since migrations may create roles, which
  * all databases share.
  */
-const templateLock = 7_246_001
+const TEMPLATE_LOCK = 7_246_001
 
 /**
  * Creates a database with the migrations of a folder. It is a copy of a template, which the first caller creates.
  * Requires the cluster that `tools/jest-setup.mjs` starts for all tests.
  */
-export async function freshDatabase({ migrations, schema }: { migrations: string; schema: string }): Promise<FreshDatabase> {
+export async function createTestDatabase({ migrations, schema }: { migrations: string; schema: string }): Promise<TestDatabase> {
   const cluster = clusterUrl()
   const name = `test_${schema}_${randomBytes(6).toString('hex')}`
   await withClient(cluster, async (query) => {
-    const template = await templateOf(query, cluster, migrations, schema)
+    const template = await findOrCreateTemplate(query, cluster, migrations, schema)
     await query(`create database ${name} template ${template}`)
   })
   return {
@@ -39,21 +39,21 @@ export async function freshDatabase({ migrations, schema }: { migrations: string
 
 type Query = (sql: string, values?: unknown[]) => Promise<pg.QueryResult>
 
-async function templateOf(query: Query, cluster: string, folder: string, schema: string): Promise<string> {
+async function findOrCreateTemplate(query: Query, cluster: string, folder: string, schema: string): Promise<string> {
   const name = `template_${schema}_${contentHash(folder)}`
-  await query('select pg_advisory_lock($1)', [templateLock])
+  await query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
   try {
     const { rowCount } = await query('select from pg_database where datname = $1', [name])
     if (rowCount === 0) {
       // The template is renamed only when it is complete, so that a failed migration leaves no template for later
       // tests.
-      await query(`drop database if exists ${name}_making with (force)`)
-      await query(`create database ${name}_making`)
-      await migrate({ url: databaseUrl(cluster, `${name}_making`), schema, folder, log: testLog })
-      await query(`alter database ${name}_making rename to ${name}`)
+      await query(`drop database if exists ${name}_partial with (force)`)
+      await query(`create database ${name}_partial`)
+      await migrate({ url: databaseUrl(cluster, `${name}_partial`), schema, folder, log: testLog })
+      await query(`alter database ${name}_partial rename to ${name}`)
     }
   } finally {
-    await query('select pg_advisory_unlock($1)', [templateLock])
+    await query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
   }
   return name
 }

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
 import { openPostgres } from '@vitascope/postgres'
-import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
+import { createTestDatabase, type TestDatabase } from './test-database.ts'
 import { testLog } from './test-log.ts'
 
 const schema = 'shelf'
 let folder: string
-const open: FreshDatabase[] = []
+const open: TestDatabase[] = []
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'vitascope-migrations-'))
@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 async function aDatabase() {
-  const database = await freshDatabase({ migrations: folder, schema })
+  const database = await createTestDatabase({ migrations: folder, schema })
   open.push(database)
   return { ...database, db: openPostgres({ url: database.url, schema, log: testLog }) }
 }
