@@ -11,6 +11,6 @@ export async function objectProblems(platform: { dataDir: string }, env: Record<
   return stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { found?: string; name?: string; orphan?: { name: string } })
-    .flatMap(({ found, name, orphan }) => (found === undefined ? [] : [`${found} ${name ?? orphan?.name}`]))
+    .map((line) => JSON.parse(line) as { kind?: string; name?: string; orphan?: { name: string } })
+    .flatMap(({ kind, name, orphan }) => (kind === undefined ? [] : [`${kind} ${name ?? orphan?.name}`]))
 }

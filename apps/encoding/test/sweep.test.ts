@@ -77,8 +77,8 @@ test('the JSON output has the same content', async () => {
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(output.flatMap((line) => (line.found === 'orphan' ? [line.orphan.name] : []))).toEqual(orphans)
-  expect(output.flatMap((line) => (line.found === 'missing' ? [line.name] : []))).toEqual(missing)
+  expect(output.flatMap((line) => (line.kind === 'orphan' ? [line.orphan.name] : []))).toEqual(orphans)
+  expect(output.flatMap((line) => (line.kind === 'missing' ? [line.name] : []))).toEqual(missing)
   expect(output.at(-1).summary).toMatchObject({ objects: 10, foreign: 1, tooRecent: 1, orphans: 4, orphanObjects: 5, missing: 2 })
 })
 
