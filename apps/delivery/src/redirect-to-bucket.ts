@@ -25,7 +25,7 @@ export async function redirectToBucket(
   const now = new Date(Math.floor(Date.now() / 1000 / SAME_SECONDS) * SAME_SECONDS * 1000)
   // A bucket has an origin of its own, and cannot send a content security policy.
   const { 'Content-Disposition': disposition } = protectiveHeaders(name)
-  const answer = {
+  const responseHeaders = {
     'response-cache-control': `private, max-age=${OPEN_SECONDS}`,
     ...(disposition && { 'response-content-disposition': disposition }),
     'response-content-type': contentTypeOf(name),
@@ -33,7 +33,7 @@ export async function redirectToBucket(
   // A signature is valid for one method only.
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET'
   const headers = {
-    Location: await presign({ method, name, now, seconds: OPEN_SECONDS, answer }),
+    Location: await presign({ method, name, now, seconds: OPEN_SECONDS, responseHeaders }),
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',
   }

@@ -47,7 +47,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     trustedProxies: config.trustedProxies,
   })
 
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const end = seconds.startTimer()
     response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
     const hangUp = new AbortController()
@@ -77,7 +77,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const server = createPlatformServer(
     identity,
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
-    (request, response) => void answer(request, response),
+    (request, response) => void respond(request, response),
   )
   const { host, port } = hostAndPort(config.listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))

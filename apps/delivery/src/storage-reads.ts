@@ -20,7 +20,7 @@ export function createStorageReads(storage: ObjectStorage, maxRequests: number, 
     'vitascope_delivery_storage_held_bytes',
     'Bytes that were read from the object store and not yet sent to viewers',
     [],
-    (gauge) => gauge.set(reads.state().heldBytes),
+    (gauge) => gauge.set(reads.state().bufferedBytes),
   )
   return reads
 }

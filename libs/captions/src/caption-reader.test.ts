@@ -34,13 +34,13 @@ test('a file with too many captions is rejected, and the next file is read', asy
   expect(await reader.read(large, '1')).toHaveLength(5_000)
 })
 
-test('a file that takes too much memory is rejected, and its thread ends', async () => {
+test('a file that needs too much memory is rejected, and its thread ends', async () => {
   const reader = open({ maxHeapMiB: 10 })
   const content = `1\r\n00:00:01,000 --> 00:00:02,000\r\n${'ordinary words '.repeat(13)}\r\n\r\n`.repeat(19_999)
   await expect(reader.read({ content, format: 'srt' }, '1')).rejects.toMatchObject({
     kind: 'invalid',
     reason: 'CAPTION_TOO_LARGE',
-    message: expect.stringContaining('takes too much memory'),
+    message: expect.stringContaining('needs too much memory'),
   })
   expect(threads()).toBe(0)
 })

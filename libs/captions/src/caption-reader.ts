@@ -52,9 +52,9 @@ export function createCaptionReader(options: Partial<ReaderBounds> = {}): Captio
 
   const acquire = (): ReaderThread => {
     if (isClosed) throw captionsBusy('the service is shutting down: try again')
-    const found = idle.pop()
-    clearTimeout(found?.timer)
-    const thread = found?.thread ?? startReaderThread(bounds)
+    const idleThread = idle.pop()
+    clearTimeout(idleThread?.timer)
+    const thread = idleThread?.thread ?? startReaderThread(bounds)
     threads.add(thread)
     return thread
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Decodes text by its byte order mark, else as UTF-8 if it is valid UTF-8, else as Windows-1252, in which any bytes are valid. */
+/** Decodes text by its byte order mark. Without one, valid UTF-8 is decoded as UTF-8, and other text as Windows-1252, in which any bytes are valid. */
 export function decodeText(bytes: Uint8Array): string {
   // TextDecoder removes the byte order mark.
   return new TextDecoder(charsetOf(bytes)).decode(bytes)
@@ -20,7 +20,7 @@ export function normalizeText(text: string): string {
   return (content.includes('\r') || content.includes('\0') ? replaceCharacters(content) : content).toWellFormed()
 }
 
-/** Works in one pass over the code units. A regular expression costs about 150 ns per match, and 5 MiB may consist of matches. */
+/** Replaces line ends and NUL in one pass over the code units. A regular expression costs about 150 ns per match, and 5 MiB may consist of matches. */
 function replaceCharacters(text: string): string {
   const bytes = Buffer.alloc(2 * text.length)
   bytes.write(text, 'utf16le')

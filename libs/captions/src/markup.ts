@@ -51,8 +51,8 @@ export function withoutMarkup(text: string): string {
 }
 
 /**
- * Returns the index after markup that begins at `at`, or -1 for plain text. Markup is every supported tag, and
- * everything that players of other formats interpret as formatting: colours, and codes such as `{\an8}`.
+ * Returns the index after markup that begins at `at`, or -1 for plain text. Markup is each supported tag, and
+ * formatting of other formats that players interpret: colours, and codes such as `{\an8}`.
  */
 function markupEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)

@@ -18,8 +18,8 @@ export function readCaptionFile({ content, format }: CaptionFile): CaptionLine[]
 }
 
 /**
- * Returns the captions of a file in the order of their begin times; none if the text is not of the format. Ignores what it cannot read,
- * and captions that end before they begin or after 100 hours. Throws CAPTION_TOO_LARGE.
+ * Returns the captions of a file in the order of their begin times. Returns none if the text is not of the format. Ignores text that it cannot
+ * read, and captions that end before they begin or after 100 hours. Throws CAPTION_TOO_LARGE.
  */
 export function readCaptions(text: string, format: CaptionFormat): CaptionLine[] {
   return READERS[format](normalizeText(text))
@@ -30,7 +30,7 @@ export function readCaptions(text: string, format: CaptionFormat): CaptionLine[]
 const READERS: Record<CaptionFormat, (text: string) => CaptionLine[]> = { srt: readSrt, sbv: readSubviewer2, sub: readSub, vtt: readVtt }
 
 /**
- * Reads SubRip as players do. A text lasts until the next times, across empty lines. The number in front of times is a counter; at the end
+ * Reads SubRip with the rules of players. A text lasts until the next times, across empty lines. The number in front of times is a counter; at the end
  * of the file it is text. The last part of a time is a number of milliseconds: `,5` is 5 ms.
  */
 function readSrt(text: string): CaptionLine[] {
@@ -42,7 +42,7 @@ function readVtt(text: string): CaptionLine[] {
   return readTimedBlocks(text, { hasArrow: true, isFraction: true, emptyLineEnds: true, toText: withoutVttMarkup })
 }
 
-/** `.sub` is the extension of three formats. The first line that belongs to one of them decides. */
+/** Reads a `.sub` file. Three formats have this extension. The first line that belongs to one of them decides. */
 function readSub(text: string): CaptionLine[] {
   const cursor: Cursor = { text, at: 0 }
   for (let start = 0; start < text.length; start = lineEnd(text, cursor.at) + 1) {

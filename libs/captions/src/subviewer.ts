@@ -2,7 +2,7 @@ import type { CaptionLine } from './caption-line.ts'
 import { type Cursor, lineEnd, readNumber, skipBlanks, skipCharacter } from './scanner.ts'
 import { createCollector, readTimedBlocks, type TimedFormat } from './timed-blocks.ts'
 
-/** Duration of the last caption of a SubViewer 1 file that does not end it. */
+/** Duration of the last caption of a SubViewer 1 file if the file has no end time for it. */
 const LAST_DURATION_MS = 5_000
 
 export const SUBVIEWER_2: TimedFormat = { hasArrow: false, isFraction: true, blankIsEmpty: true, toText: replaceBreaks }
@@ -12,7 +12,7 @@ export function readSubviewer2(text: string): CaptionLine[] {
   return readTimedBlocks(text, SUBVIEWER_2)
 }
 
-/** Reads SubViewer 1: `[00:00:01]`, then one line of text. The next time ends it. */
+/** Reads SubViewer 1: `[00:00:01]`, then one line of text. The next time ends the caption. */
 export function readSubviewer1(text: string): CaptionLine[] {
   const collector = createCollector()
   const cursor: Cursor = { text, at: 0 }
@@ -46,8 +46,8 @@ export function readTimeLine(cursor: Cursor): number {
   const seconds = readNumber(cursor, 2)
   if (seconds === -1 || !skipCharacter(cursor, ']')) return -1
   skipBlanks(cursor)
-  const isWholeLine = cursor.at === cursor.text.length || cursor.text[cursor.at] === '\n'
-  return isWholeLine ? ((hours * 60 + minutes) * 60 + seconds) * 1_000 : -1
+  const isLineEnd = cursor.at === cursor.text.length || cursor.text[cursor.at] === '\n'
+  return isLineEnd ? ((hours * 60 + minutes) * 60 + seconds) * 1_000 : -1
 }
 
 function toText(source: string): string {

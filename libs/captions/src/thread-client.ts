@@ -6,17 +6,17 @@ import type { ReadResult, ThreadMessage } from './reader-thread.ts'
 
 /** A thread that reads one file at a time. It does not keep an idle process alive. */
 export interface ReaderThread {
-  /** After a rejection the thread must be terminated. */
+  /** Reads a file. After a rejection the thread must be terminated. */
   read(file: CaptionFile, signal?: AbortSignal): Promise<ReadResult>
   terminate(): Promise<void>
 }
 
 export interface ThreadBounds {
-  /** Milliseconds until the thread has started, and until it has read a file, on a busy machine. */
+  /** Maximum time in ms for the start of the thread, and for reading a file, on a busy machine. */
   timeoutMs: number
-  /** Milliseconds of CPU time per file. The slowest valid file takes a tenth of the default. */
+  /** Maximum CPU time per file in ms. The slowest valid file needs a tenth of the default. */
   maxCpuMs: number
-  /** Heap of the thread. The default is several times the need of the largest file. */
+  /** Heap of the thread. The default is several times the memory that the largest file needs. */
   maxHeapMiB: number
 }
 
@@ -32,7 +32,7 @@ export function startReaderThread({ timeoutMs, maxCpuMs, maxHeapMiB }: ThreadBou
   const failure = new AbortController()
   worker.on('error', (error: Error & { code?: string }) => {
     const isOutOfMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-    failure.abort(isOutOfMemory ? captionTooLarge('the file takes too much memory to be read: split it', error) : error)
+    failure.abort(isOutOfMemory ? captionTooLarge('the file needs too much memory to be read: split it', error) : error)
   })
   worker.on('exit', (code) => failure.abort(new Error(`the caption thread ended with exit code ${code}`)))
   let isReady = false
@@ -41,7 +41,7 @@ export function startReaderThread({ timeoutMs, maxCpuMs, maxHeapMiB }: ThreadBou
     setInterval(
       () =>
         cpuMs(worker).then(
-          (nowMs) => nowMs - startMs > maxCpuMs && failure.abort(takesTooLong()),
+          (nowMs) => nowMs - startMs > maxCpuMs && failure.abort(readTimeExceeded()),
           () => {},
         ),
       Math.min(CPU_POLL_MS, maxCpuMs),
@@ -72,7 +72,7 @@ export function startReaderThread({ timeoutMs, maxCpuMs, maxHeapMiB }: ThreadBou
   }
 }
 
-/** Returns the CPU time of the thread; rejects if it has ended. Node before 24.6 does not report it: then wall time counts. */
+/** Returns the CPU time of the thread; rejects if the thread has ended. Node before 24.6 does not report it, so wall time is used there. */
 async function cpuMs(worker: Worker): Promise<number> {
   if (!worker.cpuUsage) return performance.now()
   const { user, system } = await worker.cpuUsage()
@@ -92,7 +92,7 @@ function nextMessage(worker: Worker, timeoutMs: number, signals: readonly (Abort
     }
     const onAbort = () => {
       cleanUp()
-      reject(signals.find((signal) => signal?.aborted)?.reason ?? timedOut())
+      reject(signals.find((signal) => signal?.aborted)?.reason ?? queueTimeout())
     }
     const timer = setTimeout(onAbort, timeoutMs)
     worker.on('message', onMessage)
@@ -101,6 +101,6 @@ function nextMessage(worker: Worker, timeoutMs: number, signals: readonly (Abort
   })
 }
 
-const takesTooLong = () => captionTooLarge('the file takes too long to be read: split it, or reduce its markup')
-const timedOut = () =>
+const readTimeExceeded = () => captionTooLarge('the file takes too long to be read: split it, or reduce its markup')
+const queueTimeout = () =>
   new DomainError('unavailable', 'CAPTIONS_BUSY', 'too many caption files are being read; try again', { retryAfter: 5 })

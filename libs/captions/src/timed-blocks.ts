@@ -4,17 +4,17 @@ import { type Cursor, isBlankRange, isDigit, lineEnd, readNumber, skipBlanks, sk
 /** Begin and end of a caption in milliseconds. */
 export type Times = Pick<CaptionLine, 'beginMs' | 'endMs'>
 
-/** How a format writes times. */
+/** Notation of times in a format. */
 export interface TimesFormat {
-  /** True: `-->` separates begin and end, hours are optional, and the fraction may follow a comma. False: a comma separates them. */
+  /** If true, `-->` separates begin and end, hours are optional, and the fraction may follow a comma. If false, a comma separates them. */
   hasArrow: boolean
-  /** True: `.5` is half a second. False: it is 5 ms. */
+  /** If true, `.5` is half a second. If false, it is 5 ms. */
   isFraction: boolean
 }
 
 /** A format in which the text of a caption follows its times. */
 export interface TimedFormat extends TimesFormat {
-  /** Whether an empty line ends the text. Otherwise only the next times end it, and empty lines are left out. Default: false. */
+  /** Whether an empty line ends the text. Otherwise only the next times end it, and empty lines are omitted. Default: false. */
   emptyLineEnds?: boolean
   /** Whether a line of white space counts as empty. Default: false. */
   blankIsEmpty?: boolean
@@ -45,7 +45,7 @@ export function readTimedBlocks(text: string, format: TimedFormat): CaptionLine[
     pendingStart = -1
     lastLineStart = -1
   }
-  /** `nextLine` is the start of the line after the text. */
+  /** Adds the current caption. `nextLine` is the start of the line after its text. */
   const finishCaption = (nextLine: number, next: Times | undefined) => {
     if (times) {
       const endsWithCounter = next !== undefined && hasCounters && lastLineStart >= 0 && isCounter(text, lastLineStart)
@@ -101,7 +101,7 @@ export function readTimes(cursor: Cursor, format: TimesFormat): Times | undefine
   return endMs === -1 || isDigit(cursor.text.charCodeAt(cursor.at)) ? undefined : { beginMs, endMs }
 }
 
-/** Returns milliseconds, or -1 if no time follows. Minutes may exceed 59. */
+/** Reads a time in milliseconds. Returns -1 if no time follows. Minutes may exceed 59. */
 function readTime(cursor: Cursor, format: TimesFormat): number {
   const { hasArrow } = format
   const start = cursor.at
@@ -142,7 +142,7 @@ export function createCollector() {
   }
 }
 
-/** Counts characters, which are one or two code units, only if the number of units does not decide. */
+/** Returns whether a text has too many characters. It counts them only if the number of code units is not sufficient to decide. */
 function isTooLong(text: string): boolean {
   if (text.length <= MAX_TEXT_CHARACTERS) return false
   if (text.length > 2 * MAX_TEXT_CHARACTERS) return true

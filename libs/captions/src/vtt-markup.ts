@@ -20,7 +20,7 @@ export function withoutVttMarkup(text: string): string {
     if (code !== 60 && code !== 38) continue
     const end = code === 60 ? tagEnd(text, at) : entityEnd(text, at)
     if (end === -1) continue
-    const replacement = code === 60 ? tagOf(text, at) : characterOf(text, at, end)
+    const replacement = code === 60 ? normalizeTag(text, at) : parseEntity(text, at, end)
     if (replacement === undefined) continue
     // A replacement of equal length is equal to the source and is not copied.
     if (replacement.length !== end - at) {
@@ -32,14 +32,14 @@ export function withoutVttMarkup(text: string): string {
   return from === 0 ? text : result + text.slice(from)
 }
 
-/** Keeps bold, italic and underline without their classes; removes other tags. */
-function tagOf(text: string, start: number): string {
+/** Returns a tag for bold, italic or underline without its classes, and an empty text for other tags. */
+function normalizeTag(text: string, start: number): string {
   const letter = text.charAt(start + 1)
-  if (letter === '/') return isKept(text.charAt(start + 2)) ? `</${text.charAt(start + 2)}>` : ''
-  return isKept(letter) ? `<${letter}>` : ''
+  if (letter === '/') return isStyleTag(text.charAt(start + 2)) ? `</${text.charAt(start + 2)}>` : ''
+  return isStyleTag(letter) ? `<${letter}>` : ''
 }
 
-function isKept(letter: string): boolean {
+function isStyleTag(letter: string): boolean {
   return letter === 'b' || letter === 'i' || letter === 'u'
 }
 
@@ -61,7 +61,7 @@ function tagEnd(text: string, start: number): number {
 
 function nameEnd(text: string, start: number): number {
   const letter = text.charAt(start)
-  if (isKept(letter) || letter === 'c' || letter === 'v') return start + 1
+  if (isStyleTag(letter) || letter === 'c' || letter === 'v') return start + 1
   if (letter === 'l') return text.startsWith('lang', start) ? start + 4 : -1
   if (letter === 'r') return text.startsWith('ruby', start) ? start + 4 : text.startsWith('rt', start) ? start + 2 : -1
   return -1
@@ -88,11 +88,11 @@ function entityEnd(text: string, start: number): number {
   return -1
 }
 
-/** Returns undefined if the text is not an entity. */
-function characterOf(text: string, start: number, end: number): string | undefined {
+/** Returns the character of an entity, or undefined if the text is not an entity. */
+function parseEntity(text: string, start: number, end: number): string | undefined {
   if (text.charCodeAt(start + 1) !== 35) return ENTITIES.get(nameCode(text, start + 1, end - 1))
   const isHex = (text.charCodeAt(start + 2) | 32) === 120
-  const code = numberOf(text, isHex ? start + 3 : start + 2, end - 1, isHex ? 16 : 10)
+  const code = parseDigits(text, isHex ? start + 3 : start + 2, end - 1, isHex ? 16 : 10)
   if (code === -1) return undefined
   return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : '\ufffd'
 }
@@ -109,7 +109,7 @@ function nameCode(text: string, start: number, end: number): number {
   return sum
 }
 
-function numberOf(text: string, start: number, end: number, base: number): number {
+function parseDigits(text: string, start: number, end: number, base: number): number {
   let value = end > start ? 0 : -1
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)

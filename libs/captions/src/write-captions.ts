@@ -16,7 +16,7 @@ function vttCue({ beginMs, endMs, text }: CaptionLine): string {
   return `${formatTime(beginMs)} --> ${formatTime(endMs)}\n${vttPayload(text)}`
 }
 
-/** Leaves out empty lines, because they would end the cue. */
+/** Returns the text of a cue without empty lines, because they would end the cue. */
 function vttPayload(text: string): string {
   return readMarkup(text)
     .map((token) => ('text' in token ? escapeVtt(token.text) : 'open' in token ? `<${token.open}>` : `</${token.close}>`))
@@ -36,7 +36,7 @@ const TTML_STYLES: Record<Tag, string> = {
   u: 'tts:textDecoration="underline"',
 }
 
-/** Returns TTML with times in milliseconds. Characters that XML does not allow are left out. */
+/** Returns TTML with times in milliseconds. Characters that XML does not allow are omitted. */
 export function writeTtml(lines: readonly CaptionLine[], { title, language }: { title: string; language: string }): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <tt xmlns="http://www.w3.org/ns/ttml" xmlns:tts="http://www.w3.org/ns/ttml#styling" xmlns:ttm="http://www.w3.org/ns/ttml#metadata" xml:lang="${escapeXml(language)}" xml:space="preserve">

@@ -1,10 +1,10 @@
 import { constants, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 
-/** The operations whose order decides what survives a power failure. The file store writes with these operations only. */
+/** File operations whose order decides which data survives a power failure. The file store writes with these operations only. */
 export interface Disk {
   create(path: string): Promise<DiskFile>
   /** Opens an existing file in order to sync it. */
-  adopt(path: string): Promise<DiskFile>
+  openForSync(path: string): Promise<DiskFile>
   /** Throws EEXIST if `to` exists. */
   link(from: string, to: string): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -23,18 +23,22 @@ export interface DiskFile {
   close(): Promise<void>
 }
 
-// Read-only, so that no program writes through a hard link from `download`.
-const readOnly = 0o444
+/** Mode of stored files. They are read-only, so that no program writes through a hard link from `download`. */
+const FILE_MODE = 0o444
 
 export const nodeDisk: Disk = {
   create: async (path) => {
-    const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, readOnly)
+    const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE)
     return { write: (bytes) => handle.writeFile(bytes), sync: () => handle.sync(), close: () => handle.close() }
   },
-  adopt: async (path) => {
+  openForSync: async (path) => {
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-    await handle.chmod(readOnly)
-    return { write: () => Promise.reject(new Error('an adopted file is complete')), sync: () => handle.sync(), close: () => handle.close() }
+    await handle.chmod(FILE_MODE)
+    return {
+      write: () => Promise.reject(new Error('the file was opened only to sync it')),
+      sync: () => handle.sync(),
+      close: () => handle.close(),
+    }
   },
   link,
   rename,
@@ -68,10 +72,10 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 }
 
-/** For copies that are synced together at their end: single writes are not synced. */
+/** Disk whose writes are not synced one by one, for copies that are synced together at their end. */
 export const unsyncedDisk: Disk = {
   ...nodeDisk,
   create: async (path) => ({ ...(await nodeDisk.create(path)), sync: async () => {} }),
-  adopt: async (path) => ({ ...(await nodeDisk.adopt(path)), sync: async () => {} }),
+  openForSync: async (path) => ({ ...(await nodeDisk.openForSync(path)), sync: async () => {} }),
   syncFolder: async () => {},
 }

@@ -10,39 +10,39 @@ import type { ObjectInfo } from './object-storage.ts'
  * names are not object names.
  */
 export async function* listFolder(folder: string, prefix: string, signal: AbortSignal | undefined): AsyncGenerator<ObjectInfo> {
-  for (const entry of await entriesOf(folder)) {
+  for (const entry of await readEntries(folder)) {
     signal?.throwIfAborted()
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
     const path = join(folder, entry.name)
     if (!isObjectName(name)) continue
     if (entry.isDirectory()) yield* listFolder(path, name, signal)
     else if (entry.isFile()) {
-      const info = await infoOf(path, name)
+      const info = await findObject(path, name)
       if (info) yield info
     }
   }
 }
 
 /** Yields the full names of the folders in a folder. */
-export async function* foldersIn(folder: string, prefix: string): AsyncGenerator<string> {
-  for (const entry of await entriesOf(folder)) {
+export async function* listFolders(folder: string, prefix: string): AsyncGenerator<string> {
+  for (const entry of await readEntries(folder)) {
     const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`
     if (entry.isDirectory() && isObjectName(name)) yield name
   }
 }
 
 /** Returns the object at a path, or undefined if there is none. */
-export async function infoOf(path: string, name: string): Promise<ObjectInfo | undefined> {
+export async function findObject(path: string, name: string): Promise<ObjectInfo | undefined> {
   try {
-    const there = await lstat(path)
-    return there.isFile() ? { name, bytes: there.size, modified: there.mtime } : undefined
+    const stats = await lstat(path)
+    return stats.isFile() ? { name, bytes: stats.size, modified: stats.mtime } : undefined
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined
     throw error
   }
 }
 
-async function entriesOf(folder: string): Promise<Dirent[]> {
+async function readEntries(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { DomainError, notFound } from '@vitascope/errors'
 import { type Disk, isErrno, nodeDisk } from './disk.ts'
-import { foldersIn, infoOf, listFolder } from './file-listing.ts'
+import { findObject, listFolder, listFolders } from './file-listing.ts'
 import { createObjectWriter } from './file-writing.ts'
 import { checkObjectName, checkObjectPrefix } from './object-name.ts'
 import { type ObjectStorage, resolveRange } from './object-storage.ts'
@@ -11,18 +11,18 @@ import { type ObjectStorage, resolveRange } from './object-storage.ts'
 export interface FileStorageOptions {
   /** Root folder of the objects; created if missing. Several processes may share it. */
   root: string
-  /** Age after which unfinished files of a crash are deleted on opening; 1 hour by default. */
+  /** Age after which the unfinished files of a crash are deleted when the store is opened; 1 hour by default. */
   staleAfterMs?: number
-  /** The real disk by default. */
+  /** Operations on the disk. The default is the real disk. */
   disk?: Disk
 }
 
-// No object name can start like this.
-const asideFolder = '.incoming'
+/** Folder of unfinished files. No object name can begin with a dot. */
+const INCOMING_FOLDER = '.incoming'
 // Reads of 1 MiB have twice the throughput of Node's default of 64 KiB.
-const readBytes = 1 << 20
+const READ_BYTES = 1 << 20
 
-/** Opens a store that keeps objects as files below one folder, each at the path of its name. */
+/** Opens a store whose objects are files below one folder. The name of an object is its path. */
 export async function openFileStorage({
   root: folder,
   staleAfterMs = 3_600_000,
@@ -30,10 +30,10 @@ export async function openFileStorage({
 }: FileStorageOptions): Promise<ObjectStorage> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const root = await realpath(folder)
-  const aside = join(root, asideFolder)
-  await disk.makeFolder(aside)
-  await removeStale(aside, staleAfterMs)
-  const writer = createObjectWriter(disk, root, aside)
+  const incomingDir = join(root, INCOMING_FOLDER)
+  await disk.makeFolder(incomingDir)
+  await removeStale(incomingDir, staleAfterMs)
+  const writer = createObjectWriter(disk, root, incomingDir)
 
   const storage: ObjectStorage = {
     put: async (name, source, { signal } = {}) => writer.write(join(root, checkObjectName(name)), source, signal),
@@ -49,7 +49,7 @@ export async function openFileStorage({
         signal?.throwIfAborted()
         const { start, end } = range ?? { start: 0, end: Math.max(0, bytes - 1) }
         // The buffer is no larger than the range: most objects are small.
-        const stream = handle.createReadStream({ start, end, highWaterMark: Math.min(readBytes, end - start + 1) })
+        const stream = handle.createReadStream({ start, end, highWaterMark: Math.min(READ_BYTES, end - start + 1) })
         return { stream: signal ? addAbortSignal(signal, stream) : stream, bytes, modified, range }
       } catch (error) {
         await handle.close()
@@ -59,7 +59,7 @@ export async function openFileStorage({
 
     async stat(name, signal) {
       const path = await locate(name, signal)
-      return path === undefined ? undefined : infoOf(path, name)
+      return path === undefined ? undefined : findObject(path, name)
     },
 
     async *list(prefix, signal) {
@@ -71,12 +71,12 @@ export async function openFileStorage({
     async *folders(prefix, signal) {
       const checked = checkObjectPrefix(prefix)
       const path = checked === '' ? root : await locate(checked, signal)
-      if (path !== undefined) yield* foldersIn(path, checked)
+      if (path !== undefined) yield* listFolders(path, checked)
     },
 
     async delete(name, signal) {
       const path = await locate(name, signal)
-      if (path === undefined || !(await infoOf(path, name))) return false
+      if (path === undefined || !(await findObject(path, name))) return false
       await rm(path, { force: true })
       await removeEmpty(dirname(path))
       return true
@@ -91,7 +91,7 @@ export async function openFileStorage({
 
     async download(name, targetFile, signal) {
       const path = await locate(name, signal)
-      const info = path === undefined ? undefined : await infoOf(path, name)
+      const info = path === undefined ? undefined : await findObject(path, name)
       if (path === undefined || !info) throw notFound('object', name)
       await rm(targetFile, { force: true })
       try {
@@ -118,8 +118,8 @@ export async function openFileStorage({
   }
 
   /** Deletes empty folders upwards, up to the first one that is not empty. */
-  async function removeEmpty(below: string): Promise<void> {
-    for (let path = below; path !== root; path = dirname(path)) {
+  async function removeEmpty(folder: string): Promise<void> {
+    for (let path = folder; path !== root; path = dirname(path)) {
       try {
         await rmdir(path)
       } catch (error) {
@@ -133,8 +133,8 @@ export async function openFileStorage({
 async function openFile(path: string) {
   try {
     const handle = await open(path, 'r')
-    const there = await handle.stat()
-    if (there.isFile()) return { handle, bytes: there.size, modified: there.mtime }
+    const stats = await handle.stat()
+    if (stats.isFile()) return { handle, bytes: stats.size, modified: stats.mtime }
     await handle.close()
     return undefined
   } catch (error) {
@@ -143,14 +143,14 @@ async function openFile(path: string) {
   }
 }
 
-async function removeStale(aside: string, staleAfterMs: number): Promise<void> {
-  for (const name of await readdir(aside)) {
-    const path = join(aside, name)
-    const there = await stat(path).catch((error: unknown) => {
+async function removeStale(incomingDir: string, staleAfterMs: number): Promise<void> {
+  for (const name of await readdir(incomingDir)) {
+    const path = join(incomingDir, name)
+    const stats = await stat(path).catch((error: unknown) => {
       // Another process has just completed or deleted it.
       if (isErrno(error, 'ENOENT')) return undefined
       throw error
     })
-    if (there && Date.now() - there.mtimeMs >= staleAfterMs) await rm(path, { force: true })
+    if (stats && Date.now() - stats.mtimeMs >= staleAfterMs) await rm(path, { force: true })
   }
 }

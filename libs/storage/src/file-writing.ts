@@ -14,24 +14,24 @@ export interface ObjectWriter {
 const READ_BYTES = 1 << 20
 
 // A folder is deleted with its last object, so a put may have to create it again.
-const placingTries = 5
+const MAX_ATTEMPTS = 5
 
 /**
- * Returns a writer of whole objects. It writes the bytes to a temporary file, syncs it, links it to its name, and
- * syncs the folder. Nothing is visible before the link; after a crash only the temporary file is left.
+ * Returns a writer of objects. It writes the bytes to a temporary file, syncs it, links it to its name, and
+ * syncs the folder. The object is not visible before the link. After a crash only the temporary file remains.
  */
-export function createObjectWriter(disk: Disk, root: string, aside: string): ObjectWriter {
-  const making = new Map<string, Promise<void>>()
+export function createObjectWriter(disk: Disk, root: string, incomingDir: string): ObjectWriter {
+  const foldersInCreation = new Map<string, Promise<void>>()
   return { write }
 
   async function write(path: string, source: ObjectSource, signal: AbortSignal | undefined): Promise<StoredBytes> {
-    const temporary = join(aside, randomUUID())
+    const temporary = join(incomingDir, randomUUID())
     try {
       signal?.throwIfAborted()
       const stored = isFileSource(source)
-        ? await takeFile(source, temporary, signal)
+        ? await storeFile(source, temporary, signal)
         : await copy(chunksOf(source, signal), temporary, signal)
-      await place(temporary, path, stored, signal)
+      await linkObject(temporary, path, stored, signal)
       if (isFileSource(source) && source.move) await disk.remove(source.file)
       return stored
     } catch (error) {
@@ -42,10 +42,10 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     }
   }
 
-  async function takeFile(source: FileSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
+  async function storeFile(source: FileSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
     const opened = await openSource(source)
     try {
-      if (source.move && (await linkAside(source.file, temporary))) return await adopt(opened, temporary, signal)
+      if (source.move && (await linkTemporary(source.file, temporary))) return await useLinkedFile(opened, temporary, signal)
       return await copy(piecesOf(opened, READ_BYTES, signal), temporary, signal)
     } finally {
       await opened.close()
@@ -56,24 +56,24 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
    * Links the source file as the temporary file. Returns false if it is on another file system, or the file system
    * has no hard links.
    */
-  async function linkAside(file: string, temporary: string): Promise<boolean> {
+  async function linkTemporary(file: string, temporary: string): Promise<boolean> {
     try {
       await disk.link(file, temporary)
       return true
     } catch (error) {
-      if (isErrno(error, 'EXDEV', ...withoutLinks)) return false
+      if (isErrno(error, 'EXDEV', ...NO_HARD_LINKS)) return false
       throw error
     }
   }
 
   /**
-   * Uses the second link of a file as the object. link(2) does not follow symbolic links, so the temporary file shows
-   * what was linked.
+   * Uses a linked source file as the object. link(2) does not follow symbolic links, so the
+   * identity of the temporary file shows whether the source was replaced.
    */
-  async function adopt(opened: OpenedSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
+  async function useLinkedFile(opened: OpenedSource, temporary: string, signal: AbortSignal | undefined): Promise<StoredBytes> {
     const linked = await lstat(temporary)
     if (linked.dev !== opened.dev || linked.ino !== opened.ino) throw fileReplaced()
-    const file = await disk.adopt(temporary)
+    const file = await disk.openForSync(temporary)
     try {
       const stored = await hashOf(piecesOf(opened, READ_BYTES, signal))
       await file.sync()
@@ -101,15 +101,15 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     return { bytes, sha256: hash.digest('hex') }
   }
 
-  async function place(temporary: string, path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      if (tries > 1 || !(await isStored(dirname(path)))) await makeFolders(dirname(path))
+  async function linkObject(temporary: string, path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      if (attempt > 1 || !(await isStored(dirname(path)))) await makeFolders(dirname(path))
       try {
         await linkOrRename(temporary, path)
         break
       } catch (error) {
-        if (isErrno(error, 'EEXIST') && (await isSame(path, stored, signal))) break
-        if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EEXIST') || tries === placingTries) throw error
+        if (isErrno(error, 'EEXIST') && (await hasSameBytes(path, stored, signal))) break
+        if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EEXIST') || attempt === MAX_ATTEMPTS) throw error
       }
     }
     await disk.syncFolder(dirname(path))
@@ -119,8 +119,8 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
     try {
       await disk.link(temporary, path)
     } catch (error) {
-      if (!isErrno(error, ...withoutLinks)) throw error
-      if (await exists(path)) throw Object.assign(new Error('taken'), { code: 'EEXIST' })
+      if (!isErrno(error, ...NO_HARD_LINKS)) throw error
+      if (await exists(path)) throw Object.assign(new Error('the object exists'), { code: 'EEXIST' })
       await disk.rename(temporary, path)
     }
   }
@@ -132,28 +132,28 @@ export function createObjectWriter(disk: Disk, root: string, aside: string): Obj
   async function makeFolders(folder: string): Promise<void> {
     if (folder === root) return
     await makeFolders(dirname(folder))
-    let made = making.get(folder)
-    if (!made) {
-      made = makeFolder(folder).finally(() => making.delete(folder))
-      making.set(folder, made)
+    let creation = foldersInCreation.get(folder)
+    if (!creation) {
+      creation = makeFolder(folder).finally(() => foldersInCreation.delete(folder))
+      foldersInCreation.set(folder, creation)
     }
-    await made
+    await creation
   }
 
   /** Returns whether the folder exists without symbolic links on the path. Waits for folders that are being created. */
   async function isStored(folder: string): Promise<boolean> {
-    const isHere = (await realpath(folder).catch(ignoreMissing)) === folder
+    const existsWithoutLinks = (await realpath(folder).catch(ignoreMissing)) === folder
     // Wait after the check: an existing folder may have been created by another call whose entry is not durable yet.
-    if (making.size > 0) for (let above = folder; above !== root; above = dirname(above)) await making.get(above)
-    return isHere
+    if (foldersInCreation.size > 0) for (let parent = folder; parent !== root; parent = dirname(parent)) await foldersInCreation.get(parent)
+    return existsWithoutLinks
   }
 
   async function makeFolder(folder: string): Promise<void> {
     try {
       if (await disk.makeFolder(folder)) await disk.syncFolder(dirname(folder))
     } catch (error) {
-      if (isErrno(error, 'EEXIST', 'ENOTDIR')) throw taken(error)
-      // The parent was deleted with its last object. The link in `place` then fails with ENOENT, and `place` retries.
+      if (isErrno(error, 'EEXIST', 'ENOTDIR')) throw objectExists(error)
+      // The parent was deleted with its last object. `linkObject` then fails with ENOENT and retries.
       if (!isErrno(error, 'ENOENT')) throw error
     }
   }
@@ -164,7 +164,7 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 // Errors of file systems without hard links.
-const withoutLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 async function exists(path: string): Promise<boolean> {
   try {
@@ -176,12 +176,12 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** Returns whether the path has the same bytes. False if the file was deleted meanwhile; throws if the bytes differ. */
-async function isSame(path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
+/** Returns whether the file has the same bytes, or false if it was deleted meanwhile. Throws if the bytes differ. */
+async function hasSameBytes(path: string, stored: StoredBytes, signal: AbortSignal | undefined): Promise<boolean> {
   try {
-    const there = await lstat(path)
-    if (!there.isFile() || there.size !== stored.bytes) throw taken()
-    if ((await hashFile(path, signal)).sha256 !== stored.sha256) throw taken()
+    const stats = await lstat(path)
+    if (!stats.isFile() || stats.size !== stored.bytes) throw objectExists()
+    if ((await hashFile(path, signal)).sha256 !== stored.sha256) throw objectExists()
     return true
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return false
@@ -189,7 +189,7 @@ async function isSame(path: string, stored: StoredBytes, signal: AbortSignal | u
   }
 }
 
-function taken(cause?: unknown): DomainError {
+function objectExists(cause?: unknown): DomainError {
   return new DomainError('exists', 'OBJECT_EXISTS', 'an object with this name, or with a part of it, already exists', { cause })
 }
 

@@ -29,5 +29,5 @@ export { createPiecewiseReads, DEFAULT_PIECEWISE_BOUNDS, type PiecewiseBounds, t
 export { createUrlSigner, type PresignUrl, type SignedRequest, type SigningBucket } from './presigned-url.ts'
 /** A bucket of an S3 store. */
 export { openS3Storage, type S3Options } from './s3-client.ts'
-/** Which errors are failures of the storage. */
+/** Classification of errors as failures of the storage. */
 export { isStorageFailure } from './storage-failure.ts'

@@ -6,9 +6,9 @@ import { DomainError } from '@vitascope/errors'
 export type ObjectSource = Readable | Uint8Array | FileSource
 
 export interface FileSource {
-  /** Path of a plain file. `put` opens it without following a symbolic link and throws `NOT_A_PLAIN_FILE` for anything else. */
+  /** Path of a plain file. `put` opens it without following a symbolic link and throws `NOT_A_PLAIN_FILE` for other file types. */
   file: string
-  /** `put` takes over the file and deletes it on success. The caller must not write to it after the call. */
+  /** `put` moves the file: it is deleted on success. The caller must not write to it after the call. */
   move?: boolean
   /**
    * Descriptor of the file, for paths that another program can change. The bytes are read from this descriptor only,
@@ -18,7 +18,7 @@ export interface FileSource {
 }
 
 export interface PutOptions {
-  /** Stored by stores that serve browsers directly; ignored by the file store. */
+  /** Content type for stores that serve browsers directly. The file store ignores it. */
   contentType?: string
   signal?: AbortSignal
 }
@@ -29,7 +29,7 @@ export interface StoredBytes {
   sha256: string
 }
 
-/** Both ends inclusive, 0-based, as in HTTP. Without `end`: to the end of the object. `last`: that many bytes from its end. */
+/** A range of bytes, as in HTTP: 0-based, and both ends are inclusive. Without `end` it reaches to the end of the object. `last` is a number of bytes at its end. */
 export type RangeRequest = { start: number; end?: number } | { last: number }
 
 export interface ByteRange {
@@ -39,7 +39,7 @@ export interface ByteRange {
 
 export interface OpenedObject {
   stream: Readable
-  /** Size of the whole object, whatever the range. */
+  /** Size of the complete object, also if a range was requested. */
   bytes: number
   modified: Date
   /** Range of the stream; undefined if no range was requested. */
@@ -51,14 +51,14 @@ export interface ObjectInfo {
   bytes: number
   modified: Date
   /**
-   * Checksum of the content in the store's own format, without quotes. Only from stores that have one, and only from
-   * `stat`.
+   * Checksum of the content in the format of the store, without quotes. Only `stat` returns it, and only for stores
+   * that have one.
    */
   etag?: string
 }
 
 /**
- * Objects with immutable names: a name keeps its bytes until it is deleted, and is never partially visible. Every
+ * Objects with immutable names: the bytes of a name do not change until it is deleted, and an object is never partially visible. Every
  * function throws `BAD_OBJECT_NAME` for a malformed name or prefix.
  */
 export interface ObjectStorage {

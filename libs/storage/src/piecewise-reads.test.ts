@@ -67,22 +67,22 @@ test('slow readers hold no request, and receive the right bytes later', async ()
   for (const [index, { stream }] of stalled.entries()) {
     expect(Buffer.concat([started[index] ?? Buffer.alloc(0), await buffer(stream)]).equals(FILE)).toBe(true)
   }
-  expect(reads.state()).toEqual({ active: 0, waiting: 0, heldBytes: 0 })
+  expect(reads.state()).toEqual({ active: 0, waiting: 0, bufferedBytes: 0 })
 })
 
 test('the buffers of slow readers are bounded, and dropped pieces are read again', async () => {
-  const maxHeldBytes = 600 * KIB
-  const reads = createPiecewiseReads(storage, { ...BOUNDS, maxHeldBytes })
+  const maxBufferedBytes = 600 * KIB
+  const reads = createPiecewiseReads(storage, { ...BOUNDS, maxBufferedBytes })
   const stalled: { stream: Readable; first: Buffer }[] = []
   for (let nth = 0; nth < 8; nth++) {
     const { stream } = await reads.open('a/file', { range: { start: nth } })
     stalled.push({ stream, first: await stall(stream) })
   }
-  expect(reads.state().heldBytes).toBeLessThanOrEqual(maxHeldBytes)
+  expect(reads.state().bufferedBytes).toBeLessThanOrEqual(maxBufferedBytes)
   for (const [nth, { stream, first }] of stalled.entries()) {
     expect(Buffer.concat([first, await buffer(stream)]).equals(FILE.subarray(nth))).toBe(true)
   }
-  expect(reads.state().heldBytes).toBe(0)
+  expect(reads.state().bufferedBytes).toBe(0)
 })
 
 test('a read is rejected if it waits too long, and leaves the queue if its caller hangs up', async () => {
@@ -105,5 +105,5 @@ test('a reader that is cancelled releases its buffers', async () => {
   const { stream } = await reads.open('a/file')
   await stall(stream)
   stream.destroy()
-  await waitFor(() => reads.state().heldBytes === 0)
+  await waitFor(() => reads.state().bufferedBytes === 0)
 })

@@ -13,9 +13,9 @@ import {
 export interface PiecewiseBounds {
   /** Concurrent requests to the store. */
   maxRequests: number
-  /** Maximum time in ms that the first request of a read is queued; then the read is rejected. */
+  /** Maximum time in ms that the first request of a read is queued. After it the read is rejected. */
   queueTimeoutMs: number
-  /** Maximum time in ms that later requests are queued: the client has a part of the object already. */
+  /** Maximum time in ms that later requests are queued. It is longer, because the client already has a part of the object. */
   laterQueueTimeoutMs: number
   /** Maximum duration of one request to the store in ms. */
   requestTimeoutMs: number
@@ -24,7 +24,7 @@ export interface PiecewiseBounds {
    * Maximum bytes of pieces that slow clients have not received. Beyond it, the oldest piece is dropped. It is
    * requested again when its client continues.
    */
-  maxHeldBytes: number
+  maxBufferedBytes: number
 }
 
 export const DEFAULT_PIECEWISE_BOUNDS: PiecewiseBounds = {
@@ -33,24 +33,24 @@ export const DEFAULT_PIECEWISE_BOUNDS: PiecewiseBounds = {
   laterQueueTimeoutMs: 30_000,
   requestTimeoutMs: 30_000,
   pieceBytes: 1024 * 1024,
-  maxHeldBytes: 64 * 1024 * 1024,
+  maxBufferedBytes: 64 * 1024 * 1024,
 }
 
-/** Figures of `PiecewiseReads` for metrics. */
+/** Values of `PiecewiseReads` for metrics. */
 export interface PiecewiseState {
   /** Current requests to the store. */
   active: number
   /** Queued requests. */
   waiting: number
   /** Bytes that were read from the store and not yet received by clients. */
-  heldBytes: number
+  bufferedBytes: number
 }
 
 export interface PiecewiseReads {
   /**
-   * Opens an object like `ObjectStorage.open`, but requests it in pieces. Each piece is read completely at once, so a
+   * Opens an object like `ObjectStorage.open`, but requests it in pieces. Each piece is read completely and without pauses, so a
    * slow client occupies no connection to the store. If the object is deleted meanwhile, the stream fails. Throws
-   * `unavailable` STORAGE_BUSY if a request cannot start within the bound, also as an error of the stream.
+   * `unavailable` STORAGE_BUSY if a request cannot start within the bound. The stream can fail with it too.
    */
   open(name: string, options?: { range?: RangeRequest; signal?: AbortSignal }): Promise<OpenedObject>
   state(): PiecewiseState
@@ -64,81 +64,89 @@ export function createPiecewiseReads(
   bounds: PiecewiseBounds = DEFAULT_PIECEWISE_BOUNDS,
   onReject: () => void = () => {},
 ): PiecewiseReads {
-  const turns = createTurns(bounds, onReject)
-  const held = createHeldPieces(bounds.maxHeldBytes)
+  const requestQueue = createRequestQueue(bounds, onReject)
+  const buffer = createPieceBuffer(bounds.maxBufferedBytes)
 
-  /** Runs one request and reads it completely. */
+  /** Sends one request and reads its response completely. */
   const request = async (name: string, range: RangeRequest, queueTimeoutMs: number, signal: AbortSignal | undefined) => {
-    const endTurn = await turns.begin(queueTimeoutMs, signal)
+    const endRequest = await requestQueue.begin(queueTimeoutMs, signal)
     const timeout = AbortSignal.timeout(bounds.requestTimeoutMs)
     try {
-      const until = signal ? AbortSignal.any([signal, timeout]) : timeout
-      const object = await storage.open(name, { range, signal: until })
+      const anySignal = signal ? AbortSignal.any([signal, timeout]) : timeout
+      const object = await storage.open(name, { range, signal: anySignal })
       const buffers: Buffer[] = []
       for await (const chunk of object.stream.on('error', () => {}) as AsyncIterable<Buffer>) {
         buffers.push(chunk)
-        if (until.aborted) object.stream.destroy()
+        if (anySignal.aborted) object.stream.destroy()
       }
-      until.throwIfAborted()
+      anySignal.throwIfAborted()
       return { object, buffers }
     } catch (error) {
-      if (timeout.aborted && !signal?.aborted) throw busy('the object store is too slow: try again', error)
+      if (timeout.aborted && !signal?.aborted) throw storageBusy('the object store is too slow: try again', error)
       throw error
     } finally {
-      endTurn()
+      endRequest()
     }
   }
 
   return {
-    state: () => ({ ...turns.state(), heldBytes: held.bytes() }),
-    async open(name, { range: wanted, signal } = {}) {
-      const start = wanted && 'start' in wanted ? wanted.start : 0
-      const isSuffix = wanted !== undefined && 'last' in wanted
+    state: () => ({ ...requestQueue.state(), bufferedBytes: buffer.bytes() }),
+    async open(name, { range: requested, signal } = {}) {
+      const start = requested && 'start' in requested ? requested.start : 0
+      const isSuffix = requested !== undefined && 'last' in requested
       // The end of a suffix range depends on the size, which is not known yet.
-      const first = isSuffix && wanted.last > bounds.pieceBytes ? undefined : firstPiece(wanted, start, bounds.pieceBytes)
+      const first = isSuffix && requested.last > bounds.pieceBytes ? undefined : firstPiece(requested, start, bounds.pieceBytes)
       if (!first) {
         const info = await storage.stat(name, signal)
         if (!info) throw new DomainError('not_found', 'OBJECT_NOT_FOUND', `no object ${name}`)
-        const range = resolveRange(wanted as RangeRequest, info.bytes)
-        return opened({ name, range, bytes: info.bytes, modified: info.modified, buffers: [], asked: true, signal })
+        const range = resolveRange(requested as RangeRequest, info.bytes)
+        return openPieces({ name, range, bytes: info.bytes, modified: info.modified, buffers: [], isPartial: true, signal })
       }
       try {
         const { object, buffers } = await request(name, first, bounds.queueTimeoutMs, signal)
-        const range = wanted ? resolveRange(wanted, object.bytes) : { start: 0, end: object.bytes - 1 }
-        return opened({ name, range, bytes: object.bytes, modified: object.modified, buffers, asked: wanted !== undefined, signal })
+        const range = requested ? resolveRange(requested, object.bytes) : { start: 0, end: object.bytes - 1 }
+        return openPieces({
+          name,
+          range,
+          bytes: object.bytes,
+          modified: object.modified,
+          buffers,
+          isPartial: requested !== undefined,
+          signal,
+        })
       } catch (error) {
         // An empty object has no range.
-        if (wanted || !(error instanceof UnsatisfiableRange)) throw error
+        if (requested || !(error instanceof UnsatisfiableRange)) throw error
         return storage.open(name, { ...(signal && { signal }) })
       }
     },
   }
 
-  function opened(read: {
+  function openPieces(read: {
     name: string
     range: ByteRange
     bytes: number
     modified: Date
     buffers: Buffer[]
-    asked: boolean
+    isPartial: boolean
     signal: AbortSignal | undefined
   }): OpenedObject {
     const { bytes, modified, range } = read
     const stream = Readable.from(bytesOf(read), { objectMode: false })
-    return { stream, bytes, modified, range: read.asked ? range : undefined }
+    return { stream, bytes, modified, range: read.isPartial ? range : undefined }
   }
 
-  async function* bytesOf({ name, range, buffers, signal }: Parameters<typeof opened>[0]): AsyncGenerator<Buffer> {
-    const piece = held.keep(buffers)
+  async function* bytesOf({ name, range, buffers, signal }: Parameters<typeof openPieces>[0]): AsyncGenerator<Buffer> {
+    const piece = buffer.addPiece(buffers)
     let pieceBytes = bounds.pieceBytes
     try {
       for (let position = range.start; position <= range.end; ) {
         if (piece.wasDropped()) pieceBytes = Math.max(MIN_PIECE_BYTES, Math.floor(pieceBytes / 2))
-        let chunk = piece.take()
+        let chunk = piece.nextChunk()
         if (!chunk) {
           const end = Math.min(range.end, position + pieceBytes - 1)
           piece.fill((await request(name, { start: position, end }, bounds.laterQueueTimeoutMs, signal)).buffers)
-          chunk = piece.take()
+          chunk = piece.nextChunk()
         }
         if (!chunk) throw new Error(`the object store returned no bytes of ${name} from ${position} on`)
         position += chunk.length
@@ -150,14 +158,14 @@ export function createPiecewiseReads(
   }
 }
 
-function firstPiece(wanted: RangeRequest | undefined, start: number, pieceBytes: number): RangeRequest {
-  if (wanted && 'last' in wanted) return wanted
+function firstPiece(requested: RangeRequest | undefined, start: number, pieceBytes: number): RangeRequest {
+  if (requested && 'last' in requested) return requested
   const end = start + pieceBytes - 1
-  return { start, end: wanted?.end === undefined ? end : Math.min(wanted.end, end) }
+  return { start, end: requested?.end === undefined ? end : Math.min(requested.end, end) }
 }
 
 /** Starts requests to the store in the order of their arrival. */
-function createTurns({ maxRequests }: PiecewiseBounds, onReject: () => void) {
+function createRequestQueue({ maxRequests }: PiecewiseBounds, onReject: () => void) {
   const queue = new Set<() => void>()
   let active = 0
   const end = () => {
@@ -173,24 +181,24 @@ function createTurns({ maxRequests }: PiecewiseBounds, onReject: () => void) {
       signal?.throwIfAborted()
       if (active >= maxRequests) {
         await new Promise<void>((resolve, reject) => {
-          const leave = (error: unknown) => {
-            queue.delete(go)
+          const rejectQueued = (error: unknown) => {
+            queue.delete(start)
             clearTimeout(timer)
             signal?.removeEventListener('abort', onAbort)
             reject(error)
           }
-          const onAbort = () => leave(signal?.reason)
+          const onAbort = () => rejectQueued(signal?.reason)
           const timer = setTimeout(() => {
             onReject()
-            leave(busy('too many files are being read from the object store: try again'))
+            rejectQueued(storageBusy('too many files are being read from the object store: try again'))
           }, queueTimeoutMs)
-          const go = () => {
+          const start = () => {
             clearTimeout(timer)
             signal?.removeEventListener('abort', onAbort)
             resolve()
           }
           signal?.addEventListener('abort', onAbort, { once: true })
-          queue.add(go)
+          queue.add(start)
         })
       }
       active += 1
@@ -199,33 +207,33 @@ function createTurns({ maxRequests }: PiecewiseBounds, onReject: () => void) {
   }
 }
 
-/** The unread parts of the pieces of all clients, oldest first. */
-function createHeldPieces(maxBytes: number) {
-  interface Held {
+/** Creates a buffer for the unread parts of the pieces of all clients, oldest first. */
+function createPieceBuffer(maxBytes: number) {
+  interface BufferedPiece {
     buffers: Buffer[]
     bytes: number
     dropped: boolean
   }
-  const waiting = new Set<Held>()
+  const waiting = new Set<BufferedPiece>()
   let bytes = 0
-  const add = (piece: Held, change: number) => {
+  const add = (piece: BufferedPiece, change: number) => {
     piece.bytes += change
     bytes += change
   }
-  const drop = (piece: Held) => {
+  const drop = (piece: BufferedPiece) => {
     piece.buffers = []
     add(piece, -piece.bytes)
     waiting.delete(piece)
   }
   return {
     bytes: () => bytes,
-    keep(buffers: Buffer[]) {
-      const piece: Held = { buffers: [], bytes: 0, dropped: false }
-      const fill = (more: Buffer[]) => {
-        piece.buffers = more
+    addPiece(buffers: Buffer[]) {
+      const piece: BufferedPiece = { buffers: [], bytes: 0, dropped: false }
+      const fill = (newBuffers: Buffer[]) => {
+        piece.buffers = newBuffers
         add(
           piece,
-          more.reduce((sum, { length }) => sum + length, 0),
+          newBuffers.reduce((sum, { length }) => sum + length, 0),
         )
         waiting.add(piece)
         for (const oldest of waiting) {
@@ -237,8 +245,8 @@ function createHeldPieces(maxBytes: number) {
       fill(buffers)
       return {
         fill,
-        /** Returns the next bytes; undefined if the piece is read or was dropped. */
-        take(): Buffer | undefined {
+        /** Returns the next bytes; undefined if the piece is consumed or was dropped. */
+        nextChunk(): Buffer | undefined {
           const chunk = piece.buffers.shift()
           if (chunk) {
             add(piece, -chunk.length)
@@ -259,6 +267,6 @@ function createHeldPieces(maxBytes: number) {
   }
 }
 
-function busy(message: string, cause?: unknown): DomainError {
+function storageBusy(message: string, cause?: unknown): DomainError {
   return new DomainError('unavailable', 'STORAGE_BUSY', message, { retryAfter: 1, cause })
 }

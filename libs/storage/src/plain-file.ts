@@ -24,7 +24,7 @@ export async function openSource({ file, handle: callerHandle }: FileSource): Pr
   }
   try {
     const stats = await handle.stat()
-    if (!stats.isFile()) throw notPlain()
+    if (!stats.isFile()) throw notPlainFile()
     return { handle, bytes: stats.size, dev: stats.dev, ino: stats.ino, close }
   } catch (error) {
     await close()
@@ -60,7 +60,7 @@ export function fileReplaced(): DomainError {
   return new DomainError('invalid', 'FILE_REPLACED', 'the file was replaced while it was being stored')
 }
 
-function notPlain(cause?: unknown): DomainError {
+function notPlainFile(cause?: unknown): DomainError {
   return new DomainError('invalid', 'NOT_A_PLAIN_FILE', 'only regular files can be stored; this is a link, a folder or a device', { cause })
 }
 
@@ -69,6 +69,6 @@ async function openWithoutLinks(file: string): Promise<FileHandle> {
     return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     // ELOOP: a symbolic link. ENXIO: a socket, or a device without a driver.
-    throw isErrno(error, 'ELOOP', 'ENXIO') ? notPlain(error) : error
+    throw isErrno(error, 'ELOOP', 'ENXIO') ? notPlainFile(error) : error
   }
 }

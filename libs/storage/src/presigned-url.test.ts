@@ -2,12 +2,18 @@ import { expect, test } from '@jest/globals'
 import { createUrlSigner } from './presigned-url.ts'
 
 const keys = { region: 'us-east-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' }
-const request = { method: 'GET', name: 'test.txt', now: new Date('2013-05-24T00:00:00.999Z'), seconds: 86_400, answer: {} } as const
+const request = {
+  method: 'GET',
+  name: 'test.txt',
+  now: new Date('2013-05-24T00:00:00.999Z'),
+  seconds: 86_400,
+  responseHeaders: {},
+} as const
 
 test('a presigned URL contains the time, the lifetime and the response headers, and its signature is deterministic', async () => {
   const sign = createUrlSigner({ ...keys, endpoint: 'https://s3.amazonaws.com', bucket: 'examplebucket', virtualHost: true })
-  const answer = { 'response-content-type': "text/plain; a='b c'" }
-  const url = await sign({ ...request, answer })
+  const responseHeaders = { 'response-content-type': "text/plain; a='b c'" }
+  const url = await sign({ ...request, responseHeaders })
   expect(url.split('?')[0]).toBe('https://examplebucket.s3.amazonaws.com/test.txt')
   expect(url).not.toMatch(/['+ ]/)
   expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
@@ -18,10 +24,10 @@ test('a presigned URL contains the time, the lifetime and the response headers, 
     'X-Amz-Expires': '86400',
     'X-Amz-SignedHeaders': 'host',
     'X-Amz-Signature': expect.stringMatching(/^[0-9a-f]{64}$/),
-    ...answer,
+    ...responseHeaders,
   })
-  expect(await sign({ ...request, answer })).toBe(url)
-  expect(await sign({ ...request, method: 'HEAD', answer })).not.toBe(url)
+  expect(await sign({ ...request, responseHeaders })).toBe(url)
+  expect(await sign({ ...request, method: 'HEAD', responseHeaders })).not.toBe(url)
 })
 
 test('the path contains the bucket unless the host name does', async () => {

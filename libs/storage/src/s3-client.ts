@@ -17,8 +17,8 @@ export interface S3Options {
 }
 
 /**
- * Opens a bucket as an object store. Requests are attempted three times. Timeouts: a minute for each request, five
- * seconds for a connection.
+ * Opens a bucket as an object store. Requests are attempted three times. The timeouts are a minute for each
+ * request and five seconds for a connection.
  */
 export function openS3Storage(options: S3Options): ObjectStorage {
   return createS3Storage({ client: openS3Client(options), bucket: options.bucket })
@@ -32,7 +32,7 @@ export function openS3Client(options: S3Options): S3Client {
     credentials: { accessKeyId, secretAccessKey },
     forcePathStyle: !virtualHost,
     maxAttempts: 3,
-    // Some stores do not support the checksums that AWS added.
+    // Some stores do not support the newer checksums of AWS.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },

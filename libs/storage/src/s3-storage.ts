@@ -37,19 +37,19 @@ import { isFileSource, openSource, piecesOf } from './plain-file.ts'
 import { isNetworkError } from './storage-failure.ts'
 
 /**
- * Size of a part of a large object, and the maximum size of a small object. Each put keeps at most three parts in
+ * Size of a part of a large object, and the maximum size of a small object. Each put has at most three parts in
  * memory.
  */
 const PART_BYTES = 16 << 20
-const PARTS_AT_ONCE = 2
+const CONCURRENT_PARTS = 2
 /** Maximum number of keys in one request (S3, DeleteObjects). */
-const DELETED_AT_ONCE = 1_000
-/** Downloads are also read by ffmpeg, which runs as another user. */
-const READABLE = 0o644
+const MAX_KEYS_PER_DELETE = 1_000
+/** Mode of downloaded files. They are readable for ffmpeg, which runs as another user. */
+const FILE_MODE = 0o644
 
 /**
  * Creates an object store on a bucket of an S3 store. Objects are never replaced: writes are conditional
- * (`If-None-Match: *`), which the store must support. Small objects are one request. Large ones are uploaded in parts
+ * (`If-None-Match: *`), which the store must support. Small objects are stored with one request. Large ones are uploaded in parts
  * and become visible when they are complete.
  */
 export function createS3Storage({ client, bucket }: { client: S3Client; bucket: string }): ObjectStorage {
@@ -71,7 +71,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
             new GetObjectCommand({ Bucket: bucket, Key, Range: range && rangeHeader(range) }),
             requestOptions(signal),
           )
-          return openedOf(response, range, signal)
+          return toOpenedObject(response, range, signal)
         },
         signal,
         async () => new UnsatisfiableRange(await bytesOf(name, signal)),
@@ -98,27 +98,27 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     async *list(prefix, signal) {
       const folder = checkObjectPrefix(prefix)
       const Prefix = folder === '' ? undefined : `${folder}/`
-      for (let token: string | undefined, more = true; more; ) {
-        const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, ContinuationToken: token })
-        const page = await withDomainErrors(prefix, () => client.send(ask, requestOptions(signal)), signal)
+      for (let token: string | undefined, hasMore = true; hasMore; ) {
+        const command = new ListObjectsV2Command({ Bucket: bucket, Prefix, ContinuationToken: token })
+        const page = await withDomainErrors(prefix, () => client.send(command, requestOptions(signal)), signal)
         for (const { Key, Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
           // Stores that are based on folders also list the folders.
           if (Key !== undefined && !Key.endsWith('/')) yield { name: Key, bytes: Size, modified: LastModified } satisfies ObjectInfo
         }
         token = page.NextContinuationToken
-        more = page.IsTruncated === true && token !== undefined
+        hasMore = page.IsTruncated === true && token !== undefined
       }
     },
 
     async *folders(prefix, signal) {
       const folder = checkObjectPrefix(prefix)
       const Prefix = folder === '' ? undefined : `${folder}/`
-      for (let token: string | undefined, more = true; more; ) {
-        const ask = new ListObjectsV2Command({ Bucket: bucket, Prefix, Delimiter: '/', ContinuationToken: token })
-        const page = await withDomainErrors(prefix, () => client.send(ask, requestOptions(signal)), signal)
+      for (let token: string | undefined, hasMore = true; hasMore; ) {
+        const command = new ListObjectsV2Command({ Bucket: bucket, Prefix, Delimiter: '/', ContinuationToken: token })
+        const page = await withDomainErrors(prefix, () => client.send(command, requestOptions(signal)), signal)
         for (const common of page.CommonPrefixes ?? []) if (common.Prefix !== undefined) yield common.Prefix.slice(0, -1)
         token = page.NextContinuationToken
-        more = page.IsTruncated === true && token !== undefined
+        hasMore = page.IsTruncated === true && token !== undefined
       }
     },
 
@@ -148,7 +148,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
         count += names.length
         names = []
       }
-      for await (const { name } of storage.list(prefix, signal)) if (names.push(name) === DELETED_AT_ONCE) await flush()
+      for await (const { name } of storage.list(prefix, signal)) if (names.push(name) === MAX_KEYS_PER_DELETE) await flush()
       await flush()
       return count
     },
@@ -158,8 +158,8 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       await removeFile(targetFile)
       const write = async () => {
         // Small objects, which are frequent, are written with one call.
-        if (bytes <= PART_BYTES) await writeFile(targetFile, await buffer(stream), { mode: READABLE, signal })
-        else await pipeline(stream, createWriteStream(targetFile, { mode: READABLE }), { signal })
+        if (bytes <= PART_BYTES) await writeFile(targetFile, await buffer(stream), { mode: FILE_MODE, signal })
+        else await pipeline(stream, createWriteStream(targetFile, { mode: FILE_MODE }), { signal })
       }
       await withDomainErrors(name, write, signal)
       return { bytes }
@@ -173,7 +173,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     const hash = createHash('sha256')
     let bytes = 0
     let upload: { UploadId: string | undefined; parts: Promise<{ PartNumber: number; ETag: string | undefined }>[] } | undefined
-    let held: Buffer | undefined
+    let pending: Buffer | undefined
     const result = () => ({ bytes, sha256: hash.digest('hex') })
     const begin = async () => {
       const { UploadId } = await client.send(
@@ -192,22 +192,22 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       // The rejection is handled where the part is awaited.
       part.catch(() => {})
       parts.push(part)
-      await parts.at(-PARTS_AT_ONCE)
+      await parts.at(-CONCURRENT_PARTS)
     }
     try {
       for await (const part of partsOf(source, signal)) {
         signal?.throwIfAborted()
         hash.update(part)
         bytes += part.length
-        if (held) await send(held)
-        held = part
+        if (pending) await send(pending)
+        pending = part
       }
       if (!upload) {
-        const once = { ...target, Body: held ?? Buffer.alloc(0), ContentType: contentType, IfNoneMatch: '*' }
-        await client.send(new PutObjectCommand(once), requestOptions(signal))
+        const request = { ...target, Body: pending ?? Buffer.alloc(0), ContentType: contentType, IfNoneMatch: '*' }
+        await client.send(new PutObjectCommand(request), requestOptions(signal))
         return result()
       }
-      if (held) await send(held)
+      if (pending) await send(pending)
       const { UploadId, parts } = upload
       const MultipartUpload = { Parts: await Promise.all(parts) }
       await client.send(
@@ -216,7 +216,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
       )
       return result()
     } catch (error) {
-      if (upload) await giveUp(target, upload)
+      if (upload) await abortUpload(target, upload)
       if (!alreadyExists(error)) throw error
       const stored = result()
       if (await hasSameBytes(Key, stored, signal)) return stored
@@ -230,7 +230,7 @@ export function createS3Storage({ client, bucket }: { client: S3Client; bucket: 
     return info.bytes
   }
 
-  async function giveUp(target: { Bucket: string; Key: string }, upload: { UploadId: string | undefined; parts: Promise<unknown>[] }) {
+  async function abortUpload(target: { Bucket: string; Key: string }, upload: { UploadId: string | undefined; parts: Promise<unknown>[] }) {
     await Promise.allSettled(upload.parts)
     // Remaining parts use space until the bucket's lifecycle rule deletes them. The original error is more important,
     // so this one is ignored.
@@ -249,7 +249,7 @@ function requestOptions(abortSignal: AbortSignal | undefined) {
   return abortSignal ? { abortSignal } : {}
 }
 
-/** Converts errors of the SDK to domain errors. */
+/** Runs `work` and converts errors of the SDK to domain errors. */
 async function withDomainErrors<T>(
   name: string,
   work: () => Promise<T>,
@@ -292,31 +292,31 @@ async function* partsOf(source: ObjectSource, signal: AbortSignal | undefined): 
     for (let from = 0; from < all.length; from += PART_BYTES) yield all.subarray(from, from + PART_BYTES)
     return
   }
-  if (!isFileSource(source)) return yield* joined(source)
+  if (!isFileSource(source)) return yield* joinPieces(source)
   const opened = await openSource(source)
   try {
-    yield* joined(piecesOf(opened, PART_BYTES, signal))
+    yield* joinPieces(piecesOf(opened, PART_BYTES, signal))
   } finally {
     await opened.close()
   }
 }
 
-async function* joined(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* joinPieces(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = []
-  let held = 0
+  let bytes = 0
   for await (const piece of stream) {
     for (let from = 0; from < piece.length; ) {
-      const taken = piece.subarray(from, from + PART_BYTES - held)
-      pieces.push(taken)
-      held += taken.length
-      from += taken.length
-      if (held < PART_BYTES) continue
+      const slice = piece.subarray(from, from + PART_BYTES - bytes)
+      pieces.push(slice)
+      bytes += slice.length
+      from += slice.length
+      if (bytes < PART_BYTES) continue
       yield Buffer.concat(pieces)
       pieces = []
-      held = 0
+      bytes = 0
     }
   }
-  if (held > 0) yield Buffer.concat(pieces)
+  if (bytes > 0) yield Buffer.concat(pieces)
 }
 
 /** Returns false for a range that S3 would reject or interpret differently. */
@@ -330,12 +330,12 @@ function rangeHeader(range: RangeRequest): string {
   return 'last' in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end ?? ''}`
 }
 
-function openedOf(response: GetObjectCommandOutput, asked: RangeRequest | undefined, signal: AbortSignal | undefined) {
+function toOpenedObject(response: GetObjectCommandOutput, requested: RangeRequest | undefined, signal: AbortSignal | undefined) {
   const { Body, ContentLength = 0, ContentRange, LastModified = new Date(0) } = response
   if (!(Body instanceof Readable)) throw new Error('the object store responded without a body')
   const total = /\/(\d+)$/.exec(ContentRange ?? '')?.[1]
   const bytes = total === undefined ? ContentLength : Number(total)
-  const range: ByteRange | undefined = asked && resolveRange(asked, bytes)
+  const range: ByteRange | undefined = requested && resolveRange(requested, bytes)
   signal?.throwIfAborted()
   return { stream: Body, bytes, modified: LastModified, range }
 }

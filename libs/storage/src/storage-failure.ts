@@ -1,14 +1,20 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
 import { isDomainError } from '@vitascope/errors'
 
-const REASONS: ReadonlySet<string> = new Set(['OBJECT_EXISTS', 'OBJECT_NOT_FOUND', 'STORAGE_BUSY', 'STORAGE_FULL', 'STORAGE_UNAVAILABLE'])
+const FAILURE_REASONS: ReadonlySet<string> = new Set([
+  'OBJECT_EXISTS',
+  'OBJECT_NOT_FOUND',
+  'STORAGE_BUSY',
+  'STORAGE_FULL',
+  'STORAGE_UNAVAILABLE',
+])
 
 /**
  * Returns whether an error of an operation on objects or files means that the store or the disk
  * failed. It returns false for a call with invalid arguments and for an error of another service.
  */
 export function isStorageFailure(error: unknown): boolean {
-  if (isDomainError(error)) return REASONS.has(error.reason)
+  if (isDomainError(error)) return FAILURE_REASONS.has(error.reason)
   if (typeof error !== 'object' || error === null) return false
   return error instanceof S3ServiceException || isNetworkError(error) || isFileError(error)
 }

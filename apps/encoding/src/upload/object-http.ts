@@ -35,7 +35,7 @@ export function objectHandler(tools: {
   const reads = createPiecewiseReads(storage, {
     ...DEFAULT_PIECEWISE_BOUNDS,
     maxRequests: MAX_FILE_READS,
-    maxHeldBytes: MAX_BUFFERED_BYTES,
+    maxBufferedBytes: MAX_BUFFERED_BYTES,
   })
   return async ({ request, response, path, query, client, publicUrl, signal }) => {
     if (path === '/object' && request.method === 'POST') {
