@@ -16,6 +16,8 @@ import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
 import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/security'
 import { DEFAULT_PIECEWISE_BOUNDS } from '@vitascope/storage'
 
+const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
+
 /** The settings of the delivery service. */
 export interface DeliveryConfig {
   listen: string
@@ -35,6 +37,8 @@ export interface DeliveryConfig {
   s3Mode: 'proxy' | 'redirect'
   /** Concurrent requests to the object store for files that are sent. */
   storageReads: number
+  /** Maximum bytes of the memory cache for files; 0 for none. */
+  cacheBytes: number
   /** Maximum number of concurrent downloads, per client address (for IPv6 per /48) and in total. */
   downloads: { perAddress: number; total: number }
   /** Peers whose `X-Forwarded-For` is trusted: the addresses of the gateway. */
@@ -65,6 +69,12 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
       min: 1,
       max: 10_000,
       description: 'Concurrent requests to the object store for files that are sent.',
+    }),
+    cacheBytes: read.int('VITASCOPE_DELIVERY_CACHE_BYTES', {
+      fallback: DEFAULT_CACHE_BYTES,
+      min: 0,
+      max: 64 * 1024 ** 3,
+      description: 'Maximum bytes of the memory cache for segments that are requested repeatedly. 0 disables it.',
     }),
     downloads: readDownloadLimits(read),
     trustedProxies: proxies.rules?.length ? proxies.rules : loopback(),

@@ -11,6 +11,7 @@ import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
+import type { ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
@@ -22,10 +23,10 @@ export interface DeliveryParts {
   policies: PolicyCache
   storage: ObjectStorage
   /**
-   * Opens files that are sent. For a bucket, reads are piecewise, so that a slow client does not
-   * occupy a storage connection.
+   * Opens files that are sent, from memory or storage. For a bucket, reads are piecewise, so that a
+   * slow client does not occupy a storage connection.
    */
-  reads: Pick<ObjectStorage, 'open'>
+  objects: ObjectReader
   /** Signs URLs of the bucket to redirect to; undefined if files are sent. */
   presign: PresignUrl | undefined
   captionTexts: CaptionTexts
@@ -99,7 +100,7 @@ interface ServedFile {
 }
 
 async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: PlaybackPolicy) {
-  const { storage, reads, presign, captionTexts: texts, preview } = parts
+  const { objects, presign, captionTexts: texts, preview } = parts
   const { request, response, open, signal } = what
   const { prefix, file } = placeOf(what.file, what.prefix, added)
   const jobId = previewJob(prefix)
@@ -113,9 +114,7 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.objectOf(jobId, file)
   if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
-  // HEAD reads no bytes.
-  const source = request.method === 'HEAD' ? storage : reads
-  return serveObject(request, response, { storage: source, name, isPublic: open }, signal)
+  return serveObject(request, response, { objects, name, isPublic: open }, signal)
 }
 
 /**

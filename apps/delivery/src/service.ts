@@ -15,10 +15,12 @@ import { createCaptionTexts } from './captions/caption-texts.ts'
 import type { DeliveryConfig } from './config.ts'
 import { createDownloadLimiter } from './download-limiter.ts'
 import { createRequestHandler } from './handle-request.ts'
+import { createObjectCache } from './object/object-cache.ts'
+import { createObjectReader } from './object/send-object.ts'
+import { createStorageReads } from './object/storage-reads.ts'
 import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
-import { createStorageReads } from './storage-reads.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -39,7 +41,10 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const handle = createRequestHandler({
     policies: createPolicyCache(channel.client(PlaybackPolicyServiceService)),
     storage,
-    reads: 's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
+    objects: createObjectReader(
+      's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
+      createObjectCache(config.cacheBytes, metrics),
+    ),
     presign: config.s3Mode === 'redirect' && 's3' in config.objects ? createUrlSigner(config.objects.s3) : undefined,
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
@@ -53,7 +58,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     const hangUp = new AbortController()
     response.once('close', () => {
       end({ status: response.statusCode })
-      hangUp.abort()
+      if (!response.writableFinished) hangUp.abort()
     })
     try {
       if (request.url === '/healthz') response.writeHead(200).end('ok\n')

@@ -68,6 +68,7 @@ beforeAll(async () => {
       objects: { folder: root },
       s3Mode: 'proxy',
       storageReads: 48,
+      cacheBytes: 1024 * 1024,
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     },

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import {
 } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
 import { makeTokenKeys, parseAddressRules, parseTokenKeys, signVideoToken } from '@vitascope/security'
-import { openFileStorage } from '@vitascope/storage'
+import { type ObjectStorage, openFileStorage } from '@vitascope/storage'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog, waitFor } from '@vitascope/testing'
 import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
@@ -22,6 +23,7 @@ const PLAYLIST = '#EXTM3U\nseg-1.m4s\n'
 const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
 
 let root: string
+let storage: ObjectStorage
 let catalogue: GrpcServer
 let encoding: GrpcServer
 /** Number of the last segment of job 7. Undefined: encoding does not know the job any more. */
@@ -34,7 +36,7 @@ const inOneHour = () => new Date(Date.now() + 3_600_000)
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'delivery-'))
-  const storage = await openFileStorage({ root })
+  storage = await openFileStorage({ root })
   await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from(PLAYLIST))
   await storage.put('media/1/7-1/h264_100.mp4', BYTES)
   await storage.put('media/1/7-1/hls/h264_100/index.m3u8', Buffer.from('#EXTM3U all'))
@@ -89,6 +91,7 @@ beforeAll(async () => {
       objects: { folder: root },
       s3Mode: 'proxy',
       storageReads: 48,
+      cacheBytes: 16 * 1024 * 1024,
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
     },
@@ -141,19 +144,61 @@ describe('a file of a public video', () => {
     const etag = (await get(`${id}/v1/h264_100.mp4`, { method: 'HEAD' })).headers.get('etag') ?? ''
     expect((await get(`${id}/v1/h264_100.mp4`, { headers: { 'if-none-match': etag } })).status).toBe(304)
   })
-  test.each([
-    ['bytes=0-9', 206, 'bytes 0-9/1000', BYTES.subarray(0, 10)],
-    ['bytes=990-', 206, 'bytes 990-999/1000', BYTES.subarray(990)],
-    ['bytes=-5', 206, 'bytes 995-999/1000', BYTES.subarray(995)],
-    ['bytes=900-5000', 206, 'bytes 900-999/1000', BYTES.subarray(900)],
-    ['bytes=1000-', 416, 'bytes */1000', Buffer.alloc(0)],
-    ['bytes=5-2', 200, null, BYTES],
-    ['bytes=0-1,5-6', 200, null, BYTES],
-    ['chapters=1-2', 200, null, BYTES],
-  ])('responds to the range %s with %i', async (range, status, contentRange, bytes) => {
-    const response = await get(`${addVideo()}/v1/h264_100.mp4`, { headers: { range } })
-    expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
-    expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), bytes)).toBe(0)
+  describe.each([
+    ['storage', 0],
+    ['memory', 2],
+  ])('from %s', (_, requestsBefore) => {
+    /** Returns the path of a new object. It is in memory after two requests. */
+    const newFile = async (bytes: Buffer) => {
+      const file = `range-${randomUUID()}.mp4`
+      await storage.put(`media/1/7-1/${file}`, bytes)
+      const path = `${addVideo()}/v1/${file}`
+      for (let nth = 0; nth < requestsBefore; nth++) await (await get(path)).arrayBuffer()
+      return path
+    }
+    test.each([
+      ['bytes=0-9', 206, 'bytes 0-9/1000', BYTES.subarray(0, 10)],
+      ['bytes=990-', 206, 'bytes 990-999/1000', BYTES.subarray(990)],
+      ['bytes=-5', 206, 'bytes 995-999/1000', BYTES.subarray(995)],
+      ['bytes=900-5000', 206, 'bytes 900-999/1000', BYTES.subarray(900)],
+      ['bytes=1000-', 416, 'bytes */1000', Buffer.alloc(0)],
+      ['bytes=5-2', 200, null, BYTES],
+      ['bytes=0-1,5-6', 200, null, BYTES],
+      ['chapters=1-2', 200, null, BYTES],
+    ])('responds to the range %s with %i', async (range, status, contentRange, bytes) => {
+      const response = await get(await newFile(BYTES), { headers: { range } })
+      expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
+      expect(Buffer.compare(Buffer.from(await response.arrayBuffer()), bytes)).toBe(0)
+    })
+    test('sends objects of several read buffers, and an empty object', async () => {
+      for (const bytes of [randomBytes(2.5 * 1024 * 1024), Buffer.alloc(0)]) {
+        const path = await newFile(bytes)
+        const [whole, head, part] = [
+          await get(path),
+          await get(path, { method: 'HEAD' }),
+          await get(path, { headers: { range: 'bytes=1048570-2097160' } }),
+        ]
+        expect(Buffer.compare(Buffer.from(await whole.arrayBuffer()), bytes)).toBe(0)
+        expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, String(bytes.length), ''])
+        expect(part.status).toBe(bytes.length === 0 ? 416 : 206)
+        expect(Buffer.compare(Buffer.from(await part.arrayBuffer()), bytes.subarray(1048570, 2097161))).toBe(0)
+      }
+    })
+    test('is sent completely to each of many clients, some of which disconnect', async () => {
+      const bytes = randomBytes(2 * 1024 * 1024)
+      const path = await newFile(bytes)
+      const results = await Promise.all(
+        Array.from({ length: 40 }, async (_, nth) => {
+          const hangUp = new AbortController()
+          const response = await get(path, { signal: hangUp.signal })
+          if (nth % 2 === 0) return Buffer.compare(Buffer.from(await response.arrayBuffer()), bytes)
+          await response.body?.getReader().read()
+          hangUp.abort()
+          return 0
+        }),
+      )
+      expect(results).toEqual(Array.from({ length: 40 }, () => 0))
+    })
   })
   test.each(['v2/h264_100.mp4', 'v1/none.mp4', 'v1/../../../secret/file.txt', 'v1/%2e%2e/x', 'v1//h264_100.mp4', 'v1/h264_100.mp4/', 'v1'])(
     'responds to the path %s with 404',

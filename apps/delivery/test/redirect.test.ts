@@ -52,6 +52,7 @@ withS3('files of a bucket with redirects', () => {
       objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
       s3Mode: 'redirect' as const,
       storageReads: 48,
+      cacheBytes: 1024 * 1024,
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     }

@@ -46,6 +46,7 @@ withS3('large files of a bucket', () => {
         objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
         s3Mode: 'proxy' as const,
         storageReads: 48,
+        cacheBytes: 1024 * 1024,
         downloads: { perAddress: READERS + 1, total: 4_096 },
         trustedProxies: [],
       },

@@ -57,6 +57,27 @@ export async function openFileStorage({
       }
     },
 
+    async openHandle(name, signal) {
+      const path = await locate(name, signal)
+      const file = path === undefined ? undefined : await openFile(path)
+      if (!file) throw notFound('object', name)
+      const { handle, bytes, modified } = file
+      return {
+        bytes,
+        modified,
+        async read(buffer, position) {
+          let length = 0
+          while (length < buffer.length) {
+            const { bytesRead } = await handle.read(buffer, length, buffer.length - length, position + length)
+            if (bytesRead === 0) break
+            length += bytesRead
+          }
+          return length
+        },
+        close: () => handle.close(),
+      }
+    },
+
     async stat(name, signal) {
       const path = await locate(name, signal)
       return path === undefined ? undefined : findObject(path, name)

@@ -11,6 +11,7 @@ export { isObjectName } from './object-name.ts'
 export {
   type ByteRange,
   type FileSource,
+  type ObjectHandle,
   type ObjectInfo,
   type ObjectSource,
   type ObjectStorage,

@@ -46,6 +46,18 @@ export interface OpenedObject {
   range: ByteRange | undefined
 }
 
+/** An open object whose bytes are read into buffers of the caller. */
+export interface ObjectHandle {
+  bytes: number
+  modified: Date
+  /**
+   * Reads from `position` into the buffer until it is full or the object ends. Returns the number of bytes read.
+   * The handle must not be closed meanwhile.
+   */
+  read(buffer: Buffer, position: number): Promise<number>
+  close(): Promise<void>
+}
+
 export interface ObjectInfo {
   name: string
   bytes: number
@@ -72,6 +84,11 @@ export interface ObjectStorage {
    * starts after the end.
    */
   open(name: string, options?: { range?: RangeRequest; signal?: AbortSignal }): Promise<OpenedObject>
+  /**
+   * Opens an object for reads at any position. Only stores of files have it. The caller closes the handle. Throws
+   * `not_found` OBJECT_NOT_FOUND.
+   */
+  openHandle?(name: string, signal?: AbortSignal): Promise<ObjectHandle>
   stat(name: string, signal?: AbortSignal): Promise<ObjectInfo | undefined>
   /** Yields all objects below the prefix, in byte order of their names. Concurrent changes may or may not be included. */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ObjectInfo>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
-import { type ObjectStorage, UnsatisfiableRange } from '@vitascope/storage'
+import { UnsatisfiableRange } from '@vitascope/storage'
+import type { ObjectReader } from '../object/send-object.ts'
 import { parseRangeHeader } from './range-header.ts'
 
 export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl'
@@ -39,13 +39,12 @@ const PUBLIC_CACHE_CONTROL = 'public, max-age=31536000, immutable'
 const PRIVATE_CACHE_CONTROL = 'private, max-age=60'
 
 /**
- * Streams an object with ranges and conditional requests (RFC 9110, sections 13 and 14). A request
- * uses one open file and one copy buffer.
+ * Sends an object with ranges and conditional requests (RFC 9110, sections 13 and 14).
  */
 export async function serveObject(
   request: IncomingMessage,
   response: ServerResponse,
-  { storage, name, isPublic }: { storage: Pick<ObjectStorage, 'open'>; name: string; isPublic: boolean },
+  { objects, name, isPublic }: { objects: ObjectReader; name: string; isPublic: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 22)}"`
@@ -61,16 +60,16 @@ export async function serveObject(
   const ifRange = request.headers['if-range']
   const range = ifRange === undefined || ifRange === etag ? parseRangeHeader(request.headers.range) : undefined
   try {
-    const object = await storage.open(name, { ...(range && { range }), signal })
+    const object = await objects.open(name, { ...(range && { range }), signal })
     response.setHeader('Last-Modified', object.modified.toUTCString())
     if (object.range) {
       const { start, end } = object.range
       response.writeHead(206, { 'Content-Range': `bytes ${start}-${end}/${object.bytes}`, 'Content-Length': end - start + 1 })
     } else response.writeHead(200, { 'Content-Length': object.bytes })
     if (request.method === 'HEAD') {
-      object.stream.destroy()
+      await object.discard()
       response.end()
-    } else await pipeline(object.stream, response, { signal })
+    } else await object.send(response, signal)
   } catch (error) {
     if (!(error instanceof UnsatisfiableRange)) throw error
     response.writeHead(416, { 'Content-Range': `bytes */${error.bytes}` }).end()

@@ -1,0 +1,75 @@
+import type { Metrics } from '@vitascope/telemetry'
+import { LRUCache } from 'lru-cache'
+
+/** Larger objects are never cached. A segment of 6 s at 5 Mbit/s has 3.75 MB. */
+const MAX_OBJECT_BYTES = 4 * 1024 * 1024
+/** Number of names whose requests are counted. */
+const MAX_COUNTED = 50_000
+/** After this number of requests all counts are halved, so that objects that were popular once can be replaced. */
+const HALVE_AFTER = 100_000
+
+export interface CachedObject {
+  content: Buffer
+  modified: Date
+}
+
+export interface ObjectCache {
+  /** Returns a cached object. Counts the request. */
+  get(name: string): CachedObject | undefined
+  /**
+   * Returns whether an object of this size should be cached: it was requested before, and it fits into the free
+   * space or was requested more often than the least recently used object. So a scan of many objects does not
+   * replace popular ones.
+   */
+  admits(name: string, bytes: number): boolean
+  set(name: string, object: CachedObject): void
+}
+
+/**
+ * Creates a memory cache for objects of up to 4 MiB each and `maxBytes` in total. The names of objects are
+ * immutable, so that an entry never becomes stale. The caller decides about access before each read.
+ */
+export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCache {
+  const cache = new LRUCache<string, CachedObject>({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ content }) => Math.max(1, content.length),
+  })
+  const counts = new LRUCache<string, { requests: number }>({ max: MAX_COUNTED })
+  let untilHalved = HALVE_AFTER
+  const reads = metrics.counter(
+    'vitascope_delivery_object_reads_total',
+    'Files that were sent, by source: memory, or storage for those that were not in the memory cache',
+    ['source'],
+  )
+  metrics.gauge('vitascope_delivery_cache_bytes', 'Bytes of files in the memory cache', [], (gauge) => gauge.set(cache.calculatedSize))
+  metrics.gauge('vitascope_delivery_cache_limit_bytes', 'Maximum bytes of files in the memory cache', [], (gauge) => gauge.set(maxBytes))
+
+  const requestsOf = (name: string) => counts.peek(name)?.requests ?? 0
+  const count = (name: string) => {
+    const entry = counts.get(name)
+    if (entry) entry.requests += 1
+    else counts.set(name, { requests: 1 })
+    untilHalved -= 1
+    if (untilHalved > 0) return
+    untilHalved = HALVE_AFTER
+    for (const other of counts.values()) other.requests = Math.floor(other.requests / 2)
+  }
+
+  return {
+    get(name) {
+      count(name)
+      const cached = cache.get(name)
+      reads.inc({ source: cached ? 'memory' : 'storage' })
+      return cached
+    },
+    admits(name, bytes) {
+      if (bytes > Math.min(MAX_OBJECT_BYTES, maxBytes) || requestsOf(name) < 2) return false
+      if (cache.calculatedSize + bytes <= maxBytes) return true
+      const { value: leastRecentlyUsed } = cache.rkeys().next()
+      return leastRecentlyUsed === undefined || requestsOf(name) > requestsOf(leastRecentlyUsed)
+    },
+    set(name, object) {
+      cache.set(name, object)
+    },
+  }
+}
