@@ -50,18 +50,18 @@ afterAll(async () => {
 /** Sends requests without a pause until stopped. Records the responses and their durations. */
 function repeatCall(call: (nth: number) => Promise<{ status: number }>) {
   let stopped = false
-  const answers: { status: number; ms: number }[] = []
+  const responses: { status: number; ms: number }[] = []
   const loop = async () => {
     for (let nth = 0; !stopped; nth++) {
       const began = performance.now()
       const { status } = await call(nth)
-      answers.push({ status, ms: performance.now() - began })
+      responses.push({ status, ms: performance.now() - began })
       await delay(50)
     }
   }
   const done = loop()
   return {
-    answers,
+    responses,
     async stop() {
       stopped = true
       await done
@@ -84,19 +84,21 @@ test('deadlines hold during network partitions between services, and nothing is 
   const writes = repeatCall(() => api.post<Accepted>('/video/upload', body, { 'idempotency-key': 'once only' }))
   await delay(HOLE_MS)
   for (const proxy of proxies) proxy.delayMs = 0
-  await waitFor(() => [reads, writes].every(({ answers }) => answers.at(-1)?.status === 200 && performance.now() - began > HOLE_MS), {
+  await waitFor(() => [reads, writes].every(({ responses }) => responses.at(-1)?.status === 200 && performance.now() - began > HOLE_MS), {
     timeout: 60_000,
-    describe: () => `successful responses again, after ${JSON.stringify([reads.answers.at(-1), writes.answers.at(-1)])}`,
+    describe: () => `successful responses again, after ${JSON.stringify([reads.responses.at(-1), writes.responses.at(-1)])}`,
   })
   await reads.stop()
   await writes.stop()
 
-  const slowest = (answers: typeof reads.answers) => Math.max(...answers.map(({ ms }) => ms))
-  process.stderr.write(`black hole: slowest read ${slowest(reads.answers).toFixed(0)} ms, write ${slowest(writes.answers).toFixed(0)} ms\n`)
-  expect(reads.answers.filter(({ status, ms }) => ![200, 503].includes(status) || ms > READ_MS + SLACK_MS)).toEqual([])
+  const slowest = (responses: typeof reads.responses) => Math.max(...responses.map(({ ms }) => ms))
+  process.stderr.write(
+    `black hole: slowest read ${slowest(reads.responses).toFixed(0)} ms, write ${slowest(writes.responses).toFixed(0)} ms\n`,
+  )
+  expect(reads.responses.filter(({ status, ms }) => ![200, 503].includes(status) || ms > READ_MS + SLACK_MS)).toEqual([])
   // 409 means that the first write with this key is still running.
-  expect(writes.answers.filter(({ status, ms }) => ![200, 409, 503].includes(status) || ms > WRITE_MS + SLACK_MS)).toEqual([])
-  expect(reads.answers.some(({ status }) => status === 503)).toBe(true)
+  expect(writes.responses.filter(({ status, ms }) => ![200, 409, 503].includes(status) || ms > WRITE_MS + SLACK_MS)).toEqual([])
+  expect(reads.responses.some(({ status }) => status === 503)).toBe(true)
 
   expect((await settled(api, id, 180_000)).status).toMatchObject({ status: 'ok', code: 2000 })
   const { body: found } = await api.get<{ videos: VideoRecord[] }>('/video?q=once%20only')

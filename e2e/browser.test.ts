@@ -137,7 +137,7 @@ inBrowser('in a browser', () => {
     await key.fill(SYSTEM_KEY)
     await send()
     await page.getByRole('alert').getByText('organisation_id with a system key').waitFor()
-    await screenshot(page, 'upload-refused')
+    await screenshot(page, 'upload-rejected')
 
     let breaks = 1
     await page.route('**/v2/upload/tus/*', (route) =>
@@ -178,11 +178,11 @@ inBrowser('in a browser', () => {
     await page.locator('#file').setInputFiles(join(folder, 'small.mp4'))
     await page.getByLabel('API key').fill(poor.key)
     const send = () => page.getByRole('button', { name: 'Upload', exact: true }).click()
-    const refused = () => page.getByRole('alert').getByText('request a higher quota').waitFor()
+    const rejected = () => page.getByRole('alert').getByText('request a higher quota').waitFor()
     const posts: string[] = []
     page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
     await send()
-    await refused()
+    await rejected()
     await screenshot(page, 'upload-over-quota')
     let losses = 1
     await page.route('**/v2/upload/tus', async (route) => {
@@ -193,7 +193,7 @@ inBrowser('in a browser', () => {
     })
     await send()
     await page.getByText('The server does not respond').waitFor()
-    await refused()
+    await rejected()
     await quota(1_000_000_000, 200)
     await send()
     await page.getByRole('link', { name: 'Open its page' }).waitFor()

@@ -8,7 +8,7 @@ import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform } from './support/test-platform.ts'
-import { filesOf } from './support/upload-ways.ts'
+import { readUploadedFiles } from './support/upload-methods.ts'
 import { aTenant, settled, upload } from './support/video-steps.ts'
 
 test('uploads survive 10 min of kills: each ends, playable videos are complete, no objects are left', async () => {
@@ -25,7 +25,7 @@ test('uploads survive 10 min of kills: each ends, playable videos are complete, 
       seed,
       seconds: 600,
       tenant,
-      files: await filesOf(kinds, folder, sources),
+      files: await readUploadedFiles(kinds, folder, sources),
       redis: shared?.redis,
       gateways: shared?.platform.gateways,
     })

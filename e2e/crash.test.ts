@@ -12,7 +12,7 @@ import { type SourceServer, startSourceServer } from './support/source-server.ts
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import type { TwoGateways } from './support/two-gateways.ts'
-import { filesOf } from './support/upload-ways.ts'
+import { readUploadedFiles } from './support/upload-methods.ts'
 import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
 
 /** If this machine has no Redis, the other parts are still tested. */
@@ -105,7 +105,7 @@ test('uploads survive 30 s of kills: each ends, playable videos are complete, no
     seed,
     seconds: 30,
     tenant: await aTenant(platform.system),
-    files: await filesOf(['small.mp4', 'other.mp4'], folder, sources),
+    files: await readUploadedFiles(['small.mp4', 'other.mp4'], folder, sources),
     redis: shared?.redis,
     gateways: shared?.platform.gateways,
   }).catch((error: Error) => {

@@ -137,25 +137,25 @@ describe('when the disk of PostgreSQL is full', () => {
     }
     for (let n = 0; n < 20; n++) expect((await write()).status).toBeLessThan(300)
     await small.fill()
-    const refused: number[] = []
+    const rejected: number[] = []
     const since = Date.now()
     await waitFor(
       async () => {
         const { status, headers } = await write()
         if (status >= 300) {
-          refused.push(status)
+          rejected.push(status)
           expect(headers.get('retry-after')).toMatch(/^\d+$/)
         }
-        return refused.length > 50 || (refused.length > 0 && Date.now() - since > FULL_MS)
+        return rejected.length > 50 || (rejected.length > 0 && Date.now() - since > FULL_MS)
       },
       { timeout: 120_000, describe: 'a write without free space' },
     )
-    expect(new Set(refused)).toEqual(new Set([503]))
+    expect(new Set(rejected)).toEqual(new Set([503]))
     await small.empty()
     const freed = Date.now()
     await waitFor(async () => (await write()).status < 300, { timeout: 4 * RESUMED_MS, describe: 'a write after space is freed' })
     process.stdout.write(
-      `\npostgres: ${refused.length} refused; writes ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`,
+      `\npostgres: ${rejected.length} rejected; writes ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`,
     )
     expect(Date.now() - freed).toBeLessThan(RESUMED_MS)
     for (const id of made) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)

@@ -82,7 +82,7 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     const tenant = await aTenant(platform.system)
     const api = platform.withKey(tenant.key)
     const events: Event[] = []
-    sources.answer('/hook', async (request, response) => {
+    sources.setHandler('/hook', async (request, response) => {
       const { type, data } = JSON.parse(await text(request)) as { type: string; data: { video_id: string } }
       events.push({ id: `${request.headers['webhook-id']}`, type, video: data.video_id })
       response.end()
@@ -123,7 +123,7 @@ function hold(path: string) {
   const waiting: ServerResponse[] = []
   let isOpen = false
   const send = (response: ServerResponse) => createReadStream(join(folder, 'other.mp4')).pipe(response)
-  sources.answer(path, (_, response) => {
+  sources.setHandler(path, (_, response) => {
     if (isOpen) send(response)
     else waiting.push(response)
   })

@@ -70,8 +70,9 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
   const ofOrganisation = /^POST \/(setting|theme)\/\{\}$/.test(name)
   const own = values['organisation_id'] ?? ''
   const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: own, theme_id: own } : values)
-  if (name === 'POST /folder/{}/video/{}/delete') await fixture.as.owner.post(path.replace(/delete$/, 'add'))
-  const api = operation.access === 'system' ? fixture.as.system : operation.access === 'public' ? fixture.as.guest : fixture.as.owner
+  if (name === 'POST /folder/{}/video/{}/delete') await fixture.clients.owner.post(path.replace(/delete$/, 'add'))
+  const api =
+    operation.access === 'system' ? fixture.clients.system : operation.access === 'public' ? fixture.clients.guest : fixture.clients.owner
   const payload = { ...PAYLOADS[name]?.(values), ...EXTRA_FIELDS[name]?.() }
   const call: Call = (sent, key) => {
     const body = operation.list ? [sent] : sent
@@ -105,8 +106,8 @@ test('every POST route with an idempotency key has its effect once, repeats its 
       continue
     }
     // Its job ends in the background and changes the media.
-    if (name === 'POST /video/upload') await settled(fixture.as.owner, (first.body as { id: string }).id)
-    if (name === 'POST /job/{}/retry') await settled(fixture.as.owner, (first.body as { video_id: string }).video_id)
+    if (name === 'POST /video/upload') await settled(fixture.clients.owner, (first.body as { id: string }).id)
+    if (name === 'POST /job/{}/retry') await settled(fixture.clients.owner, (first.body as { video_id: string }).video_id)
     const before = await rows()
     const second = await call(payload, key)
     if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)
@@ -127,9 +128,9 @@ test('the test has a second payload for every POST route with a payload', () => 
 })
 
 test('a rejected call stores no response: the same call works with its key later', async () => {
-  const { owner } = fixture.as
+  const { owner } = fixture.clients
   const payload = { organisation_id: fixture.owner.organisationId, name: 'Taken' }
-  const key = { 'idempotency-key': 'refused first' }
+  const key = { 'idempotency-key': 'rejected first' }
   const taken = await owner.post<{ created: string }>('/folder', payload)
   expect(await owner.post('/folder', payload, key)).toMatchObject({ status: 409, body: { code: 'folder_exists' } })
   await owner.delete(`/folder/${taken.body.created}/delete/${fixture.owner.organisationId}`)
@@ -137,7 +138,7 @@ test('a rejected call stores no response: the same call works with its key later
 })
 
 test('a retry returns the first response even if the record was changed or deleted', async () => {
-  const { system } = fixture.as
+  const { system } = fixture.clients
   const payload = { organisation_id: fixture.owner.organisationId, title: 'As it was' }
   const key = { 'idempotency-key': 'as it was' }
   const first = await system.post<Payload>('/presentation', payload, key)
@@ -154,9 +155,9 @@ test('an idempotency key applies to one caller and one path', async () => {
   const key = { 'idempotency-key': 'shared' }
   const at = `/playlist/create/${fixture.owner.organisationId}`
   const made = [
-    await fixture.as.owner.post<Payload>('/overlay', payload, key),
-    await fixture.as.uploader.post<Payload>('/overlay', payload, key),
-    await fixture.as.owner.post<Payload>(at, { title: 'Of one caller' }, key),
+    await fixture.clients.owner.post<Payload>('/overlay', payload, key),
+    await fixture.clients.uploader.post<Payload>('/overlay', payload, key),
+    await fixture.clients.owner.post<Payload>(at, { title: 'Of one caller' }, key),
   ]
   expect(made.map(({ status }) => status)).toEqual([201, 201, 200])
   expect(made[0]?.body['overlay_id']).not.toBe(made[1]?.body['overlay_id'])
@@ -166,10 +167,10 @@ test('of concurrent requests with one key, one has an effect; the others return 
   const payload = { title: 'At once' }
   const key = { 'idempotency-key': 'at once' }
   const path = `/theme/${fixture.owner.organisationId}`
-  const results = await Promise.all(Array.from({ length: 20 }, () => fixture.as.owner.post<Payload>(path, payload, key)))
-  const [made, refused] = [results.filter(({ status }) => status < 300), results.filter(({ status }) => status >= 300)]
+  const results = await Promise.all(Array.from({ length: 20 }, () => fixture.clients.owner.post<Payload>(path, payload, key)))
+  const [made, rejected] = [results.filter(({ status }) => status < 300), results.filter(({ status }) => status >= 300)]
   expect(new Set(made.map(show)).size).toBe(1)
-  for (const result of refused) expect(result).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
+  for (const result of rejected) expect(result).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
   expect(await count('catalogue.theme', 'At once')).toBe(1)
 })
 

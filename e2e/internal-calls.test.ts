@@ -9,8 +9,8 @@ import { falseTokens, forged, invalidCredentials, metadataOf, signed, type Targe
 import type { Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { settingsOf } from './support/process-settings.ts'
-import { rowsNow } from './support/row-suite.ts'
-import { openRpcCaller, type RpcCaller, type Shown } from './support/rpc-caller.ts'
+import { readRows } from './support/row-suite.ts'
+import { type ClientCredentials, openRpcCaller, type RpcCaller } from './support/rpc-caller.ts'
 import { AREAS, type Area, allRpcs, type Rpc } from './support/rpcs.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'worker', 'collaboration', 'analytics', 'delivery', 'gateway']
@@ -65,24 +65,24 @@ async function forAll(check: (rpc: Rpc) => Promise<string | undefined>, of: read
 
 describe('a caller with a certificate of the platform', () => {
   test('is rejected by every rpc without a principal that the platform signed', async () => {
-    const refused = new Map<Area, Awaited<ReturnType<typeof invalidCredentials>>>()
-    for (const area of AREAS) refused.set(area, await invalidCredentials(target, area))
+    const invalid = new Map<Area, Awaited<ReturnType<typeof invalidCredentials>>>()
+    for (const area of AREAS) invalid.set(area, await invalidCredentials(target, area))
     await forAll(async (rpc) => {
       const wrong: string[] = []
-      for (const [name, entries] of refused.get(rpc.area) ?? []) {
+      for (const [name, entries] of invalid.get(rpc.area) ?? []) {
         const { code, bytes } = await send(rpc, metadataOf(entries))
         if (code !== 'UNAUTHENTICATED' || bytes.length > 0) wrong.push(`${name}: ${code}`)
       }
       return wrong.length > 0 ? wrong.join(', ') : undefined
     })
-    process.stderr.write(`internal calls: ${rpcs.length} rpcs refused ${refused.get('auth')?.length} invalid callers each\n`)
+    process.stderr.write(`internal calls: ${rpcs.length} rpcs rejected ${invalid.get('auth')?.length} invalid callers each\n`)
   }, 120_000)
 
   test.each(['stranger', 'guest'] as const)(
     'is served as the signed %s, regardless of other metadata',
     async (who) => {
       const principal: Principal = who === 'guest' ? { kind: 'guest' } : userOf(fixture.stranger)
-      const before = await rowsNow(fixture)
+      const before = await readRows(fixture)
       let kept = 0
       await forAll(async (rpc) => {
         const token = await signed(principal, target, rpc.area)
@@ -100,7 +100,7 @@ describe('a caller with a certificate of the platform', () => {
       })
       // The same requests succeed for their owner, so their rejection depends on the caller.
       expect(kept).toBeGreaterThan(10)
-      const after = await rowsNow(fixture)
+      const after = await readRows(fixture)
       const lost = [...before].flatMap(([table, rows]) => {
         const left = new Set(after.get(table)?.split('\n'))
         return rows.split('\n').flatMap((row) => (left.has(row) ? [] : [`${table}: ${row}`]))
@@ -163,7 +163,7 @@ describe('a certificate', () => {
     }
   }, 60_000)
 
-  const shows: [string, () => Promise<Shown>][] = [
+  const shows: [string, () => Promise<ClientCredentials>][] = [
     ['in plain text', async () => undefined],
     ['without one', async () => ({ 'ca.crt': authority.certificate })],
     ['with one that has ended', () => authority.issue(['gateway'], { toSeconds: -60 })],
@@ -185,12 +185,14 @@ describe('a certificate', () => {
       const { code: known } = await send(rpc, await someone(area))
       expect([area, ANSWERS.has(known)]).toEqual([area, true])
     }
-    for (const server of ['delivery', 'encoding_upload']) expect([server, await statusOf(server, shown)]).toEqual([server, 'refused'])
+    for (const server of ['delivery', 'encoding_upload'])
+      expect([server, await statusOf(server, shown)]).toEqual([server, 'connection refused'])
   })
 
   test('and a principal are required over HTTP as well', async () => {
     const stranger = await authority.issue(['stranger'])
-    for (const server of ['delivery', 'encoding_upload']) expect([server, await statusOf(server, stranger)]).toEqual([server, 'refused'])
+    for (const server of ['delivery', 'encoding_upload'])
+      expect([server, await statusOf(server, stranger)]).toEqual([server, 'connection refused'])
     // Delivery has no such method, but it responds.
     expect(await statusOf('delivery', gateway)).toBe(405)
     expect(await statusOf('encoding_upload', gateway)).toBe('unauthenticated')
@@ -201,21 +203,21 @@ describe('a certificate', () => {
 })
 
 /** Returns the status of an HTTP server for this certificate, or the kind of its rejection. */
-function statusOf(server: string, shown: Shown, headers: Record<string, string> = {}): Promise<number | string> {
+function statusOf(server: string, shown: ClientCredentials, headers: Record<string, string> = {}): Promise<number | string> {
   const path = `//${addresses[server]}/video/upload/form`
-  if (!shown) return fetch(`http:${path}`).then(({ status }) => status, refused)
+  if (!shown) return fetch(`http:${path}`).then(({ status }) => status, connectionRefused)
   const own = 'tls.key' in shown ? { cert: shown['tls.crt'], key: shown['tls.key'] } : {}
   const servername = server === 'encoding_upload' ? 'encoding' : server
   const options = { method: 'POST', headers, ca: authority.certificate, ...own, servername, agent: false }
   return new Promise((resolve) => {
     const requested = secureRequest(`https:${path}`, options, (response) => {
       response.resume()
-      const refusal = response.headers['vitascope-error']
-      if (refusal === undefined) resolve(response.statusCode ?? 0)
-      else resolve((JSON.parse(Buffer.from(String(refusal), 'base64').toString()) as { kind: string }).kind)
+      const error = response.headers['vitascope-error']
+      if (error === undefined) resolve(response.statusCode ?? 0)
+      else resolve((JSON.parse(Buffer.from(String(error), 'base64').toString()) as { kind: string }).kind)
     })
-    requested.on('error', () => resolve(refused())).end()
+    requested.on('error', () => resolve(connectionRefused())).end()
   })
 }
 
-const refused = () => 'refused'
+const connectionRefused = () => 'connection refused'

@@ -46,7 +46,7 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   const random = seededRandom(seed)
   const { organisationId } = await aTenant(platform.system)
   // Events are only recorded if a webhook receives them.
-  sources.answer('/hook', (_, response) => response.end())
+  sources.setHandler('/hook', (_, response) => response.end())
   const webhook = { organisation_id: organisationId, url: `${sources.url}/hook`, events: ['video.created', 'video.failed'] }
   expect((await platform.system.post('/webhook', webhook)).status).toBe(201)
   const api = createApi(`http://${toGateway.address}/v2`, SYSTEM_KEY)

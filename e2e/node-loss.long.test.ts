@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { isAlive, waitFor } from '@vitascope/testing'
-import { checkAllThere } from './support/crash-run.ts'
+import { checkResults } from './support/crash-run.ts'
 import { asSuperuser } from './support/database.ts'
 import { ffmpegsOf } from './support/nemesis.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
-import { filesOf, retryUntilSuccess, type Uploader, uploadWays } from './support/upload-ways.ts'
+import { readUploadedFiles, retryUntilSuccess, type Uploader, uploadMethods } from './support/upload-methods.ts'
 import { aTenant, settled, type VideoRecord } from './support/video-steps.ts'
 
 /** The default duration of a task lease. */
@@ -72,9 +72,9 @@ test('losing a node with one replica of each service loses no encode, upload or 
   try {
     const tenant = await aTenant(platform.system)
     const uploader: Uploader = { tenant, gateways: [platform.url] }
-    const files = await filesOf(['good.mp4', 'small.mp4'], folder, sources)
+    const files = await readUploadedFiles(['good.mp4', 'small.mp4'], folder, sources)
     const uploadOne = (nth: number) => {
-      const [way, file] = [uploadWays[nth % uploadWays.length], files[nth % files.length]]
+      const [way, file] = [uploadMethods[nth % uploadMethods.length], files[nth % files.length]]
       if (!way || !file) throw new Error('there is nothing to upload')
       return way(uploader, file, `upload ${nth}`)
     }
@@ -111,7 +111,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
     expect(videos.map(({ status }) => status.status)).toEqual(ids.map(() => 'ok'))
     expect(recoveryMs).toBeLessThanOrEqual(BOUND_MS)
     for (const steps of progress.values()) expect(steps).toEqual(steps.toSorted((a, b) => a - b))
-    await checkAllThere(platform, videos, [], tenant.organisationId)
+    await checkResults(platform, videos, [], tenant.organisationId)
     await checkCounted(platform, tenant.organisationId, seen, acknowledged)
     expect((await fetch(`${platform.url}/readyz`)).status).toBe(200)
   } catch (error) {

@@ -47,22 +47,22 @@ const results = () => asSuperuser(platform, (client) => client.query('select 1')
 /** Writes and reads without a pause until stopped. Records acknowledged writes, and the time and error of rejections. */
 function callers() {
   let stopped = false
-  const made: { organisation_id: string; name: string }[] = []
-  const refused: { at: number; status: number; what: string }[] = []
+  const created: { organisation_id: string; name: string }[] = []
+  const rejections: { at: number; status: number; what: string }[] = []
   /** Number of consecutive successful responses per kind of call. */
   const inARow = new Map<string, number>()
   const loop = async (what: string, call: (n: number) => Promise<{ status: number }>) => {
     for (let n = 0; !stopped; n++) {
       const { status } = await call(n)
       inARow.set(what, isGood(status) ? (inARow.get(what) ?? 0) + 1 : 0)
-      if (!isGood(status)) refused.push({ at: Date.now(), status, what })
+      if (!isGood(status)) rejections.push({ at: Date.now(), status, what })
       await delay(20)
     }
   }
   const write = async (n: number) => {
     const name = `Outage ${n} ${Math.random().toString(36).slice(2)}`
     const result = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
-    if (isGood(result.status)) made.push({ organisation_id: result.body.organisation_id, name })
+    if (isGood(result.status)) created.push({ organisation_id: result.body.organisation_id, name })
     return result
   }
   const running = [
@@ -71,14 +71,14 @@ function callers() {
     loop('GET /organisation', () => platform.system.get(`/organisation/${organisationId}`)),
   ]
   return {
-    made,
-    refused,
+    created,
+    rejections,
     /** Waits until every kind of call has succeeded this many times in a row from now on. */
     async waitForSuccesses(times: number) {
       inARow.clear()
       await waitFor(() => running.length === inARow.size && [...inARow.values()].every((count) => count >= times), {
         timeout: 4 * SETTLE_MS,
-        describe: () => `${times} successful responses in a row, after ${JSON.stringify(refused.slice(-5))}`,
+        describe: () => `${times} successful responses in a row, after ${JSON.stringify(rejections.slice(-5))}`,
       })
     },
     async stop() {
@@ -93,15 +93,15 @@ function callers() {
  * shortly after the outage.
  */
 async function expectNothingLost(outageEnd: number): Promise<void> {
-  const late = calls.refused.filter(({ at }) => at > outageEnd + SETTLE_MS)
+  const late = calls.rejections.filter(({ at }) => at > outageEnd + SETTLE_MS)
   expect(late).toEqual([])
-  expect(calls.refused.filter(({ status }) => status !== 503)).toEqual([])
-  expect(calls.made.length).toBeGreaterThan(0)
+  expect(calls.rejections.filter(({ status }) => status !== 503)).toEqual([])
+  expect(calls.created.length).toBeGreaterThan(0)
   const stored = await asSuperuser(platform, async (client) => {
     const { rows } = await client.query<{ name: string }>('select organisation_id || name as name from auth.organisation')
     return new Set(rows.map(({ name }) => name))
   })
-  expect(calls.made.filter(({ organisation_id, name }) => !stored.has(organisation_id + name))).toEqual([])
+  expect(calls.created.filter(({ organisation_id, name }) => !stored.has(organisation_id + name))).toEqual([])
 }
 
 async function accept(name: string): Promise<Accepted> {

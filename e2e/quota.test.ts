@@ -34,10 +34,11 @@ interface Problem extends Record<string, unknown> {
 }
 const record = async ({ organisationId }: Tenant) => (await platform.system.get<Organisation>(`/organisation/${organisationId}`)).body
 const usage = async (tenant: Tenant) => (await record(tenant)).usage
-const as = ({ key }: Tenant) => platform.withKey(key)
+const caller = ({ key }: Tenant) => platform.withKey(key)
 const small = () => `${sources.url}/small.mp4`
 /** Returns the response to an upload, whatever its status. */
-const send = (tenant: Tenant, url = small()) => as(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
+const send = (tenant: Tenant, url = small()) =>
+  caller(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
 
 /** An upload whose body never arrives. */
 const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
@@ -46,10 +47,10 @@ const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
  * Returns the statuses of the last byte, of HEAD with its offset, of DELETE, and of HEAD
  * afterwards.
  */
-async function refusedInParts(tenant: Tenant): Promise<(number | string | null)[]> {
+async function probeRejectedTusUpload(tenant: Tenant): Promise<(number | string | null)[]> {
   const tus = { 'tus-resumable': '1.0.0' }
   const call = (method: string, path: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
-    as(tenant).send(method, path, { headers: { ...tus, ...more }, ...(body && { body }) })
+    caller(tenant).send(method, path, { headers: { ...tus, ...more }, ...(body && { body }) })
   const { headers } = await call('POST', '/upload/tus', { 'upload-length': '3' })
   const path = `/upload/tus/${headers.get('location')?.split('/').at(-1)}`
   const parts = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
@@ -75,9 +76,9 @@ describe('bytes and minutes', () => {
   test('are counted per upload, enforced by every upload method, and released', async () => {
     const tenant = await aTenant(platform.system)
     expect(await usage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
-    const { id } = await upload(as(tenant), tenant.organisationId, small())
+    const { id } = await upload(caller(tenant), tenant.organisationId, small())
     expect(await usage(tenant)).toMatchObject({ bytes_reserved: String(8 * 1024 ** 2), minutes_reserved: '1', jobs: '1' })
-    const video = await settled(as(tenant), id)
+    const video = await settled(caller(tenant), id)
     expect(video.status).toMatchObject({ status: 'ok' })
     const stored = await usage(tenant)
     expect(stored).toMatchObject({ bytes_reserved: '0', minutes_reserved: '0', jobs: '0' })
@@ -86,32 +87,36 @@ describe('bytes and minutes', () => {
     expect(Number(stored.bytes)).toBeGreaterThan(Number(mp4.headers.get('content-length')))
 
     await limit(tenant, { bytes: Number(stored.bytes) }, 413)
-    const replaced = await as(tenant).put(`/media/${video.media_id}`, { uri: small() })
+    const replaced = await caller(tenant).put(`/media/${video.media_id}`, { uri: small() })
     expect(replaced.status).toBe(200)
-    expect((await settled(as(tenant), id)).status).toMatchObject({ status: 'ok' })
+    expect((await settled(caller(tenant), id)).status).toMatchObject({ status: 'ok' })
     await waitFor(async () => (await usage(tenant)).jobs === '0')
     expect(await usage(tenant)).toMatchObject({ bytes: stored.bytes, bytes_reserved: '0' })
 
     await limit(tenant, { bytes: 0 }, 413)
-    const refused = [
+    const rejected = [
       await send(tenant),
-      await as(tenant).post<Problem>('/video/upload', { url: small(), organisation_id: tenant.organisationId, media_id: video.media_id }),
-      await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() }),
+      await caller(tenant).post<Problem>('/video/upload', {
+        url: small(),
+        organisation_id: tenant.organisationId,
+        media_id: video.media_id,
+      }),
+      await caller(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() }),
       await platform.system.get<Problem>(
         `/video/upload?data=${encodeURIComponent(JSON.stringify({ url: small(), organisation_id: tenant.organisationId }))}`,
       ),
     ]
-    for (const { status, body } of refused) {
+    for (const { status, body } of rejected) {
       expect([status, body.code]).toEqual([413, 'quota_bytes'])
       expect(body.detail).toContain(`${stored.bytes} are used`)
     }
-    expect((await as(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
-    const started = await as(tenant).send('POST', '/upload/tus', { headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' } })
+    expect((await caller(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
+    const started = await caller(tenant).send('POST', '/upload/tus', { headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' } })
     expect(started.status).toBe(413)
 
     await limit(tenant, { minutes_per_month: 0 }, 'quota_minutes')
-    expect(await refusedInParts(tenant)).toEqual([413, 413, null, 204, 404])
-    expect((await as(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)
+    expect(await probeRejectedTusUpload(tenant)).toEqual([413, 413, null, 204, 404])
+    expect((await caller(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)
     const deleted = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(deleted.status).toBe(200)
     expect(Number((await usage(tenant)).bytes)).toBe(0)
@@ -123,12 +128,12 @@ describe('bytes and minutes', () => {
     await limit(tenant, { bytes: 0 }, 413)
     await limit(tenant, { bytes: 1_000 }, 200)
     const tus = { 'tus-resumable': '1.0.0' }
-    const begin = (length: number) => as(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
+    const begin = (length: number) => caller(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
     const started = await begin(900)
     expect([started.status, (await usage(tenant)).bytes_reserved]).toEqual([201, '900'])
-    const refused = await begin(101)
-    expect([refused.status, (refused.body as Problem).code]).toEqual([413, 'quota_bytes'])
-    await as(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
+    const rejected = await begin(101)
+    expect([rejected.status, (rejected.body as Problem).code]).toEqual([413, 'quota_bytes'])
+    await caller(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
     expect((await usage(tenant)).bytes_reserved).toBe('0')
   }, 60_000)
 
@@ -137,9 +142,9 @@ describe('bytes and minutes', () => {
     const { size } = await stat(join(folder, 'small.mp4'))
     await limit(tenant, { bytes: 0 }, 413)
     await limit(tenant, { bytes: size - 1 }, 200)
-    const { id, job_id } = await upload(as(tenant), tenant.organisationId, small())
-    expect((await settled(as(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
-    const { body } = await as(tenant).get(`/job/${job_id}`)
+    const { id, job_id } = await upload(caller(tenant), tenant.organisationId, small())
+    expect((await settled(caller(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
+    const { body } = await caller(tenant).get(`/job/${job_id}`)
     expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`exceeds the ${size - 1} bytes`) } })
     expect(await usage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
   }, 90_000)
@@ -151,17 +156,17 @@ test('concurrent jobs are limited by the quota, independently of other organisat
   await limit(busy, { concurrent_jobs: 20 }, 200)
   const results = []
   for (let batch = 0; batch < 5; batch++) results.push(...(await Promise.all(Array.from({ length: 8 }, () => send(busy)))))
-  const refused = results.filter(({ status }) => status !== 200)
-  expect(refused.length).toBeGreaterThan(0)
-  for (const { status, body, headers } of refused) {
+  const rejected = results.filter(({ status }) => status !== 200)
+  expect(rejected.length).toBeGreaterThan(0)
+  for (const { status, body, headers } of rejected) {
     expect([status, body.code]).toEqual([429, 'too_many_jobs'])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   }
   const waiting = async () => Number((await usage(busy)).jobs)
   const before = await waiting()
   expect(before).toBeGreaterThan(12)
-  const { id } = await upload(as(other), other.organisationId, small())
-  expect((await settled(as(other), id)).status).toMatchObject({ status: 'ok' })
+  const { id } = await upload(caller(other), other.organisationId, small())
+  expect((await settled(caller(other), id)).status).toMatchObject({ status: 'ok' })
   // Tasks are shared fairly: each of its four steps waits for at most one task of the others, and
   // two of them run at once.
   expect(before - (await waiting())).toBeLessThanOrEqual(10)

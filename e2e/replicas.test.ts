@@ -39,7 +39,7 @@ describeRows(picked, async () => {
 })
 
 test('both replicas of each service have responded', async () => {
-  const answered = await platform.answered()
+  const answered = await platform.callCounts()
   process.stderr.write(`answered by each of two: ${JSON.stringify(answered)}\n`)
   // Services that some rows do not use are used by the others.
   const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)

@@ -15,7 +15,7 @@ beforeAll(async () => {
   })) {
     ids[name] = (await fixture.video({ name, ...more })).video_id
   }
-  const { id } = await upload(fixture.as.stranger, fixture.stranger.organisationId, `${fixture.sources.url}/none.mp4`, {
+  const { id } = await upload(fixture.clients.stranger, fixture.stranger.organisationId, `${fixture.sources.url}/none.mp4`, {
     name: 'Rocket secrets',
   })
   ids['Rocket secrets'] = id
@@ -29,7 +29,7 @@ interface List {
   errors?: { field: string; message: string }[]
 }
 
-const call = (query: Record<string, string>, api: Api = fixture.as.uploader) => api.get<List>(`/video?${new URLSearchParams(query)}`)
+const call = (query: Record<string, string>, api: Api = fixture.clients.uploader) => api.get<List>(`/video?${new URLSearchParams(query)}`)
 
 async function titles(query: Record<string, string>, api?: Api): Promise<string[]> {
   const { status, body } = await call(query, api)
@@ -60,24 +60,26 @@ describe('q', () => {
     ])
   })
   test('matches videos of the own organisation, and all videos for a system key', async () => {
-    expect(await titles({ q: 'secrets' }, fixture.as.stranger)).toEqual(['Rocket secrets'])
-    expect(await titles({ q: 'rocket' }, fixture.as.system)).toHaveLength(3)
-    expect(await titles({ q: 'rocket', organisation_id: fixture.stranger.organisationId }, fixture.as.system)).toEqual(['Rocket secrets'])
+    expect(await titles({ q: 'secrets' }, fixture.clients.stranger)).toEqual(['Rocket secrets'])
+    expect(await titles({ q: 'rocket' }, fixture.clients.system)).toHaveLength(3)
+    expect(await titles({ q: 'rocket', organisation_id: fixture.stranger.organisationId }, fixture.clients.system)).toEqual([
+      'Rocket secrets',
+    ])
     expect((await call({ q: 'rocket', organisation_id: fixture.stranger.organisationId })).status).toBe(403)
-    expect((await call({ q: 'rocket' }, fixture.as.guest)).status).toBe(401)
+    expect((await call({ q: 'rocket' }, fixture.clients.guest)).status).toBe(401)
   })
   test('matches words of captions until they are deleted', async () => {
-    const { body } = await fixture.as.owner.get<VideoRecord>(`/video/${ids['Evening news']}`)
+    const { body } = await fixture.clients.owner.get<VideoRecord>(`/video/${ids['Evening news']}`)
     const content = 'WEBVTT\n\n00:00.000 --> 00:01.000\nThe <b>harbour</b> was quiet\n'
     const caption = { media_id: body.media_id, title: 'English', language: 'en', content, format: 'vtt' }
-    const made = await fixture.as.owner.post<{ caption_id?: string; id?: string }>('/caption', caption)
+    const made = await fixture.clients.owner.post<{ caption_id?: string; id?: string }>('/caption', caption)
     expect(made.status).toBeLessThan(300)
     await waitFor(async () => (await titles({ q: 'harbour quiet' })).includes('Evening news'), { describe: 'the captions to be found' })
     expect(await titles({ q: 'harbour quiet' })).toEqual(['Evening news'])
     expect(await titles({ q: 'harbour news' })).toEqual(['Evening news'])
-    expect(await titles({ q: 'harbour' }, fixture.as.stranger)).toEqual([])
-    const captions = await fixture.as.owner.get<{ captions: { data: { caption_id: string }[] } }>(`/video/${ids['Evening news']}`)
-    await fixture.as.owner.delete(`/caption/${captions.body.captions.data[0]?.caption_id}`)
+    expect(await titles({ q: 'harbour' }, fixture.clients.stranger)).toEqual([])
+    const captions = await fixture.clients.owner.get<{ captions: { data: { caption_id: string }[] } }>(`/video/${ids['Evening news']}`)
+    await fixture.clients.owner.delete(`/caption/${captions.body.captions.data[0]?.caption_id}`)
     await waitFor(async () => (await titles({ q: 'harbour' })).length === 0, { describe: 'the captions to be found no more' })
   })
   test.each([
@@ -109,12 +111,12 @@ describe('q', () => {
 })
 
 test('filters are combined with AND', async () => {
-  const { body } = await fixture.as.owner.post<{ created: string }>('/folder', {
+  const { body } = await fixture.clients.owner.post<{ created: string }>('/folder', {
     organisation_id: fixture.owner.organisationId,
     name: 'Clips',
   })
   const folder_id = body.created
-  for (const title of ['Rocket launch', 'Evening news']) await fixture.as.owner.post(`/folder/${folder_id}/video/${ids[title]}/add`)
+  for (const title of ['Rocket launch', 'Evening news']) await fixture.clients.owner.post(`/folder/${folder_id}/video/${ids[title]}/add`)
   expect(await titles({ folder_id, sort_by: 'name' })).toEqual(['Evening news', 'Rocket launch'])
   expect(await titles({ folder_id, q: 'rocket' })).toEqual(['Rocket launch'])
   expect(await titles({ folder_id, tag: 'summer-2030', status: 'failed' })).toEqual(['Rocket launch'])
@@ -122,7 +124,7 @@ test('filters are combined with AND', async () => {
   expect(await titles({ folder_id, status: 'ok' })).toEqual([])
   expect(await titles({ q: 'rocket', tag: 'kids', status: 'failed' })).toEqual(['A day at the beach'])
   const missing = { status: 404, body: { code: 'folder_not_found' } }
-  expect(await call({ folder_id }, fixture.as.stranger)).toMatchObject(missing)
+  expect(await call({ folder_id }, fixture.clients.stranger)).toMatchObject(missing)
   expect(await call({ folder_id: '9007199254740991' })).toMatchObject(missing)
   expect((await call({ folder_id: 'x' })).body.errors?.map(({ field }) => field)).toEqual(['folder_id'])
 })
@@ -131,7 +133,7 @@ describe('pages', () => {
   const walk = async (path: string, videosOf: (body: unknown) => VideoRecord[]): Promise<string[]> => {
     const found: string[] = []
     for (let next = path, pages = 0; next !== '' && pages < 20; pages++) {
-      const { status, body, headers } = await fixture.as.owner.get<unknown>(next)
+      const { status, body, headers } = await fixture.clients.owner.get<unknown>(next)
       expect(status).toBe(200)
       found.push(...videosOf(body).map(({ video_id }) => video_id))
       next = /<[^>]*\/v2([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? ''
@@ -143,7 +145,7 @@ describe('pages', () => {
   test.each(['', '&sort_by=name', '&sort_order=descending', '&q=rocket', '&tag=summer-2030', '&status=failed'])(
     'are linked by Link headers, %s',
     async (more) => {
-      const { body } = await fixture.as.owner.get<List>(`/video?limit=20${more}`)
+      const { body } = await fixture.clients.owner.get<List>(`/video?limit=20${more}`)
       const whole = body.videos.map(({ video_id }) => video_id)
       expect(whole.length).toBeGreaterThan(1)
       expect(await walk(`/video?limit=1${more}`, (page) => (page as List).videos)).toEqual(whole)
@@ -156,7 +158,7 @@ describe('pages', () => {
   test('start at 10,000 at most, and the error names the cursor', async () => {
     expect((await call({ start: '10000' })).body.videos).toEqual([])
     for (const path of ['/video?', `/video/organisation/${fixture.owner.organisationId}?`]) {
-      const { status, body } = await fixture.as.owner.get<List>(`${path}start=10001`)
+      const { status, body } = await fixture.clients.owner.get<List>(`${path}start=10001`)
       expect(status).toBe(400)
       expect(body.errors).toEqual([{ field: 'start', message: expect.stringContaining('Link') }])
     }

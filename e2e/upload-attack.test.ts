@@ -50,7 +50,7 @@ interface Attack {
 
 interface Connection {
   /** Status and `code` of the response; undefined if the connection ended without one. */
-  answer: string | undefined
+  response: string | undefined
   isClosed: boolean
   /** Duration of the connection. */
   milliseconds: number
@@ -104,7 +104,7 @@ test('hostile uploads are aborted within their limits and do not delay other upl
     const slowest = Math.max(...group.map(({ milliseconds }) => milliseconds))
     // The response to a flooding sender can be lost, because its connection is reset while it
     // sends.
-    const answers = new Set(group.map(({ answer }) => answer).filter((answer) => answer !== undefined || !name.includes('large file')))
+    const answers = new Set(group.map(({ response }) => response).filter((answer) => answer !== undefined || !name.includes('large file')))
     expect([name, ...answers]).toEqual([name, status])
     process.stderr.write(`${name}: ${status} after ${Math.round(slowest)} ms at most\n`)
     expect(slowest).toBeLessThan(TIMEOUT_MS)
@@ -137,7 +137,7 @@ const ENDED = /^HTTP\/1\.1 (\d{3})[\s\S]*?"code":"(\w+)"/
 
 function open({ beginning, next }: Attack, address: string): Connection {
   const { hostname, port } = new URL(platform.url)
-  const connection: Connection = { answer: undefined, isClosed: false, milliseconds: 0, sentBytes: 0 }
+  const connection: Connection = { response: undefined, isClosed: false, milliseconds: 0, sentBytes: 0 }
   const started = performance.now()
   const socket = connect(Number(port), hostname)
   let received = ''

@@ -229,14 +229,16 @@ describe('a source that is', () => {
 describe('rejected sources', () => {
   beforeAll(async () => {
     await makeBadSources(folder)
-    sources.answer('/endless.mp4', (_, response) => {
+    sources.setHandler('/endless.mp4', (_, response) => {
       response.writeHead(200)
       const more = () => response.writable && response.write(Buffer.alloc(64 * 1024), more)
       more()
     })
-    sources.answer('/inside.mp4', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end())
-    sources.answer('/loop.mp4', (_, response) => response.writeHead(302, { location: '/loop.mp4' }).end())
-    sources.answer('/huge.mp4', (_, response) => response.writeHead(200, { 'content-length': String(10 * 1024 ** 4) }).write('x'))
+    sources.setHandler('/inside.mp4', (_, response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+    )
+    sources.setHandler('/loop.mp4', (_, response) => response.writeHead(302, { location: '/loop.mp4' }).end())
+    sources.setHandler('/huge.mp4', (_, response) => response.writeHead(200, { 'content-length': String(10 * 1024 ** 4) }).write('x'))
   })
   test.each([
     ['none.mp4', 4001],

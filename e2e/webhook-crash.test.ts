@@ -35,7 +35,7 @@ test('killing the catalogue while events are sent loses no event', async () => {
   const taken: { type: string; data: { video_id: string } }[] = []
   let secret = ''
   let calls = 0
-  sources.answer('/hook', async (request, response) => {
+  sources.setHandler('/hook', async (request, response) => {
     const body = await text(request)
     // Every third delivery gets no response.
     if (++calls % 3 === 0) {

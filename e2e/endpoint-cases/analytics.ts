@@ -5,15 +5,15 @@ import {
   anEvent,
   BROWSER,
   COUNTS,
+  type EventFields,
+  expectReport,
+  filterByVideo,
   MISSING_VIDEO,
-  ofVideo,
-  type Sent,
+  rejectedFilterCalls,
+  rejectedPageCalls,
+  rejectedReportCalls,
+  requireViews,
   sendEvents,
-  shows,
-  theViews,
-  wrongFilters,
-  wrongPages,
-  wrongReports,
 } from '../support/analytics-steps.ts'
 import type { NounRows, Row } from '../support/table-row.ts'
 
@@ -21,23 +21,23 @@ const languageRow = (endpoint: string, path: string, language: string): Row => (
   endpoint,
   async works(fixture) {
     const { owner } = fixture
-    const { day } = await theViews(fixture)
+    const { day } = await requireViews(fixture)
     const ofDay = { language, organisation_id: owner.organisationId, date_start: day, date_end: day }
-    const check = (rows: Sent[]) => {
+    const check = (rows: EventFields[]) => {
       const row = rows.find((one) => one['language'] === language)
       expect(row).toMatchObject(ofDay)
       expect(Number(row?.['player_loads'])).toBeGreaterThanOrEqual(4)
       expect(Number(row?.['complete_views'])).toBeGreaterThanOrEqual(1)
     }
     const at = `${path}/${owner.organisationId}`
-    await shows(fixture, `${at}?date_from=${day}&date_to=${day}`, check)
-    await shows(fixture, `${at}?date_start=${day}&date_end=${day}`, check)
-    expect((await fixture.as.system.get(`${at}?date_from=2012-01-01&date_to=2012-01-02`)).body).toEqual([])
+    await expectReport(fixture, `${at}?date_from=${day}&date_to=${day}`, check)
+    await expectReport(fixture, `${at}?date_start=${day}&date_end=${day}`, check)
+    expect((await fixture.clients.system.get(`${at}?date_from=2012-01-01&date_to=2012-01-02`)).body).toEqual([])
   },
-  async refused(fixture) {
+  async rejectedCalls(fixture) {
     const at = `${path}/${fixture.owner.organisationId}`
     return [
-      ...(await wrongReports(fixture, (organisation) => `${path}/${organisation}`, ['date_from', 'date_to'])),
+      ...(await rejectedReportCalls(fixture, (organisation) => `${path}/${organisation}`, ['date_from', 'date_to'])),
       { method: 'GET', path: `${at}?date_start=2030-01-02&date_end=2030-01-01`, status: 400, fields: ['date_end'] },
       { method: 'GET', path: `${at}?date_from=2030-01-02&date_start=2030-01-02`, status: 400, fields: ['date_start'] },
     ]
@@ -53,7 +53,7 @@ export const analyticsRows: NounRows = {
       endpoint: 'GET /analytics/views/{id}',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day } = await theViews(fixture)
+        const { videoId, day } = await requireViews(fixture)
         const path = `/analytics/views/${owner.organisationId}`
         const record = {
           organisation_id: owner.organisationId,
@@ -61,24 +61,24 @@ export const analyticsRows: NounRows = {
           date_start: '2012-01-01',
           date_end: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
         }
-        await shows(fixture, `${path}?${ofVideo(videoId)}`, (body) => expect(body).toEqual(record))
-        expect((await fixture.as.system.get(`${path}?${ofVideo(videoId)}&date_start=${day}`)).body).toMatchObject({
+        await expectReport(fixture, `${path}?${filterByVideo(videoId)}`, (body) => expect(body).toEqual(record))
+        expect((await fixture.clients.system.get(`${path}?${filterByVideo(videoId)}&date_start=${day}`)).body).toMatchObject({
           ...COUNTS,
           date_start: day,
         })
-        const before = await fixture.as.owner.get(`${path}?date_end=2012-01-01`)
+        const before = await fixture.clients.owner.get(`${path}?date_end=2012-01-01`)
         expect(before.body).toEqual({
           organisation_id: owner.organisationId,
           ...{ player_loads: 0, video_plays: 0, complete_views: 0, bounced_views: 0, date_start: '2012-01-01', date_end: '2012-01-01' },
         })
-        expect((await fixture.as.owner.get(`${path}?date_start=0001-01-01&date_end=9999-12-31`)).status).toBe(200)
+        expect((await fixture.clients.owner.get(`${path}?date_start=0001-01-01&date_end=9999-12-31`)).status).toBe(200)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/analytics/views/${fixture.owner.organisationId}`
         const languages = `${path}?filter=${encodeURIComponent('{"language":["en"]}')}`
         return [
-          ...(await wrongReports(fixture, (id) => `/analytics/views/${id}`)),
-          ...(await wrongFilters(fixture, path, [{ method: 'GET', path: languages, status: 400, fields: ['filter.language'] }])),
+          ...(await rejectedReportCalls(fixture, (id) => `/analytics/views/${id}`)),
+          ...(await rejectedFilterCalls(fixture, path, [{ method: 'GET', path: languages, status: 400, fields: ['filter.language'] }])),
         ]
       },
     },
@@ -86,17 +86,17 @@ export const analyticsRows: NounRows = {
       endpoint: 'GET /analytics/views/{id}/per-day',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day } = await theViews(fixture)
-        const path = `/analytics/views/${owner.organisationId}/per-day?${ofVideo(videoId)}`
-        await shows(fixture, path, (body) => expect(body).toEqual([{ day, organisation_id: owner.organisationId, ...COUNTS }]))
-        expect((await fixture.as.system.get(`${path}&date_end=2012-01-01`)).body).toEqual([])
+        const { videoId, day } = await requireViews(fixture)
+        const path = `/analytics/views/${owner.organisationId}/per-day?${filterByVideo(videoId)}`
+        await expectReport(fixture, path, (body) => expect(body).toEqual([{ day, organisation_id: owner.organisationId, ...COUNTS }]))
+        expect((await fixture.clients.system.get(`${path}&date_end=2012-01-01`)).body).toEqual([])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/analytics/views/${fixture.owner.organisationId}/per-day`
         return [
-          ...(await wrongReports(fixture, (id) => `/analytics/views/${id}/per-day`)),
-          ...(await wrongFilters(fixture, path)),
-          ...wrongPages(path),
+          ...(await rejectedReportCalls(fixture, (id) => `/analytics/views/${id}/per-day`)),
+          ...(await rejectedFilterCalls(fixture, path)),
+          ...rejectedPageCalls(path),
         ]
       },
     },
@@ -104,11 +104,11 @@ export const analyticsRows: NounRows = {
       endpoint: 'GET /analytics/views/{org_id}/per-video',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day, duration } = await theViews(fixture)
+        const { videoId, day, duration } = await requireViews(fixture)
         const at = `/analytics/views/${owner.organisationId}/per-video?date_start=${day}&date_end=${day}`
         const record = { video_id: videoId, organisation_id: owner.organisationId, ...COUNTS, date_start: day, date_end: day }
-        await shows(fixture, `${at}&${ofVideo(videoId)}`, (body) => expect(body).toEqual([record]))
-        const { body: detailed } = await fixture.as.system.get<Sent[]>(`${at}&${ofVideo(videoId)}&detailed=true`)
+        await expectReport(fixture, `${at}&${filterByVideo(videoId)}`, (body) => expect(body).toEqual([record]))
+        const { body: detailed } = await fixture.clients.system.get<EventFields[]>(`${at}&${filterByVideo(videoId)}&detailed=true`)
         expect(detailed).toEqual([
           {
             ...record,
@@ -118,18 +118,18 @@ export const analyticsRows: NounRows = {
           },
         ])
         const narrowed = (language: string) => encodeURIComponent(JSON.stringify({ video_id: [videoId], language: [language] }))
-        expect((await fixture.as.owner.get(`${at}&filter=${narrowed('en')}`)).body).toEqual([record])
-        expect((await fixture.as.owner.get(`${at}&filter=${narrowed('fr')}`)).body).toEqual([])
+        expect((await fixture.clients.owner.get(`${at}&filter=${narrowed('en')}`)).body).toEqual([record])
+        expect((await fixture.clients.owner.get(`${at}&filter=${narrowed('fr')}`)).body).toEqual([])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/analytics/views/${fixture.owner.organisationId}/per-video`
         const languages = `${path}?filter=${encodeURIComponent(JSON.stringify({ language: ['x'.repeat(36)] }))}&detailed=maybe`
         return [
-          ...(await wrongReports(fixture, (id) => `/analytics/views/${id}/per-video`)),
-          ...(await wrongFilters(fixture, path, [
+          ...(await rejectedReportCalls(fixture, (id) => `/analytics/views/${id}/per-video`)),
+          ...(await rejectedFilterCalls(fixture, path, [
             { method: 'GET', path: languages, status: 400, fields: ['detailed', 'filter.language[0]'] },
           ])),
-          ...wrongPages(path),
+          ...rejectedPageCalls(path),
         ]
       },
     },
@@ -137,30 +137,30 @@ export const analyticsRows: NounRows = {
       endpoint: 'GET /analytics/views/{id}/video/{video_id}',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day, duration } = await theViews(fixture)
+        const { videoId, day, duration } = await requireViews(fixture)
         const path = `/analytics/views/${owner.organisationId}/video/${videoId}?date_start=${day}&date_end=${day}`
         const record = { video_id: videoId, organisation_id: owner.organisationId, video_duration: duration, ...COUNTS }
-        await shows(fixture, path, (body) => expect(body).toEqual({ ...record, date_start: day, date_end: day }))
-        expect((await fixture.as.system.get(path)).body).toMatchObject(record)
+        await expectReport(fixture, path, (body) => expect(body).toEqual({ ...record, date_start: day, date_end: day }))
+        expect((await fixture.clients.system.get(path)).body).toMatchObject(record)
       },
-      refused: (fixture) => wrongReports(fixture, (id, video) => `/analytics/views/${id}/video/${video}`),
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/views/${id}/video/${video}`),
     },
     {
       endpoint: 'GET /analytics/views/{id}/video/{video_id}/per-day',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day } = await theViews(fixture)
+        const { videoId, day } = await requireViews(fixture)
         const path = `/analytics/views/${owner.organisationId}/video/${videoId}/per-day`
-        await shows(fixture, path, (body) =>
+        await expectReport(fixture, path, (body) =>
           expect(body).toEqual([{ day, video_id: videoId, organisation_id: owner.organisationId, ...COUNTS }]),
         )
-        expect((await fixture.as.system.get(`${path}?date_end=2012-01-01`)).body).toEqual([])
+        expect((await fixture.clients.system.get(`${path}?date_end=2012-01-01`)).body).toEqual([])
       },
-      async refused(fixture) {
-        const { videoId } = await theViews(fixture)
+      async rejectedCalls(fixture) {
+        const { videoId } = await requireViews(fixture)
         return [
-          ...(await wrongReports(fixture, (id, video) => `/analytics/views/${id}/video/${video}/per-day`)),
-          ...wrongPages(`/analytics/views/${fixture.owner.organisationId}/video/${videoId}/per-day`),
+          ...(await rejectedReportCalls(fixture, (id, video) => `/analytics/views/${id}/video/${video}/per-day`)),
+          ...rejectedPageCalls(`/analytics/views/${fixture.owner.organisationId}/video/${videoId}/per-day`),
         ]
       },
     },
@@ -168,9 +168,9 @@ export const analyticsRows: NounRows = {
       endpoint: 'GET /analytics/duration-viewed/{id}/video/{video_id}',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day, duration } = await theViews(fixture)
+        const { videoId, day, duration } = await requireViews(fixture)
         const path = `/analytics/duration-viewed/${owner.organisationId}/video/${videoId}?date_start=${day}&date_end=${day}`
-        await shows<Record<string, Record<string, number>>>(fixture, path, (body) => {
+        await expectReport<Record<string, Record<string, number>>>(fixture, path, (body) => {
           expect(body).toMatchObject({ video_id: videoId, organisation_id: owner.organisationId, video_duration: duration, ...COUNTS })
           expect(Object.keys(body['views_per_duration'] ?? {})).toEqual(Array.from({ length: 21 }, (_, place) => String(place * 5)))
           // Two viewers watched the first half, one the rest, and one did not play.
@@ -179,21 +179,21 @@ export const analyticsRows: NounRows = {
           expect(Math.abs(Number(body['average_percentage_viewed']) - 50)).toBeLessThan(10)
         })
       },
-      refused: (fixture) => wrongReports(fixture, (id, video) => `/analytics/duration-viewed/${id}/video/${video}`),
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/duration-viewed/${id}/video/${video}`),
     },
     {
       endpoint: 'GET /analytics/heatmap/{organisation_id}/video/{video_id}',
       async works(fixture) {
         const { owner } = fixture
-        const { videoId, day, duration } = await theViews(fixture)
+        const { videoId, day, duration } = await requireViews(fixture)
         const path = `/analytics/heatmap/${owner.organisationId}/video/${videoId}?date_start=${day}&date_end=${day}`
-        await shows<{ watched: number[]; rewatched: number[] }>(fixture, path, (body) => {
+        await expectReport<{ watched: number[]; rewatched: number[] }>(fixture, path, (body) => {
           expect(body).toMatchObject({ video_id: videoId, video_duration: duration, cell_seconds: 1, date_start: day, date_end: day })
           expect([body.watched.length, body.watched[0], body.watched.at(-1)]).toEqual([Math.ceil(duration), 2, 1])
           expect([body.rewatched.length, body.rewatched[0], body.rewatched.at(-1)]).toEqual([Math.ceil(duration), 1, 0])
         })
       },
-      refused: (fixture) => wrongReports(fixture, (id, video) => `/analytics/heatmap/${id}/video/${video}`),
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/heatmap/${id}/video/${video}`),
     },
     {
       endpoint: 'GET /analytics/realtime/{organisation_id}',
@@ -201,42 +201,44 @@ export const analyticsRows: NounRows = {
         const { owner } = fixture
         const { video_id } = await fixture.video()
         await sendEvents(fixture, [anEvent(video_id), anEvent(video_id, { type: 'play' })])
-        await shows<{ views: number; videos: Sent[] }>(fixture, `/analytics/realtime/${owner.organisationId}`, (body) => {
+        await expectReport<{ views: number; videos: EventFields[] }>(fixture, `/analytics/realtime/${owner.organisationId}`, (body) => {
           expect(body).toMatchObject({ organisation_id: owner.organisationId, videos: expect.arrayContaining([{ video_id, views: 2 }]) })
           expect(body.views).toBeGreaterThanOrEqual(2)
         })
       },
-      refused: (fixture) => wrongReports(fixture, (id) => `/analytics/realtime/${id}`, []),
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id) => `/analytics/realtime/${id}`, []),
     },
     {
       endpoint: 'GET /analytics/viewers/{organisation_id}/per-day',
       async works(fixture) {
         const { owner } = fixture
-        const { day } = await theViews(fixture)
+        const { day } = await requireViews(fixture)
         const path = `/analytics/viewers/${owner.organisationId}/per-day?date_start=${day}&date_end=${day}`
-        await shows(fixture, path, (body) => expect(body).toEqual([{ day, organisation_id: owner.organisationId, unique_viewers: 1 }]))
+        await expectReport(fixture, path, (body) =>
+          expect(body).toEqual([{ day, organisation_id: owner.organisationId, unique_viewers: 1 }]),
+        )
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/analytics/viewers/${fixture.owner.organisationId}/per-day`
-        return [...(await wrongReports(fixture, (id) => `/analytics/viewers/${id}/per-day`)), ...wrongPages(path)]
+        return [...(await rejectedReportCalls(fixture, (id) => `/analytics/viewers/${id}/per-day`)), ...rejectedPageCalls(path)]
       },
     },
     {
       endpoint: 'GET /analytics/viewers/{organisation_id}/video/{video_id}/per-day',
       async works(fixture) {
         const { owner } = fixture
-        const { day, videoId } = await theViews(fixture)
+        const { day, videoId } = await requireViews(fixture)
         const path = `/analytics/viewers/${owner.organisationId}/video/${videoId}/per-day?date_start=${day}&date_end=${day}`
         const record = { day, video_id: videoId, organisation_id: owner.organisationId, unique_viewers: 1 }
-        await shows(fixture, path, (body) => expect(body).toEqual([record]))
+        await expectReport(fixture, path, (body) => expect(body).toEqual([record]))
       },
-      refused: (fixture) => wrongReports(fixture, (id, video) => `/analytics/viewers/${id}/video/${video}/per-day`),
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/viewers/${id}/video/${video}/per-day`),
     },
     {
       endpoint: 'GET /analytics/qoe/{organisation_id}/video/{video_id}/per-day',
       async works(fixture) {
         const { owner } = fixture
-        const { day, videoId } = await theViews(fixture)
+        const { day, videoId } = await requireViews(fixture)
         const path = `/analytics/qoe/${owner.organisationId}/video/${videoId}/per-day?date_start=${day}&date_end=${day}`
         const figures = {
           views: 2,
@@ -247,17 +249,17 @@ export const analyticsRows: NounRows = {
           stalled_ms: 500,
           error_views: 1,
         }
-        await shows(fixture, path, (body) =>
+        await expectReport(fixture, path, (body) =>
           expect(body).toEqual([{ day, video_id: videoId, organisation_id: owner.organisationId, ...figures }]),
         )
       },
-      refused: (fixture) => wrongReports(fixture, (id, video) => `/analytics/qoe/${id}/video/${video}/per-day`),
+      rejectedCalls: (fixture) => rejectedReportCalls(fixture, (id, video) => `/analytics/qoe/${id}/video/${video}/per-day`),
     },
     {
       endpoint: 'GET /analytics/export/{organisation_id}',
       async works(fixture) {
         const { platform, owner } = fixture
-        const { day, videoId } = await theViews(fixture)
+        const { day, videoId } = await requireViews(fixture)
         const of = `/v2/analytics/export/${owner.organisationId}?date_start=${day}&date_end=${day}`
         const read = async (format: string) => {
           const headers = { authorization: `Bearer ${owner.key}` }
@@ -271,7 +273,7 @@ export const analyticsRows: NounRows = {
         const row = async () => {
           const { status, type, lines } = await read('ndjson')
           expect([status, type]).toEqual([200, 'application/x-ndjson; charset=utf-8'])
-          return lines.map((line) => JSON.parse(line || '{}') as Sent).find((one) => one['video_id'] === videoId)
+          return lines.map((line) => JSON.parse(line || '{}') as EventFields).find((one) => one['video_id'] === videoId)
         }
         await waitFor(async () => (await row())?.['player_loads'] === 4, { timeout: 30_000, describe: 'the views in the export' })
         expect(await row()).toMatchObject({ day, organisation_id: owner.organisationId, video_id: videoId, language: 'en', ...COUNTS })
@@ -283,10 +285,10 @@ export const analyticsRows: NounRows = {
           new RegExp(`^${day},${owner.organisationId},${videoId},en,4,3,1,1,`),
         )
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/analytics/export/${fixture.owner.organisationId}?format=xml`
         return [
-          ...(await wrongReports(fixture, (id) => `/analytics/export/${id}`)),
+          ...(await rejectedReportCalls(fixture, (id) => `/analytics/export/${id}`)),
           { method: 'GET', path, status: 400, fields: ['format'] },
         ]
       },
@@ -294,7 +296,7 @@ export const analyticsRows: NounRows = {
     {
       endpoint: 'POST /analytics/events',
       async works(fixture) {
-        const { as, owner } = fixture
+        const { clients, owner } = fixture
         const { video_id } = await fixture.video()
         const views = Array.from({ length: 99 }, () => anEvent(video_id))
         const twice = anEvent(video_id, { type: 'play', position: 0 })
@@ -304,9 +306,9 @@ export const analyticsRows: NounRows = {
           body: JSON.stringify([twice, ...views.slice(0, 50)]),
           headers: { ...BROWSER, 'content-type': 'text/plain;charset=UTF-8' },
         }
-        expect(await as.guest.send('POST', '/analytics/events', beacon)).toMatchObject({ status: 202, body: { accepted: 51 } })
+        expect(await clients.guest.send('POST', '/analytics/events', beacon)).toMatchObject({ status: 202, body: { accepted: 51 } })
         const path = `/analytics/views/${owner.organisationId}/video/${video_id}`
-        await shows(fixture, path, (body) => expect(body).toMatchObject({ player_loads: 100, video_plays: 1 }))
+        await expectReport(fixture, path, (body) => expect(body).toMatchObject({ player_loads: 100, video_plays: 1 }))
 
         const odd = [
           anEvent(video_id),
@@ -325,17 +327,17 @@ export const analyticsRows: NounRows = {
         const { status, body } = await sendEvents(fixture, odd)
         expect([status, body.accepted, body.rejected.map(({ index }) => index)]).toEqual([202, 1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
         for (const { message } of body.rejected) expect(message).not.toBe('')
-        await shows(fixture, path, (counts) => expect(counts).toMatchObject({ player_loads: 101, video_plays: 1 }))
+        await expectReport(fixture, path, (counts) => expect(counts).toMatchObject({ player_loads: 101, video_plays: 1 }))
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
         const event = anEvent(video_id)
-        const refused = { as: 'guest' as const, method: 'POST', path: '/analytics/events', status: 400 }
+        const rejectedCall = { caller: 'guest' as const, method: 'POST', path: '/analytics/events', status: 400 }
         return [
-          { ...refused, fields: ['payload'] },
-          { ...refused, payload: event, fields: ['payload'] },
-          { ...refused, payload: Array(101).fill(event), fields: ['payload'] },
-          { ...refused, payload: Array.from({ length: 100_000 }, () => 1) },
+          { ...rejectedCall, fields: ['payload'] },
+          { ...rejectedCall, payload: event, fields: ['payload'] },
+          { ...rejectedCall, payload: Array(101).fill(event), fields: ['payload'] },
+          { ...rejectedCall, payload: Array.from({ length: 100_000 }, () => 1) },
         ]
       },
     },

@@ -38,12 +38,12 @@ async function all(api: Api, filter: Record<string, string>): Promise<Entry[]> {
  * Creates a folder as the owner, and changes it as the uploader and as the system. Returns its
  * path.
  */
-async function renamedFolder({ as, owner }: Fixture): Promise<string> {
+async function renamedFolder({ clients, owner }: Fixture): Promise<string> {
   const name = Math.random().toString(36).slice(2)
   const organisation_id = owner.organisationId
-  const made = await as.owner.post<{ created: string }>('/folder', { organisation_id, name })
+  const made = await clients.owner.post<{ created: string }>('/folder', { organisation_id, name })
   const path = `/folder/${made.body.created}/update`
-  for (const [n, api] of [as.uploader, as.system].entries()) {
+  for (const [n, api] of [clients.uploader, clients.system].entries()) {
     expect((await api.put(path, { organisation_id, name: `${name}${n}` })).status).toBe(200)
   }
   return path
@@ -55,26 +55,26 @@ export const auditRows: NounRows = {
     {
       endpoint: 'GET /audit',
       async works(fixture) {
-        const { as, owner, uploader, stranger, platform } = fixture
+        const { clients, owner, uploader, stranger, platform } = fixture
         const { organisationId } = owner
         const requestId = `audit-${Math.random().toString(36).slice(2)}`
-        const made = await as.uploader.post<{ id: string }>(
+        const made = await clients.uploader.post<{ id: string }>(
           '/oauth/thirdparty',
           { organisation_id: organisationId },
           { 'x-request-id': requestId },
         )
         const object = `/oauth/thirdparty/${made.body.id}`
-        expect((await as.owner.put(object, { token: 'a-secret-of-the-audit' })).status).toBe(200)
-        expect((await as.owner.delete(object)).status).toBe(200)
+        expect((await clients.owner.put(object, { token: 'a-secret-of-the-audit' })).status).toBe(200)
+        expect((await clients.owner.delete(object)).status).toBe(200)
         // Reads and rejected writes leave no entry, whether the input, the caller or the service is
         // the reason.
-        await as.system.get('/video')
-        await as.owner.put(object, { colour: 'red' })
-        await as.stranger.put(object, { token: 'x' })
-        await as.guest.delete(object)
-        expect((await as.owner.delete(object)).status).toBe(404)
+        await clients.system.get('/video')
+        await clients.owner.put(object, { colour: 'red' })
+        await clients.stranger.put(object, { token: 'x' })
+        await clients.guest.delete(object)
+        expect((await clients.owner.delete(object)).status).toBe(404)
 
-        const written = async () => (await list(as.owner, { object })).entries
+        const written = async () => (await list(clients.owner, { object })).entries
         // The entry of the rejected write is removed a moment later.
         await waitFor(async () => (await written()).length === 2, { describe: 'the entry of the rejected write to be removed' })
         const [deleted, changed] = await written()
@@ -83,7 +83,7 @@ export const auditRows: NounRows = {
           ...{ action: 'oauth::put', object, request_id: expect.any(String), address: '127.0.0.1' },
         })
         expect(deleted).toMatchObject({ action: 'oauth::delete' })
-        const [first] = (await list(as.owner, { object: '/v2/oauth/thirdparty', limit: '1' })).entries
+        const [first] = (await list(clients.owner, { object: '/v2/oauth/thirdparty', limit: '1' })).entries
         expect(first).toMatchObject({
           user_id: uploader.userId,
           key: uploader.key.slice(0, 8),
@@ -93,12 +93,12 @@ export const auditRows: NounRows = {
 
         // Filters apply separately and combined. The entries do not depend on the page size.
         const rename = await renamedFolder(fixture)
-        const ofFolder = (await list(as.owner, { limit: '2' })).entries
+        const ofFolder = (await list(clients.owner, { limit: '2' })).entries
         expect(ofFolder.map((entry) => entry.user_id)).toEqual([uploader.userId, owner.userId])
         const time = ofFolder[0]?.time ?? ''
         const second = (seconds: number) =>
           new Date(Date.parse(`${time.replace(' ', 'T')}Z`) + seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')
-        const whole = await all(as.owner, { limit: '1000' })
+        const whole = await all(clients.owner, { limit: '1000' })
         const filters: [Record<string, string>, (entry: Entry) => boolean][] = [
           [{ user_id: uploader.userId }, (entry) => entry.user_id === uploader.userId],
           [{ action: 'folder::put' }, (entry) => entry.action === 'folder::put'],
@@ -115,37 +115,37 @@ export const auditRows: NounRows = {
         ]
         for (const [filter, holds] of filters) {
           for (const limit of ['1', '999']) {
-            expect((await all(as.owner, { ...filter, limit })).map(({ request_id }) => request_id)).toEqual(
+            expect((await all(clients.owner, { ...filter, limit })).map(({ request_id }) => request_id)).toEqual(
               whole.filter(holds).map(({ request_id }) => request_id),
             )
           }
         }
         // The system sees all entries and their authors. A super user sees those of keys of its
         // organisation.
-        expect((await list(as.system, { object: rename })).entries).toHaveLength(2)
-        expect((await list(as.owner, { object: rename })).entries).toHaveLength(1)
-        expect((await list(as.stranger, { object: rename })).entries).toEqual([])
-        expect((await list(as.system, { object: rename, organisation_id: organisationId })).entries).toHaveLength(1)
-        expect((await list(as.system, { object: rename, organisation_id: '999999' })).entries).toEqual([])
+        expect((await list(clients.system, { object: rename })).entries).toHaveLength(2)
+        expect((await list(clients.owner, { object: rename })).entries).toHaveLength(1)
+        expect((await list(clients.stranger, { object: rename })).entries).toEqual([])
+        expect((await list(clients.system, { object: rename, organisation_id: organisationId })).entries).toHaveLength(1)
+        expect((await list(clients.system, { object: rename, organisation_id: '999999' })).entries).toEqual([])
 
         // API keys in paths are omitted, and guests have no key.
-        const { body: key } = await as.system.post<{ key: string }>(`/apikey/${uploader.userId}/generate`, {
+        const { body: key } = await clients.system.post<{ key: string }>(`/apikey/${uploader.userId}/generate`, {
           application_name: 'a',
           resources: [],
         })
-        await as.system.delete(`/apikey/${key.key}`)
-        expect((await list(as.system, { action: 'apikey::delete', limit: '1' })).entries).toMatchObject([
+        await clients.system.delete(`/apikey/${key.key}`)
+        expect((await list(clients.system, { action: 'apikey::delete', limit: '1' })).entries).toMatchObject([
           { object: `/apikey/${key.key.slice(0, 8)}` },
         ])
-        const { body: form } = await as.owner.post<{ contact_form_id: string }>('/contact-form', { primary_text: 'Who?' })
+        const { body: form } = await clients.owner.post<{ contact_form_id: string }>('/contact-form', { primary_text: 'Who?' })
         const submission = `/contact-form/${form.contact_form_id}/submission`
-        expect((await as.guest.post(submission, { email: 'ada@example.org' })).status).toBe(201)
-        expect((await list(as.system, { object: submission })).entries).toMatchObject([
+        expect((await clients.guest.post(submission, { email: 'ada@example.org' })).status).toBe(201)
+        expect((await list(clients.system, { object: submission })).entries).toMatchObject([
           { user_id: '', key: '', action: 'contact-form::post' },
         ])
         expect(JSON.stringify(await all(platform.system, { limit: '1000' }))).not.toMatch(/a-secret-of-the-audit|ada@example/)
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         ...['0', '1001', 'x', '1.5', '-1'].map((limit) => ({
           method: 'GET',
           path: `/audit?limit=${limit}`,
@@ -159,10 +159,10 @@ export const auditRows: NounRows = {
         { method: 'GET', path: `/audit?action=${'x'.repeat(101)}&object=`, status: 400, fields: ['action', 'object'] },
         { method: 'GET', path: `/audit?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
         { method: 'GET', path: '/audit?organisation_id=999999', status: 403, code: 'foreign_organisation' },
-        { as: 'system', method: 'GET', path: '/audit?organisation_id=x', status: 400, fields: ['organisation_id'] },
-        { as: 'uploader', method: 'GET', path: '/audit', status: 403, code: 'super_user_only' },
-        { as: 'guest', method: 'GET', path: '/audit', status: 401 },
-        ...['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({ as: 'system' as const, method, path: '/audit', status: 405 })),
+        { caller: 'system', method: 'GET', path: '/audit?organisation_id=x', status: 400, fields: ['organisation_id'] },
+        { caller: 'uploader', method: 'GET', path: '/audit', status: 403, code: 'super_user_only' },
+        { caller: 'guest', method: 'GET', path: '/audit', status: 401 },
+        ...['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => ({ caller: 'system' as const, method, path: '/audit', status: 405 })),
       ],
     },
   ],

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { type Accepted, upload, type VideoRecord } from '../support/video-steps.ts'
 
 interface Line extends Record<string, string> {
@@ -23,8 +23,8 @@ const SRT = srt(['Good <i>evening</i>', 'a --> b & <script>alert(1)</script>\n�
 const FIELDS = { title: 'English', language: 'en' }
 const long = (length: number) => 'x'.repeat(length)
 
-const create = async ({ as }: Fixture, media_id: string, more: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
-  const { status, body } = await as.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...more })
+const create = async ({ clients }: Fixture, media_id: string, more: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
+  const { status, body } = await clients.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...more })
   if (status !== 200) throw new Error(`the captions were answered ${status}: ${JSON.stringify(body)}`)
   return body
 }
@@ -33,12 +33,12 @@ const aCaption = async (fixture: Fixture) => {
   const { media_id, video_id } = await fixture.video()
   return { media_id, video_id, caption_id: idOf(await create(fixture, media_id)) }
 }
-const shown = async ({ as }: Fixture, videoId: string) =>
-  (await as.guest.get<VideoRecord & { captions: { data: unknown[] } }>(`/video/${videoId}`)).body.captions.data
+const shown = async ({ clients }: Fixture, videoId: string) =>
+  (await clients.guest.get<VideoRecord & { captions: { data: unknown[] } }>(`/video/${videoId}`)).body.captions.data
 const textsOf = (lines: readonly Line[]) => lines.map(({ caption_text }) => caption_text)
-const foreignMedia = async ({ as, stranger, sources }: Fixture) => {
-  const { id }: Accepted = await upload(as.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  return (await as.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
+const foreignMedia = async ({ clients, stranger, sources }: Fixture) => {
+  const { id }: Accepted = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  return (await clients.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
 }
 
 /** Serves caption files from the source server. */
@@ -56,22 +56,22 @@ function serve({ sources }: Fixture): string {
     '/most.srt': srt(Array(20_000).fill('x')),
     '/toomany.srt': srt(Array(20_001).fill('x')),
   }
-  for (const [path, file] of Object.entries(files)) sources.answer(path, (_, response) => response.end(file))
-  sources.answer('/inside.srt', (_, response) => response.writeHead(302, { location: 'http://10.0.0.1/a.srt' }).end())
+  for (const [path, file] of Object.entries(files)) sources.setHandler(path, (_, response) => response.end(file))
+  sources.setHandler('/inside.srt', (_, response) => response.writeHead(302, { location: 'http://10.0.0.1/a.srt' }).end())
   return sources.url
 }
 
 /** Returns the invalid calls that POST and PUT have in common. */
-async function refusedFields(fixture: Fixture, method: string, path: string, rest: Record<string, unknown>): Promise<Refused[]> {
+async function rejectedFieldCalls(fixture: Fixture, method: string, path: string, rest: Record<string, unknown>): Promise<RejectedCall[]> {
   const url = serve(fixture)
-  const bad = (payload: Record<string, unknown>, fields: string[]): Refused => ({
+  const bad = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
     method,
     path,
     payload: { ...rest, ...payload },
     status: 400,
     fields,
   })
-  const tooLarge = (name: string): Refused => ({
+  const tooLarge = (name: string): RejectedCall => ({
     method,
     path,
     payload: { ...rest, url: `${url}/${name}` },
@@ -108,9 +108,9 @@ async function refusedFields(fixture: Fixture, method: string, path: string, res
 
 const readable: NounRows['rows'][number]['works'] = async (fixture) => {
   const { media_id, caption_id } = await aCaption(fixture)
-  const { as, uploader } = fixture
+  const { clients, uploader } = fixture
   for (const path of [`/caption/${caption_id}`, `/caption/${caption_id}.json`]) {
-    const { status, body } = await as.owner.get<Line[]>(path)
+    const { status, body } = await clients.owner.get<Line[]>(path)
     expect([status, body]).toMatchObject([
       200,
       [
@@ -118,7 +118,7 @@ const readable: NounRows['rows'][number]['works'] = async (fixture) => {
         { time_code_begin: '00:02', time_code_end: '00:03', caption_text: 'a --> b & <script>alert(1)</script>\n“two”' },
       ],
     ])
-    expect((await as.system.get(path)).body).toEqual(body)
+    expect((await clients.system.get(path)).body).toEqual(body)
   }
 }
 
@@ -131,7 +131,7 @@ export const captionRows: NounRows = {
         await readable(fixture)
         const { caption_id } = await aCaption(fixture)
         const get = async (format: string) => {
-          const answer = await fixture.as.uploader.get<string>(`/caption/${caption_id}.${format}`)
+          const answer = await fixture.clients.uploader.get<string>(`/caption/${caption_id}.${format}`)
           expect([answer.status, answer.headers.get('etag')]).toEqual([200, expect.any(String)])
           return { text: answer.body, type: answer.headers.get('content-type') }
         }
@@ -155,15 +155,15 @@ export const captionRows: NounRows = {
           ['00:00:02.500', '00:00:03.750'],
         ])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { caption_id } = await aCaption(fixture)
         return [
-          ...['json', 'vtt', 'txt', 'xml'].flatMap((format): Refused[] => [
-            { as: 'stranger', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
+          ...['json', 'vtt', 'txt', 'xml'].flatMap((format): RejectedCall[] => [
+            { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
             { method: 'GET', path: `/caption/999999999.${format}`, status: 404, code: 'caption_not_found' },
             { method: 'GET', path: `/caption/x.${format}`, status: 404, code: 'caption_not_found' },
           ]),
-          { as: 'guest', method: 'GET', path: `/caption/${caption_id}.vtt`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/caption/${caption_id}.vtt`, status: 401 },
           { method: 'GET', path: `/caption/${caption_id}.srt`, status: 400, fields: ['format'] },
         ]
       },
@@ -171,13 +171,13 @@ export const captionRows: NounRows = {
     {
       endpoint: 'GET /caption/{id}',
       works: readable,
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { caption_id } = await aCaption(fixture)
         return [
-          { as: 'stranger', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
+          { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/99999999999999999999', status: 404, code: 'caption_not_found' },
-          { as: 'guest', method: 'GET', path: `/caption/${caption_id}`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/caption/${caption_id}`, status: 401 },
         ]
       },
     },
@@ -199,7 +199,7 @@ export const captionRows: NounRows = {
         for (const [more, texts, begin] of cases) {
           const lines = await create(fixture, media_id, more)
           expect([textsOf(lines), lines[0]?.time_code_begin]).toEqual([texts, begin])
-          expect((await fixture.as.owner.get(`/caption/${idOf(lines)}`)).body).toEqual(lines)
+          expect((await fixture.clients.owner.get(`/caption/${idOf(lines)}`)).body).toEqual(lines)
           const found = (await shown(fixture, video_id)).at(-1)
           expect(found).toEqual({ caption_id: idOf(lines), title: lines[0]?.['title'], language: lines[0]?.['language'] })
         }
@@ -208,19 +208,19 @@ export const captionRows: NounRows = {
 
         const key = { 'idempotency-key': `caption of ${media_id}` }
         const payload = { ...FIELDS, media_id, url: `${url}/a.sbv` }
-        const first = await fixture.as.owner.post('/caption', payload, key)
-        expect((await fixture.as.owner.post('/caption', payload, key)).body).toEqual(first.body)
-        expect((await fixture.as.owner.post('/caption', { ...payload, title: 'Other' }, key)).status).toBe(422)
+        const first = await fixture.clients.owner.post('/caption', payload, key)
+        expect((await fixture.clients.owner.post('/caption', payload, key)).body).toEqual(first.body)
+        expect((await fixture.clients.owner.post('/caption', { ...payload, title: 'Other' }, key)).status).toBe(422)
         expect(await shown(fixture, video_id)).toHaveLength(10)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { media_id } = await fixture.video()
         const foreign = await foreignMedia(fixture)
         const full = await fixture.video()
         for (let n = 0; n < 99; n++) await create(fixture, full.media_id)
         await create(fixture, full.media_id)
         const content = { content: SRT, format: 'srt' }
-        const post = (payload: unknown, more: Omit<Refused, 'method' | 'path' | 'payload'>): Refused => ({
+        const post = (payload: unknown, more: Omit<RejectedCall, 'method' | 'path' | 'payload'>): RejectedCall => ({
           method: 'POST',
           path: '/caption',
           payload,
@@ -238,9 +238,9 @@ export const captionRows: NounRows = {
           post({ ...FIELDS, ...content, media_id: '7' }, { status: 404, code: 'media_not_found' }),
           post({ ...FIELDS, ...content, media_id: 'x' }, { status: 400, fields: ['media_id'] }),
           post({ ...FIELDS, ...content, media_id: full.media_id }, { status: 409, code: 'captions_full' }),
-          post({ ...FIELDS, ...content, media_id }, { as: 'guest', status: 401 }),
-          post({ ...FIELDS, ...content, media_id }, { as: 'stranger', status: 404, code: 'media_not_found' }),
-          ...(await refusedFields(fixture, 'POST', '/caption', { ...FIELDS, media_id })),
+          post({ ...FIELDS, ...content, media_id }, { caller: 'guest', status: 401 }),
+          post({ ...FIELDS, ...content, media_id }, { caller: 'stranger', status: 404, code: 'media_not_found' }),
+          ...(await rejectedFieldCalls(fixture, 'POST', '/caption', { ...FIELDS, media_id })),
         ]
       },
     },
@@ -251,12 +251,12 @@ export const captionRows: NounRows = {
         const { caption_id, video_id } = await aCaption(fixture)
         const path = `/caption/${caption_id}`
         const put = async (payload: unknown) => {
-          const { status, body } = await fixture.as.owner.put<Line[]>(path, payload)
+          const { status, body } = await fixture.clients.owner.put<Line[]>(path, payload)
           expect(status).toBe(200)
-          expect((await fixture.as.uploader.get(path)).body).toEqual(body)
+          expect((await fixture.clients.uploader.get(path)).body).toEqual(body)
           return body
         }
-        const [before] = (await fixture.as.owner.get<Line[]>(path)).body
+        const [before] = (await fixture.clients.owner.get<Line[]>(path)).body
         const renamed = await put({ title: long(255), language: 'de' })
         expect(renamed).toMatchObject([{ title: long(255), language: 'de', last_modified_by_user_id: fixture.owner.userId }, {}])
         expect(renamed[0]?.caption_line_id).toBe(before?.caption_line_id)
@@ -270,20 +270,27 @@ export const captionRows: NounRows = {
           [{ caption_id, title: 'New', language: 'de' }],
         ])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { caption_id } = await aCaption(fixture)
         const path = `/caption/${caption_id}`
         const foreign = await foreignMedia(fixture)
         return [
           { method: 'PUT', path, payload: {}, status: 400, fields: ['payload'] },
           { method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
-          { as: 'system', method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
+          { caller: 'system', method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
           { method: 'PUT', path, payload: { media_id: '7' }, status: 404, code: 'media_not_found' },
-          { as: 'stranger', method: 'PUT', path, payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
-          { as: 'stranger', method: 'PUT', path, payload: { url: `${fixture.sources.url}/a.srt` }, status: 404, code: 'caption_not_found' },
+          { caller: 'stranger', method: 'PUT', path, payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
+          {
+            caller: 'stranger',
+            method: 'PUT',
+            path,
+            payload: { url: `${fixture.sources.url}/a.srt` },
+            status: 404,
+            code: 'caption_not_found',
+          },
           { method: 'PUT', path: '/caption/999999999', payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
-          { as: 'guest', method: 'PUT', path, payload: { title: 'X' }, status: 401 },
-          ...(await refusedFields(fixture, 'PUT', path, {})),
+          { caller: 'guest', method: 'PUT', path, payload: { title: 'X' }, status: 401 },
+          ...(await rejectedFieldCalls(fixture, 'PUT', path, {})),
         ]
       },
     },
@@ -291,27 +298,27 @@ export const captionRows: NounRows = {
       endpoint: 'DELETE /caption/{caption_id}',
       async works(fixture) {
         const { caption_id, video_id } = await aCaption(fixture)
-        const { status, body } = await fixture.as.uploader.delete(`/caption/${caption_id}`)
+        const { status, body } = await fixture.clients.uploader.delete(`/caption/${caption_id}`)
         expect([status, body]).toEqual([202, { status: 'Accepted', message: { caption_id, deleted: true } }])
         expect(await shown(fixture, video_id)).toEqual([])
-        expect((await fixture.as.owner.get(`/caption/${caption_id}`)).status).toBe(404)
-        expect((await fixture.as.owner.delete(`/caption/${caption_id}`)).status).toBe(404)
+        expect((await fixture.clients.owner.get(`/caption/${caption_id}`)).status).toBe(404)
+        expect((await fixture.clients.owner.delete(`/caption/${caption_id}`)).status).toBe(404)
 
         // The playlist of a playable video lists exactly the existing captions.
         const playing = await fixture.playing()
         const master = async () => (await fetch(playing.uri.hls)).text()
         const made = idOf(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
         await waitFor(async () => (await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be listed' })
-        await fixture.as.system.delete(`/caption/${made}`)
+        await fixture.clients.system.delete(`/caption/${made}`)
         await waitFor(async () => !(await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be removed' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { caption_id } = await aCaption(fixture)
         return [
-          { as: 'stranger', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
+          { caller: 'stranger', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/x', status: 404, code: 'caption_not_found' },
-          { as: 'guest', method: 'DELETE', path: `/caption/${caption_id}`, status: 401 },
+          { caller: 'guest', method: 'DELETE', path: `/caption/${caption_id}`, status: 401 },
         ]
       },
     },

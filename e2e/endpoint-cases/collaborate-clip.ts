@@ -7,10 +7,10 @@ export const clipRows: readonly Row[] = [
   {
     endpoint: 'POST /collaborate/clip/{collaborate_id}/post',
     async works(fixture) {
-      const { as } = fixture
+      const { clients } = fixture
       const { id } = await anEntry(fixture)
       const path = `/collaborate/clip/${id}/post`
-      const plain = await as.uploader.post<{ id: string; data: Clip }>(path, { time_start: 3, time_finish: '7' })
+      const plain = await clients.uploader.post<{ id: string; data: Clip }>(path, { time_start: 3, time_finish: '7' })
       expect([plain.status, plain.body]).toEqual([
         200,
         {
@@ -29,12 +29,12 @@ export const clipRows: readonly Row[] = [
         [2_000, 50],
       ] as const) {
         const fields = { comments: '📹'.repeat(comments), type: 't'.repeat(type), time_start: 0, time_finish: 0 }
-        const { body } = await as.system.post<{ data: Clip }>(path, { ...fields, preview: true })
+        const { body } = await clients.system.post<{ data: Clip }>(path, { ...fields, preview: true })
         expect(body.data).toMatchObject({ ...fields, preview: '1' })
       }
       expect((await read(fixture, id)).clips).toEqual([plain.body.data, expect.anything(), expect.anything()])
       const once = () =>
-        as.owner.send('POST', path, {
+        clients.owner.send('POST', path, {
           body: new URLSearchParams({ time_start: '1', time_finish: '2', preview: '1' }),
           headers: { 'idempotency-key': 'a clip' },
         })
@@ -46,67 +46,67 @@ export const clipRows: readonly Row[] = [
       await clipOf(fixture, timed, { time_start: Math.floor(Number(duration)), time_finish: Math.floor(Number(duration)) })
 
       for (let count = 4; count < 199; count++) await clipOf(fixture, id)
-      const raced = await Promise.all(Array.from({ length: 5 }, () => as.owner.post(path, { time_start: 0, time_finish: 0 })))
+      const raced = await Promise.all(Array.from({ length: 5 }, () => clients.owner.post(path, { time_start: 0, time_finish: 0 })))
       expect(raced.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
       expect((await order(fixture, id)).map(([, place]) => place)).toEqual(Array.from({ length: 200 }, (_, place) => place))
     },
-    async refused(fixture) {
+    async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
       const full = (await anEntry(fixture)).id
       for (let count = 0; count < 200; count++) await clipOf(fixture, full)
       const { video_id, duration } = await fixture.playing()
       const timed = await entryOf(fixture, video_id)
       const good = { time_start: 0, time_finish: 1 }
-      const refused = { method: 'POST', path: `/collaborate/clip/${id}/post` }
+      const rejectedCall = { method: 'POST', path: `/collaborate/clip/${id}/post` }
       const past = Math.floor(Number(duration)) + 1
       return [
         ...wrongIds('POST', (one) => `/collaborate/clip/${one}/post`, id, 'collaboration_not_found', good),
-        { ...refused, payload: {}, status: 400, fields: ['time_start', 'time_finish'] },
-        { ...refused, payload: { time_start: 2, time_finish: 1 }, status: 400, fields: ['time_finish'] },
+        { ...rejectedCall, payload: {}, status: 400, fields: ['time_start', 'time_finish'] },
+        { ...rejectedCall, payload: { time_start: 2, time_finish: 1 }, status: 400, fields: ['time_finish'] },
         {
-          ...refused,
+          ...rejectedCall,
           path: `/collaborate/clip/${timed}/post`,
           payload: { time_start: 0, time_finish: past },
           status: 400,
           fields: ['time_finish'],
         },
         ...[-1, 1.5, 2_147_483_648, 'x', '', null, '1.0'].map((bad) => ({
-          ...refused,
+          ...rejectedCall,
           payload: { time_start: bad, time_finish: bad },
           status: 400,
           fields: ['time_start', 'time_finish'],
         })),
         {
-          ...refused,
+          ...rejectedCall,
           payload: { ...good, comments: 'x'.repeat(2_001), type: 'x'.repeat(51), preview: 2 },
           status: 400,
           fields: ['comments', 'type', 'preview'],
         },
-        { ...refused, payload: { ...good, type: ' ' }, status: 400, fields: ['type'] },
-        { ...refused, payload: { ...good, comments: 'a\0' }, status: 400, fields: ['comments'] },
+        { ...rejectedCall, payload: { ...good, type: ' ' }, status: 400, fields: ['type'] },
+        { ...rejectedCall, payload: { ...good, comments: 'a\0' }, status: 400, fields: ['comments'] },
         {
-          ...refused,
+          ...rejectedCall,
           payload: { ...good, id: '1', order: 5, collaborate_id: '1', date_created: '', title: 'x' },
           status: 400,
           fields: ['id', 'order', 'collaborate_id', 'date_created', 'title'],
         },
-        { ...refused, path: `/collaborate/clip/${full}/post`, payload: good, status: 409, code: 'clips_full' },
+        { ...rejectedCall, path: `/collaborate/clip/${full}/post`, payload: good, status: 409, code: 'clips_full' },
       ]
     },
   },
   {
     endpoint: 'GET /collaborate/clip/{clip_id}',
     async works(fixture) {
-      const { as, uploader } = fixture
+      const { clients, uploader } = fixture
       const { id, video_id } = await anEntry(fixture)
       const clip = await clipOf(fixture, id, { comments: 'Cut here' })
       const [stored] = (await read(fixture, id)).clips
-      for (const api of [as.uploader, as.system]) {
+      for (const api of [clients.uploader, clients.system]) {
         const { status, body } = await api.get(`/collaborate/clip/${clip}`)
         expect([status, body]).toEqual([200, { ...stored, id: clip, user_id: uploader.userId, video_id }])
       }
     },
-    async refused(fixture) {
+    async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
       return wrongIds('GET', (one) => `/collaborate/clip/${one}`, await clipOf(fixture, id), 'clip_not_found')
     },
@@ -114,62 +114,62 @@ export const clipRows: readonly Row[] = [
   {
     endpoint: 'PUT /collaborate/clip/{clip_id}/put',
     async works(fixture) {
-      const { as } = fixture
+      const { clients } = fixture
       const { id } = await anEntry(fixture)
       const clip = await clipOf(fixture, id)
       const [original_data] = (await read(fixture, id)).clips
       const fields = { title: 'T'.repeat(255), comments: 'New', time_start: 5, time_finish: 6, type: 'audio' }
-      const { status, body } = await as.uploader.put(`/collaborate/clip/${clip}/put`, { ...fields, preview: 'true' })
+      const { status, body } = await clients.uploader.put(`/collaborate/clip/${clip}/put`, { ...fields, preview: 'true' })
       const [new_data] = (await read(fixture, id)).clips
       expect([status, body]).toEqual([200, { updated: clip, original_data, new_data }])
       expect(new_data).toEqual({ ...original_data, ...fields, preview: '1' })
-      const one = await as.system.put(`/collaborate/clip/${clip}/put`, { title: 'T'.repeat(254) })
+      const one = await clients.system.put(`/collaborate/clip/${clip}/put`, { title: 'T'.repeat(254) })
       expect(one.body).toMatchObject({ new_data: { ...new_data, title: 'T'.repeat(254) } })
-      expect((await as.owner.put(`/collaborate/clip/${clip}/put`, { title: '', time_start: 6 })).body).toMatchObject({
+      expect((await clients.owner.put(`/collaborate/clip/${clip}/put`, { title: '', time_start: 6 })).body).toMatchObject({
         new_data: { title: '', time_start: 6, time_finish: 6 },
       })
     },
-    async refused(fixture) {
+    async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
       const clip = await clipOf(fixture, id, { time_start: 3, time_finish: 4 })
       const { video_id, duration } = await fixture.playing()
       const timed = await clipOf(fixture, await entryOf(fixture, video_id))
-      const refused = { method: 'PUT', path: `/collaborate/clip/${clip}/put` }
+      const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${clip}/put` }
       const past = Math.floor(Number(duration)) + 1
       return [
         ...wrongIds('PUT', (one) => `/collaborate/clip/${one}/put`, clip, 'clip_not_found', { title: 'x' }),
-        { ...refused, payload: {}, status: 400, fields: ['payload'] },
-        { ...refused, payload: { time_start: 5 }, status: 400, fields: ['time_start'] },
-        { ...refused, payload: { time_finish: 2 }, status: 400, fields: ['time_finish'] },
-        { ...refused, path: `/collaborate/clip/${timed}/put`, payload: { time_finish: past }, status: 400, fields: ['time_finish'] },
+        { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
+        { ...rejectedCall, payload: { time_start: 5 }, status: 400, fields: ['time_start'] },
+        { ...rejectedCall, payload: { time_finish: 2 }, status: 400, fields: ['time_finish'] },
+        { ...rejectedCall, path: `/collaborate/clip/${timed}/put`, payload: { time_finish: past }, status: 400, fields: ['time_finish'] },
         {
-          ...refused,
+          ...rejectedCall,
           payload: { title: 'x'.repeat(256), comments: 'x'.repeat(2_001), time_start: -1, time_finish: 'x', type: '', preview: 'x' },
           status: 400,
           fields: ['title', 'comments', 'time_start', 'time_finish', 'type', 'preview'],
         },
-        { ...refused, payload: { title: 'x', order: 0, id: '1' }, status: 400, fields: ['order', 'id'] },
+        { ...rejectedCall, payload: { title: 'x', order: 0, id: '1' }, status: 400, fields: ['order', 'id'] },
       ]
     },
   },
   {
     endpoint: 'DELETE /collaborate/clip/{clip_id}/delete',
     async works(fixture) {
-      const { as } = fixture
+      const { clients } = fixture
       const { id } = await anEntry(fixture)
       const [first, second, third] = [await clipOf(fixture, id), await clipOf(fixture, id), await clipOf(fixture, id)]
       const original_data = (await read(fixture, id)).clips[1]
-      const { status, body } = await as.uploader.delete(`/collaborate/clip/${second}/delete`)
+      const { status, body } = await clients.uploader.delete(`/collaborate/clip/${second}/delete`)
       expect([status, body]).toEqual([200, { deleted: second, original_data }])
       expect(await order(fixture, id)).toEqual([
         [first, 0],
         [third, 1],
       ])
-      expect((await as.owner.delete(`/collaborate/clip/${second}/delete`)).status).toBe(404)
-      expect((await as.system.delete(`/collaborate/clip/${first}/delete`)).status).toBe(200)
+      expect((await clients.owner.delete(`/collaborate/clip/${second}/delete`)).status).toBe(404)
+      expect((await clients.system.delete(`/collaborate/clip/${first}/delete`)).status).toBe(200)
       expect(await order(fixture, id)).toEqual([[third, 0]])
     },
-    async refused(fixture) {
+    async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
       return wrongIds('DELETE', (one) => `/collaborate/clip/${one}/delete`, await clipOf(fixture, id), 'clip_not_found')
     },
@@ -177,53 +177,57 @@ export const clipRows: readonly Row[] = [
   {
     endpoint: 'PUT /collaborate/clip/{collaborate_id}/order',
     async works(fixture) {
-      const { as } = fixture
+      const { clients } = fixture
       const { id } = await anEntry(fixture)
       const [one, two, three] = [await clipOf(fixture, id), await clipOf(fixture, id), await clipOf(fixture, id)]
       const path = `/collaborate/clip/${id}/order`
       const original_data = (await read(fixture, id)).clips
       const sent = [three, one, two]
       const body = JSON.stringify(sent.map(Number))
-      const response = await as.uploader.send('PUT', path, { body, headers: { 'content-type': 'application/json' } })
+      const response = await clients.uploader.send('PUT', path, { body, headers: { 'content-type': 'application/json' } })
       const new_data = (await read(fixture, id)).clips
       expect([response.status, response.body]).toEqual([200, { updated: id, original_data, new_data }])
       expect(new_data.map(({ id: clip, order }) => [clip, order])).toEqual(sent.map((clip, place) => [clip, place]))
-      const forms: [string[], NonNullable<Parameters<typeof as.system.send>[2]>][] = [
+      const forms: [string[], NonNullable<Parameters<typeof clients.system.send>[2]>][] = [
         [[one, two, three], { body: new URLSearchParams({ data: JSON.stringify([one, two, three]) }) }],
         [[two, one, three], { body: new URLSearchParams({ order: JSON.stringify([two, one, three]) }) }],
         [[two, three, one], { body: new URLSearchParams([two, three, one].map((clip): [string, string] => ['order', clip])) }],
         [[one, three, two], { body: JSON.stringify({ order: [one, three, two] }), headers: { 'content-type': 'application/json' } }],
       ]
       for (const [wanted, init] of forms) {
-        expect((await as.system.send('PUT', path, init)).status).toBe(200)
+        expect((await clients.system.send('PUT', path, init)).status).toBe(200)
         expect((await order(fixture, id)).map(([clip]) => clip)).toEqual(wanted)
       }
       const none = (await anEntry(fixture)).id
-      expect((await as.owner.put(`/collaborate/clip/${none}/order`, [])).body).toEqual({ updated: none, original_data: [], new_data: [] })
+      expect((await clients.owner.put(`/collaborate/clip/${none}/order`, [])).body).toEqual({
+        updated: none,
+        original_data: [],
+        new_data: [],
+      })
       const { id: lone } = await anEntry(fixture)
       const only = await clipOf(fixture, lone)
-      expect((await as.owner.put(`/collaborate/clip/${lone}/order`, { order: [only] })).status).toBe(200)
+      expect((await clients.owner.put(`/collaborate/clip/${lone}/order`, { order: [only] })).status).toBe(200)
     },
-    async refused(fixture) {
+    async rejectedCalls(fixture) {
       const { id, video_id } = await anEntry(fixture)
       const [one, two] = [await clipOf(fixture, id), await clipOf(fixture, id)]
       const elsewhere = await clipOf(fixture, await entryOf(fixture, video_id))
-      const refused = { method: 'PUT', path: `/collaborate/clip/${id}/order`, status: 400 }
+      const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${id}/order`, status: 400 }
       return [
         ...wrongIds('PUT', (entry) => `/collaborate/clip/${entry}/order`, id, 'collaboration_not_found', [one, two]),
         ...[[], [one], [one, one], [one, two, two], [one, two, elsewhere], [one, elsewhere], [one, MISSING]].map((payload) => ({
-          ...refused,
+          ...rejectedCall,
           payload,
           fields: ['order'],
         })),
-        { ...refused, payload: [one, 'x'], fields: ['order[1]'] },
-        { ...refused, payload: { order: 'x' }, fields: ['order'] },
-        { ...refused, payload: { order: [one, two], position: 1 }, fields: ['position'] },
-        { ...refused, payload: {}, fields: ['order'] },
-        { ...refused, fields: ['order'] },
-        { ...refused, payload: Array.from({ length: 201 }, (_, nth) => String(nth + 1)), fields: ['order'] },
-        { ...refused, payload: Array.from({ length: 100_000 }, (_, nth) => nth + 1) },
-        { ...refused, payload: { order: Array.from({ length: 10_000 }, (_, nth) => nth + 1) } },
+        { ...rejectedCall, payload: [one, 'x'], fields: ['order[1]'] },
+        { ...rejectedCall, payload: { order: 'x' }, fields: ['order'] },
+        { ...rejectedCall, payload: { order: [one, two], position: 1 }, fields: ['position'] },
+        { ...rejectedCall, payload: {}, fields: ['order'] },
+        { ...rejectedCall, fields: ['order'] },
+        { ...rejectedCall, payload: Array.from({ length: 201 }, (_, nth) => String(nth + 1)), fields: ['order'] },
+        { ...rejectedCall, payload: Array.from({ length: 100_000 }, (_, nth) => nth + 1) },
+        { ...rejectedCall, payload: { order: Array.from({ length: 10_000 }, (_, nth) => nth + 1) } },
       ]
     },
   },

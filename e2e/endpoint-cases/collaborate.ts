@@ -19,19 +19,19 @@ import { clipRows } from './collaborate-clip.ts'
 const entryDeletion = (suffix: string): Row => ({
   endpoint: `DELETE /collaborate/item/{collaborate_id}${suffix}`,
   async works(fixture) {
-    const { as } = fixture
+    const { clients } = fixture
     const { id, video_id } = await anEntry(fixture)
     const clip = await clipOf(fixture, id)
     const original_data = await read(fixture, id)
-    const { status, body } = await as.uploader.delete(`/collaborate/item/${id}${suffix}`)
+    const { status, body } = await clients.uploader.delete(`/collaborate/item/${id}${suffix}`)
     expect([status, body]).toEqual([200, { deleted: id, original_data }])
-    expect((await as.owner.get(`/collaborate/clip/${clip}`)).status).toBe(404)
-    expect((await as.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
-    expect((await as.owner.delete(`/collaborate/item/${id}${suffix}`)).status).toBe(404)
+    expect((await clients.owner.get(`/collaborate/clip/${clip}`)).status).toBe(404)
+    expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
+    expect((await clients.owner.delete(`/collaborate/item/${id}${suffix}`)).status).toBe(404)
     const bySystem = await entryOf(fixture, video_id)
-    expect((await as.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
+    expect((await clients.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
   },
-  async refused(fixture) {
+  async rejectedCalls(fixture) {
     const { id } = await anEntry(fixture)
     await clipOf(fixture, id)
     return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
@@ -44,14 +44,14 @@ export const collaborateRows: NounRows = {
     {
       endpoint: 'GET /collaborate/{video_id}',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         const { video_id, media_id } = await fixture.video()
-        expect((await as.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
-        const leaver = await aUser(as.system, owner.organisationId, 'uploader')
+        expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
+        const leaver = await aUser(clients.system, owner.organisationId, 'uploader')
         const ids: string[] = []
         for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await entryOf(fixture, video_id, userId))
         const clips = [await clipOf(fixture, ids[0] ?? ''), await clipOf(fixture, ids[0] ?? '')]
-        for (const api of [as.uploader, as.system]) {
+        for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Record<string, Entry>>(`/collaborate/${video_id}`)
           expect([status, Object.keys(body)]).toEqual([200, ids])
           expect(body[ids[0] ?? '']).toEqual(await read(fixture, ids[0] ?? ''))
@@ -62,23 +62,23 @@ export const collaborateRows: NounRows = {
             [leaver.userId, true],
           ])
         }
-        const part = await as.owner.get(`/collaborate/${video_id}?start=2&limit=1`)
+        const part = await clients.owner.get(`/collaborate/${video_id}?start=2&limit=1`)
         const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? ''
-        const after = await as.owner.get(next)
+        const after = await clients.owner.get(next)
         expect([Object.keys(part.body), Object.keys(after.body), after.headers.get('link')]).toEqual([[ids[1]], [ids[2]], null])
 
         const away = ids[2] ?? ''
         const clip = await clipOf(fixture, away)
-        await as.system.delete(`/user/${leaver.userId}`)
-        expect(Object.keys((await as.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
-        for (const path of [`item/${away}`, `clip/${clip}`]) expect((await as.owner.get(`/collaborate/${path}`)).status).toBe(404)
-        await as.owner.delete(`/media?media_id=${media_id}`)
+        await clients.system.delete(`/user/${leaver.userId}`)
+        expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
+        for (const path of [`item/${away}`, `clip/${clip}`]) expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
+        await clients.owner.delete(`/media?media_id=${media_id}`)
         for (const path of [video_id, `item/${ids[0]}`, `clip/${clips[0]}`]) {
-          expect((await as.system.get(`/collaborate/${path}`)).status).toBe(404)
+          expect((await clients.system.get(`/collaborate/${path}`)).status).toBe(404)
         }
         await untilSwept(fixture, video_id)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { video_id } = await anEntry(fixture)
         return [
           ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
@@ -91,21 +91,21 @@ export const collaborateRows: NounRows = {
     {
       endpoint: 'GET /collaborate/{video_id}/user/{email}',
       async works(fixture) {
-        const { as, uploader } = fixture
+        const { clients, uploader } = fixture
         const { id, video_id } = await anEntry(fixture)
         const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
         const email = await emailOf(fixture, uploader.userId)
-        for (const api of [as.uploader, as.system]) {
+        for (const api of [clients.uploader, clients.system]) {
           expect(await api.get(at(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
         }
         const second = await entryOf(fixture, video_id)
-        expect((await as.owner.get<Entry>(at(email))).body.id).toBe(second)
-        await as.owner.put(`/collaborate/item/${id}/put`, { email: 'Guest.Editor@example.org' })
-        expect((await as.owner.get<Entry>(at('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
-        await as.owner.delete(`/collaborate/item/${second}`)
-        expect((await as.owner.get<Entry>(at(email))).body.id).toBe(id)
+        expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(second)
+        await clients.owner.put(`/collaborate/item/${id}/put`, { email: 'Guest.Editor@example.org' })
+        expect((await clients.owner.get<Entry>(at('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
+        await clients.owner.delete(`/collaborate/item/${second}`)
+        expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(id)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { owner, uploader } = fixture
         const { video_id } = await anEntry(fixture)
         const email = await emailOf(fixture, uploader.userId)
@@ -124,9 +124,11 @@ export const collaborateRows: NounRows = {
     {
       endpoint: 'POST /collaborate/{video_id}',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         const { video_id } = await fixture.video()
-        const made = await as.uploader.post<{ id: string; data: object }>(`/collaborate/${video_id}`, { user_id: Number(owner.userId) })
+        const made = await clients.uploader.post<{ id: string; data: object }>(`/collaborate/${video_id}`, {
+          user_id: Number(owner.userId),
+        })
         const data = { user_id: owner.userId, user_id_created: uploader.userId, video_id, date_created: expect.any(String) }
         expect([made.status, made.body]).toEqual([200, { id: expect.stringMatching(/^\d+$/), data }])
         const entry = await read(fixture, made.body.id)
@@ -140,47 +142,53 @@ export const collaborateRows: NounRows = {
           date_modified: entry['date_created'],
           clips: [],
         })
-        const nobodys = await as.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
+        const nobodys = await clients.system.send<{ id: string }>('POST', `/collaborate/${video_id}`)
         expect(nobodys).toMatchObject({ status: 200, body: { data: { user_id: '' } } })
         expect(await read(fixture, nobodys.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
 
         const key = { 'idempotency-key': 'an entry' }
-        const once = (body: URLSearchParams) => as.owner.send<{ id: string }>('POST', `/collaborate/${video_id}`, { body, headers: key })
+        const once = (body: URLSearchParams) =>
+          clients.owner.send<{ id: string }>('POST', `/collaborate/${video_id}`, { body, headers: key })
         const first = await once(new URLSearchParams({ user_id: uploader.userId }))
         const again = await once(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
         expect(again).toMatchObject({ status: 200, body: first.body })
         expect((await once(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
-        expect(Object.keys((await as.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
+        expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
 
         for (let count = 3; count < 99; count++) await entryOf(fixture, video_id)
         const raced = await Promise.all(
-          Array.from({ length: 5 }, () => as.owner.post(`/collaborate/${video_id}`, { user_id: owner.userId })),
+          Array.from({ length: 5 }, () => clients.owner.post(`/collaborate/${video_id}`, { user_id: owner.userId })),
         )
         expect(raced.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
-        expect(Object.keys((await as.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(100)
+        expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(100)
       },
-      async refused(fixture) {
-        const { as, owner, stranger } = fixture
+      async rejectedCalls(fixture) {
+        const { clients, owner, stranger } = fixture
         const [{ video_id }, full] = [await fixture.video(), await fixture.video()]
         for (let count = 0; count < 100; count++) await entryOf(fixture, full.video_id)
-        const left = await aUser(as.system, owner.organisationId, 'uploader')
-        await as.system.delete(`/user/${left.userId}`)
+        const left = await aUser(clients.system, owner.organisationId, 'uploader')
+        await clients.system.delete(`/user/${left.userId}`)
         const own = { user_id: owner.userId }
-        const refused = { method: 'POST', path: `/collaborate/${video_id}` }
+        const rejectedCall = { method: 'POST', path: `/collaborate/${video_id}` }
         const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', own)
         return [
           ...ids,
           { method: 'POST', path: `/collaborate/${await foreignVideo(fixture)}`, payload: own, status: 404, code: 'video_not_found' },
           { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: own, status: 404, code: 'video_not_found' },
-          { ...refused, payload: {}, status: 400, fields: ['user_id'] },
-          { ...refused, status: 400, fields: ['user_id'] },
+          { ...rejectedCall, payload: {}, status: 400, fields: ['user_id'] },
+          { ...rejectedCall, status: 400, fields: ['user_id'] },
           ...[stranger.userId, left.userId, MISSING].flatMap((user_id) => [
-            { ...refused, payload: { user_id }, status: 404, code: 'user_not_found' },
-            { ...refused, as: 'system' as const, payload: { user_id }, status: 404, code: 'user_not_found' },
+            { ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' },
+            { ...rejectedCall, caller: 'system' as const, payload: { user_id }, status: 404, code: 'user_not_found' },
           ]),
-          ...['x', '', '0', -1, 1.5, null, true].map((user_id) => ({ ...refused, payload: { user_id }, status: 400, fields: ['user_id'] })),
+          ...['x', '', '0', -1, 1.5, null, true].map((user_id) => ({
+            ...rejectedCall,
+            payload: { user_id },
+            status: 400,
+            fields: ['user_id'],
+          })),
           {
-            ...refused,
+            ...rejectedCall,
             payload: {
               ...own,
               organisation_id: stranger.organisationId,
@@ -198,19 +206,19 @@ export const collaborateRows: NounRows = {
     {
       endpoint: 'GET /collaborate/item/{collaborate_id}',
       async works(fixture) {
-        const { as, uploader } = fixture
+        const { clients, uploader } = fixture
         const { id, video_id } = await anEntry(fixture)
         const clip = await clipOf(fixture, id)
-        for (const api of [as.uploader, as.system]) {
+        for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Entry>(`/collaborate/item/${id}`)
           expect([status, body]).toMatchObject([200, { id, video_id, user_id: uploader.userId, is_uploader_account: true }])
           expect(body.clips).toEqual([expect.objectContaining({ id: clip, collaborate_id: id, order: 0 })])
         }
-        const { headers } = await as.owner.get(`/collaborate/item/${id}`)
+        const { headers } = await clients.owner.get(`/collaborate/item/${id}`)
         const etag = headers.get('etag') ?? ''
-        expect((await as.owner.send('GET', `/collaborate/item/${id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
+        expect((await clients.owner.send('GET', `/collaborate/item/${id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { id } = await anEntry(fixture)
         return wrongIds('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
       },
@@ -220,12 +228,12 @@ export const collaborateRows: NounRows = {
     {
       endpoint: 'PUT /collaborate/item/{collaborate_id}/put',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         const { id } = await anEntry(fixture)
         await clipOf(fixture, id)
         const original_data = await read(fixture, id)
         const fields = { user_id: owner.userId, email: 'guest@example.org' }
-        const { status, body } = await as.uploader.put(`/collaborate/item/${id}/put`, fields)
+        const { status, body } = await clients.uploader.put(`/collaborate/item/${id}/put`, fields)
         const new_data = await read(fixture, id)
         expect([status, body]).toEqual([200, { updated: id, original_data, new_data }])
         expect(new_data).toEqual({
@@ -237,30 +245,30 @@ export const collaborateRows: NounRows = {
         })
         for (const length of [253, 254]) {
           const email = `${'e'.repeat(length - 12)}@example.org`
-          expect((await as.owner.put(`/collaborate/item/${id}/put`, { email })).body).toMatchObject({ new_data: { email } })
+          expect((await clients.owner.put(`/collaborate/item/${id}/put`, { email })).body).toMatchObject({ new_data: { email } })
         }
-        const back = await as.system.put(`/collaborate/item/${id}/put`, { user_id: uploader.userId, email: '' })
+        const back = await clients.system.put(`/collaborate/item/${id}/put`, { user_id: uploader.userId, email: '' })
         expect(back.body).toMatchObject({ new_data: { user_id: uploader.userId, email: await emailOf(fixture, uploader.userId) } })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { stranger } = fixture
         const { id } = await anEntry(fixture)
-        const refused = { method: 'PUT', path: `/collaborate/item/${id}/put` }
+        const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
         const at = (one: string) => `/collaborate/item/${one}/put`
         return [
           ...wrongIds('PUT', at, id, 'collaboration_not_found', { email: 'a@b' }),
-          ...[stranger.userId, MISSING].map((user_id) => ({ ...refused, payload: { user_id }, status: 404, code: 'user_not_found' })),
-          { ...refused, as: 'system', payload: { user_id: stranger.userId }, status: 404, code: 'user_not_found' },
-          { ...refused, payload: {}, status: 400, fields: ['payload'] },
-          { ...refused, payload: { user_id: '', email: 7 }, status: 400, fields: ['user_id', 'email'] },
+          ...[stranger.userId, MISSING].map((user_id) => ({ ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' })),
+          { ...rejectedCall, caller: 'system', payload: { user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
+          { ...rejectedCall, payload: { user_id: '', email: 7 }, status: 400, fields: ['user_id', 'email'] },
           ...[`${'e'.repeat(243)}@example.org`, 'x', 'a@b@c', 'a b@c', '\0@c', '@'].map((email) => ({
-            ...refused,
+            ...rejectedCall,
             payload: { email },
             status: 400,
             fields: ['email'],
           })),
           {
-            ...refused,
+            ...rejectedCall,
             payload: { email: 'a@b', organisation_id: '1', video_id: '1', is_uploader_account: true, clips: [] },
             status: 400,
             fields: ['organisation_id', 'video_id', 'is_uploader_account', 'clips'],

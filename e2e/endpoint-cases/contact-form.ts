@@ -19,13 +19,13 @@ const captures = { capture_names: true, capture_company_name: '1', capture_opt_i
 const everything = { name: long(255), company_name: long(255), email: 'ada@example.org', opt_in: true }
 const nothing = '/contact-form/999999'
 
-const newForm = async ({ as }: Fixture, more: Record<string, unknown> = {}): Promise<ContactForm> => {
-  const { status, body } = await as.uploader.post<ContactForm>('/contact-form', { primary_text: 'Who are you?', ...more })
+const newForm = async ({ clients }: Fixture, more: Record<string, unknown> = {}): Promise<ContactForm> => {
+  const { status, body } = await clients.uploader.post<ContactForm>('/contact-form', { primary_text: 'Who are you?', ...more })
   if (status !== 200) throw new Error(`no contact form: ${JSON.stringify(body)}`)
   return body
 }
-const send = async ({ as }: Fixture, form: string, payload: Record<string, unknown>): Promise<string> => {
-  const { status, body } = await as.guest.post<{ submission_id: string }>(`/contact-form/${form}/submission`, payload)
+const send = async ({ clients }: Fixture, form: string, payload: Record<string, unknown>): Promise<string> => {
+  const { status, body } = await clients.guest.post<{ submission_id: string }>(`/contact-form/${form}/submission`, payload)
   expect([status, Object.keys(body)]).toEqual([201, ['submission_id']])
   return body.submission_id
 }
@@ -37,20 +37,20 @@ export const contactFormRows: NounRows = {
       endpoint: 'GET /contact-form',
       async works(fixture) {
         const made = [await newForm(fixture), await newForm(fixture, { reference: 'second' })]
-        const { status, body } = await fixture.as.uploader.get<ContactForm[]>('/contact-form')
+        const { status, body } = await fixture.clients.uploader.get<ContactForm[]>('/contact-form')
         expect(status).toBe(200)
         expect(body.slice(-2)).toEqual(made)
         const own = `/contact-form?organisation_id=${fixture.owner.organisationId}`
-        expect((await fixture.as.system.get(own)).body).toEqual(body)
-        expect((await fixture.as.stranger.get('/contact-form')).body).toEqual([])
-        expect((await fixture.as.owner.get(`${own}&start=2&limit=1`)).body).toEqual([body[1]])
+        expect((await fixture.clients.system.get(own)).body).toEqual(body)
+        expect((await fixture.clients.stranger.get('/contact-form')).body).toEqual([])
+        expect((await fixture.clients.owner.get(`${own}&start=2&limit=1`)).body).toEqual([body[1]])
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/contact-form?organisation_id=${stranger.organisationId}`, status: 403 },
-        { as: 'system', method: 'GET', path: '/contact-form', status: 400, fields: ['organisation_id'] },
-        { as: 'system', method: 'GET', path: '/contact-form?organisation_id=999999', status: 404 },
+        { caller: 'system', method: 'GET', path: '/contact-form', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/contact-form?organisation_id=999999', status: 404 },
         { method: 'GET', path: '/contact-form?start=0&limit=1001', status: 400, fields: ['start', 'limit'] },
-        { as: 'guest', method: 'GET', path: '/contact-form', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/contact-form', status: 401 },
       ],
     },
     {
@@ -58,16 +58,16 @@ export const contactFormRows: NounRows = {
       async works(fixture) {
         const form = await newForm(fixture)
         for (const who of ['owner', 'uploader', 'system'] as const) {
-          const { status, body } = await fixture.as[who].get(`/contact-form/${form.contact_form_id}`)
+          const { status, body } = await fixture.clients[who].get(`/contact-form/${form.contact_form_id}`)
           expect([status, body]).toEqual([200, form])
         }
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
         return [
-          { as: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: nothing, status: 404, code: 'contact_form_not_found' },
-          { as: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
     },
@@ -84,14 +84,14 @@ export const contactFormRows: NounRows = {
             date_created: expect.any(String),
           },
         })
-        expect((await fixture.as.owner.get(`/contact-form/${contact_form_id}`)).body).toEqual({ contact_form_id, ...form })
-        const named = await fixture.as.system.post('/contact-form', { reference: 'r', organisation_id: fixture.owner.organisationId })
+        expect((await fixture.clients.owner.get(`/contact-form/${contact_form_id}`)).body).toEqual({ contact_form_id, ...form })
+        const named = await fixture.clients.system.post('/contact-form', { reference: 'r', organisation_id: fixture.owner.organisationId })
         expect([named.status, named.body]).toMatchObject([
           200,
           { primary_text: '', organisation_id: fixture.owner.organisationId, gated: '0' },
         ])
       },
-      async refused({ stranger }) {
+      async rejectedCalls({ stranger }) {
         const call = { method: 'POST', path: '/contact-form' }
         const tooMuch = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, `${text}ä`]))
         return [
@@ -110,39 +110,40 @@ export const contactFormRows: NounRows = {
             fields: ['gated', 'capture_names', 'created_by_user_id'],
           },
           { ...call, payload: { reference: 'r', organisation_id: stranger.organisationId }, status: 403 },
-          { ...call, as: 'system', payload: { reference: 'r' }, status: 400, fields: ['organisation_id'] },
-          { ...call, as: 'guest', payload: { reference: 'r' }, status: 401 },
+          { ...call, caller: 'system', payload: { reference: 'r' }, status: 400, fields: ['organisation_id'] },
+          { ...call, caller: 'guest', payload: { reference: 'r' }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'DELETE /contact-form/{contact_form_id}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const { contact_form_id } = await newForm(fixture)
         const { video_id } = await video()
-        await as.owner.patch(`/video/${video_id}`, { contact_form_id })
+        await clients.owner.patch(`/video/${video_id}`, { contact_form_id })
         await send(fixture, contact_form_id, { email: 'ada@example.org', video_id })
-        expect((await as.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id })
-        const { status, body } = await as.uploader.delete(`/contact-form/${contact_form_id}`)
+        expect((await clients.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id })
+        const { status, body } = await clients.uploader.delete(`/contact-form/${contact_form_id}`)
         expect([status, body]).toEqual([200, { deleted: true }])
-        for (const path of ['', '/submission']) expect((await as.owner.get(`/contact-form/${contact_form_id}${path}`)).status).toBe(404)
-        expect((await as.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id: '' })
-        expect((await as.owner.patch(`/video/${video_id}`, { contact_form_id })).status).toBe(404)
-        expect((await as.owner.patch(`/video/${video_id}`, { description: 'goes on' })).status).toBe(200)
-        expect((await as.owner.delete(`/contact-form/${contact_form_id}`)).status).toBe(404)
+        for (const path of ['', '/submission'])
+          expect((await clients.owner.get(`/contact-form/${contact_form_id}${path}`)).status).toBe(404)
+        expect((await clients.guest.get(`/video/${video_id}`)).body).toMatchObject({ contact_form_id: '' })
+        expect((await clients.owner.patch(`/video/${video_id}`, { contact_form_id })).status).toBe(404)
+        expect((await clients.owner.patch(`/video/${video_id}`, { description: 'goes on' })).status).toBe(200)
+        expect((await clients.owner.delete(`/contact-form/${contact_form_id}`)).status).toBe(404)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/contact-form/${(await newForm(fixture)).contact_form_id}`
-        const foreign = await fixture.as.stranger.post<ContactForm>('/contact-form', { reference: 'theirs' })
+        const foreign = await fixture.clients.stranger.post<ContactForm>('/contact-form', { reference: 'theirs' })
         const { video_id } = await fixture.video()
         const change = { path: `/video/${video_id}`, payload: { contact_form_id: foreign.body.contact_form_id } }
         return [
-          { as: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
           { method: 'DELETE', path: nothing, status: 404, code: 'contact_form_not_found' },
-          { as: 'guest', method: 'DELETE', path, status: 401 },
+          { caller: 'guest', method: 'DELETE', path, status: 401 },
           { method: 'PATCH', ...change, status: 404, code: 'contact_form_not_found' },
-          { as: 'system', method: 'PUT', ...change, status: 404, code: 'contact_form_not_found' },
+          { caller: 'system', method: 'PUT', ...change, status: 404, code: 'contact_form_not_found' },
           { method: 'PATCH', path: change.path, payload: { contact_form_id: '999999' }, status: 404, code: 'contact_form_not_found' },
         ]
       },
@@ -153,16 +154,16 @@ export const contactFormRows: NounRows = {
         const { contact_form_id } = await newForm(fixture, captures)
         const { video_id } = await fixture.video()
         const submission_id = await send(fixture, contact_form_id, { ...everything, video_id })
-        const { body } = await fixture.as.owner.get(`/contact-form/${contact_form_id}/submission`)
+        const { body } = await fixture.clients.owner.get(`/contact-form/${contact_form_id}/submission`)
         expect(body).toEqual([{ submission_id, ...everything, opt_in: '1', video_id, time_created: expect.any(String) }])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const all = `/contact-form/${(await newForm(fixture, captures)).contact_form_id}/submission`
         const plain = `/contact-form/${(await newForm(fixture)).contact_form_id}/submission`
         const { video_id } = await fixture.video()
-        await fixture.as.owner.patch(`/video/${video_id}`, { enabled: 0 })
+        await fixture.clients.owner.patch(`/video/${video_id}`, { enabled: 0 })
         const closed = await closedForm(fixture)
-        const call = { as: 'guest' as const, method: 'POST' }
+        const call = { caller: 'guest' as const, method: 'POST' }
         const good = { email: 'ada@example.org' }
         return [
           { ...call, path: all, payload: {}, status: 400, fields: ['email', 'name', 'company_name'] },
@@ -192,28 +193,28 @@ export const contactFormRows: NounRows = {
       async works(fixture) {
         const { contact_form_id } = await newForm(fixture)
         const path = `/contact-form/${contact_form_id}/submission`
-        expect((await fixture.as.owner.get(path)).body).toEqual([])
+        expect((await fixture.clients.owner.get(path)).body).toEqual([])
         const sent = [
           await send(fixture, contact_form_id, { email: 'a@example.org' }),
           await send(fixture, contact_form_id, { email: 'b@example.org' }),
         ]
-        const { status, body } = await fixture.as.uploader.get<{ submission_id: string }[]>(path)
+        const { status, body } = await fixture.clients.uploader.get<{ submission_id: string }[]>(path)
         expect([status, body.map(({ submission_id }) => submission_id)]).toEqual([200, sent])
         expect(body[0]).toMatchObject({ name: '', company_name: '', email: 'a@example.org', opt_in: '0', video_id: '' })
-        const page = await fixture.as.system.get(`${path}?limit=1`)
+        const page = await fixture.clients.system.get(`${path}?limit=1`)
         expect(page.body).toEqual([body[0]])
         const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
-        expect((await fixture.as.system.get(next.slice(next.indexOf('/contact-form')))).body).toEqual([body[1]])
+        expect((await fixture.clients.system.get(next.slice(next.indexOf('/contact-form')))).body).toEqual([body[1]])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { contact_form_id } = await newForm(fixture)
         await send(fixture, contact_form_id, { email: 'a@example.org' })
         const path = `/contact-form/${contact_form_id}/submission`
         return [
-          { as: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'stranger', method: 'GET', path, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: `${nothing}/submission`, status: 404, code: 'contact_form_not_found' },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
-          { as: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
     },
@@ -226,23 +227,23 @@ export const contactFormRows: NounRows = {
           await send(fixture, contact_form_id, { email: 'a@example.org' }),
           await send(fixture, contact_form_id, { email: 'b@example.org' }),
         ]
-        const { status, body } = await fixture.as.uploader.delete(`${path}/${first}`)
+        const { status, body } = await fixture.clients.uploader.delete(`${path}/${first}`)
         expect([status, body]).toEqual([200, { deleted: true }])
-        expect((await fixture.as.owner.get(path)).body).toMatchObject([{ submission_id: second, email: 'b@example.org' }])
-        expect((await fixture.as.uploader.delete(`${path}/${first}`)).status).toBe(404)
-        expect((await fixture.as.system.delete(`${path}/${second}`)).status).toBe(200)
+        expect((await fixture.clients.owner.get(path)).body).toMatchObject([{ submission_id: second, email: 'b@example.org' }])
+        expect((await fixture.clients.uploader.delete(`${path}/${first}`)).status).toBe(404)
+        expect((await fixture.clients.system.delete(`${path}/${second}`)).status).toBe(200)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { contact_form_id } = await newForm(fixture)
         const other = await newForm(fixture)
         const path = `/contact-form/${contact_form_id}/submission/${await send(fixture, contact_form_id, { email: 'a@example.org' })}`
         const elsewhere = path.replace(contact_form_id, other.contact_form_id)
         return [
-          { as: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
+          { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
           { method: 'DELETE', path: elsewhere, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `/contact-form/${contact_form_id}/submission/x`, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `${nothing}/submission/1`, status: 404, code: 'contact_form_not_found' },
-          { as: 'guest', method: 'DELETE', path, status: 401 },
+          { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]
       },
     },
@@ -260,12 +261,12 @@ export const contactFormRows: NounRows = {
 }
 
 /** Returns the form of an organisation that was disabled after its creation. */
-async function closedForm({ as, platform }: Fixture): Promise<string> {
+async function closedForm({ clients, platform }: Fixture): Promise<string> {
   const { organisationId, key } = await aTenant(platform.system)
   const { body } = await platform.withKey(key).post<ContactForm>('/contact-form', { reference: 'closed' })
-  await as.system.put(`/organisation/${organisationId}`, { status: 'inactive' })
+  await clients.system.put(`/organisation/${organisationId}`, { status: 'inactive' })
   const path = `/contact-form/${body.contact_form_id}/submission`
   // The catalogue is notified a moment later.
-  await waitFor(async () => (await as.guest.post(path, { email: 'ada@example.org' })).status === 404)
+  await waitFor(async () => (await clients.guest.post(path, { email: 'ada@example.org' })).status === 404)
   return body.contact_form_id
 }

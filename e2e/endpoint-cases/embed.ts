@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
-import type { Fixture, NounRows, Refused, Who } from '../support/table-row.ts'
+import type { CallerName, Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 /** Returns the name and the attributes of the only element of an embed code. */
 function elementOf(body: unknown): { name: string } & Record<string, string> {
@@ -10,8 +10,8 @@ function elementOf(body: unknown): { name: string } & Record<string, string> {
   return { name: element.tagName, ...Object.fromEntries(element.attrs.map(({ name, value }) => [name, value])) }
 }
 
-async function codeOf(fixture: Fixture, path: string, who: Who = 'guest') {
-  const { status, body } = await fixture.as[who].get<string[]>(path)
+async function codeOf(fixture: Fixture, path: string, who: CallerName = 'guest') {
+  const { status, body } = await fixture.clients[who].get<string[]>(path)
   if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
   return elementOf(body)
 }
@@ -22,16 +22,16 @@ async function aVideo(fixture: Fixture, more: Record<string, unknown> = {}) {
 
 async function aHidden(fixture: Fixture) {
   const id = await aVideo(fixture)
-  await fixture.as.owner.patch(`/video/${id}`, { enabled: 0 })
+  await fixture.clients.owner.patch(`/video/${id}`, { enabled: 0 })
   return id
 }
 
 /** Returns calls with each limit at n+1, and calls by callers that must not see the video. */
-async function refusals(fixture: Fixture, prefix: string): Promise<Refused[]> {
+async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<RejectedCall[]> {
   const [open, hidden, expired] = [await aVideo(fixture), await aHidden(fixture), await aVideo(fixture)]
-  await fixture.as.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
+  await fixture.clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
   const bad = (query: string, ...fields: string[]) => ({
-    as: 'guest' as const,
+    caller: 'guest' as const,
     method: 'GET',
     path: `${prefix}/${open}?${query}`,
     status: 400,
@@ -48,10 +48,10 @@ async function refusals(fixture: Fixture, prefix: string): Promise<Refused[]> {
     bad('referrer_url=javascript:alert(1)', 'referrer_url'),
     bad(`token=${'x'.repeat(2_001)}`, 'token'),
     bad('width=1&width=2', 'width'),
-    ...(['guest', 'stranger'] as const).map((as) => ({ as, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
-    { as: 'guest', method: 'GET', path: `${prefix}/${expired}`, status: 404, code: 'video_expired' },
-    { as: 'guest', method: 'GET', path: `${prefix}/7`, status: 404 },
-    { as: 'system', method: 'GET', path: `${prefix}/7`, status: 404 },
+    ...(['guest', 'stranger'] as const).map((caller) => ({ caller, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
+    { caller: 'guest', method: 'GET', path: `${prefix}/${expired}`, status: 404, code: 'video_expired' },
+    { caller: 'guest', method: 'GET', path: `${prefix}/7`, status: 404 },
+    { caller: 'system', method: 'GET', path: `${prefix}/7`, status: 404 },
     { method: 'POST', path: `${prefix}/${open}`, status: 405 },
   ]
 }
@@ -84,18 +84,18 @@ export const embedRows: NounRows = {
         // The code contains nothing of the profile.
         const text = '"><script>alert(1)</script>'
         const profile = { title: text, logo_asset_id: text, logo_destination_url: 'https://x.example/"><b>', ga_tracker_id: 'UA-1' }
-        const made = await fixture.as.owner.post<{ message: { created: string } }>(`/setting/${fixture.owner.organisationId}`, profile)
+        const made = await fixture.clients.owner.post<{ message: { created: string } }>(`/setting/${fixture.owner.organisationId}`, profile)
         const dressed = await aVideo(fixture, { settings_id: made.body.message.created })
         expect(await codeOf(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
         // The organisation of a video gets its embed code before the video is public.
         const hidden = await aHidden(fixture)
         expect((await codeOf(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const open = await aVideo(fixture)
         return [
-          { as: 'guest', method: 'GET', path: `/embed/${open}/html`, status: 400, fields: ['type'] },
-          ...(await refusals(fixture, '/embed')).map((refused) => ({ ...refused, path: refused.path.replace(/(\?|$)/, '/iframe$1') })),
+          { caller: 'guest', method: 'GET', path: `/embed/${open}/html`, status: 400, fields: ['type'] },
+          ...(await listRejectedCalls(fixture, '/embed')).map((call) => ({ ...call, path: call.path.replace(/(\?|$)/, '/iframe$1') })),
         ]
       },
     },
@@ -104,25 +104,28 @@ export const embedRows: NounRows = {
       async works(fixture) {
         const id = await aVideo(fixture)
         expect(await codeOf(fixture, `/embed/${id}`)).toEqual(await codeOf(fixture, `/embed/${id}/js`))
-        const { as, owner } = fixture
-        const made = await as.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, { title: 'All & more' })
+        const { clients, owner } = fixture
+        const made = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, { title: 'All & more' })
         const list = made.body.playlist_id
         expect(await codeOf(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
         expect((await codeOf(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const open = await aVideo(fixture)
         const path = `/embed/${open}?show_presentation=yes`
-        return [{ as: 'guest', method: 'GET', path, status: 400, fields: ['show_presentation'] }, ...(await refusals(fixture, '/embed'))]
+        return [
+          { caller: 'guest', method: 'GET', path, status: 400, fields: ['show_presentation'] },
+          ...(await listRejectedCalls(fixture, '/embed')),
+        ]
       },
     },
     {
       endpoint: 'GET /embed/presentation/{video_id}',
       async works(fixture) {
         const id = await aVideo(fixture)
-        const none = await fixture.as.guest.get(`/embed/presentation/${id}`)
+        const none = await fixture.clients.guest.get(`/embed/presentation/${id}`)
         expect([none.status, none.body]).toMatchObject([404, { code: 'presentation_not_found' }])
-        await fixture.as.system.post('/presentation', { title: 'Slides', organisation_id: fixture.owner.organisationId, video_id: id })
+        await fixture.clients.system.post('/presentation', { title: 'Slides', organisation_id: fixture.owner.organisationId, video_id: id })
         const script = await codeOf(fixture, `/embed/presentation/${id}?token=t`)
         expect(script).toMatchObject({
           name: 'script',
@@ -133,10 +136,10 @@ export const embedRows: NounRows = {
         })
         expect(await codeOf(fixture, `/embed/presentation/${id}?token=t`, 'uploader')).toEqual(script)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         return [
-          { as: 'guest', method: 'GET', path: '/embed/presentation', status: 404 },
-          ...(await refusals(fixture, '/embed/presentation')),
+          { caller: 'guest', method: 'GET', path: '/embed/presentation', status: 404 },
+          ...(await listRejectedCalls(fixture, '/embed/presentation')),
         ]
       },
     },

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 type Entry = Record<string, unknown>
 type Formats = Record<string, unknown> & { title: string }
@@ -19,77 +19,84 @@ const BAD = [
 const DETAILS = ['size', 'video_codec', 'format', 'speed', 'label', 'width']
 
 /** Returns calls with each bad value in `field`, which must be a profile, and in unknown fields. */
-function badFormats(method: string, path: string, field: string): Refused[] {
-  const of = (value: unknown): Refused => ({ as: 'system', method, path, payload: { [field]: value }, status: 400, fields: [field] })
-  const others = (name: string, value: unknown): Refused => ({
-    ...({ as: 'system', method, path, payload: { [field]: 21, [name]: value } } as const),
+function badFormats(method: string, path: string, field: string): RejectedCall[] {
+  const of = (value: unknown): RejectedCall => ({
+    caller: 'system',
+    method,
+    path,
+    payload: { [field]: value },
+    status: 400,
+    fields: [field],
+  })
+  const others = (name: string, value: unknown): RejectedCall => ({
+    ...({ caller: 'system', method, path, payload: { [field]: 21, [name]: value } } as const),
     ...{ status: 400, fields: [name] },
   })
   return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => others(name, value)))]
 }
 
-const anOrganisation = async ({ as }: Fixture) =>
-  (await as.system.post<{ organisation_id: string }>('/organisation', { name: 'Formats' })).body.organisation_id
+const anOrganisation = async ({ clients }: Fixture) =>
+  (await clients.system.post<{ organisation_id: string }>('/organisation', { name: 'Formats' })).body.organisation_id
 
 export const encodingFormatRows: NounRows = {
   noun: 'encoding-format',
   rows: [
     {
       endpoint: 'GET /encodingformat',
-      async works({ as }) {
-        const { status, body } = await as.system.get<Entry>('/encodingformat')
+      async works({ clients }) {
+        const { status, body } = await clients.system.get<Entry>('/encodingformat')
         expect(status).toBe(200)
         expect(body).toContainEqual({ id: 21, ...AV1 })
       },
-      refused: async () => [
+      rejectedCalls: async () => [
         { method: 'GET', path: '/encodingformat', status: 403 },
-        { as: 'guest', method: 'GET', path: '/encodingformat', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/encodingformat', status: 401 },
       ],
     },
     {
       endpoint: 'GET /media/encodingformat/{media_id}',
-      async works({ as, video }) {
+      async works({ clients, video }) {
         const { media_id } = await video({ name: 'Formats' })
         const empty = { media_id, title: 'Formats' }
-        expect((await as.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(empty)
-        await as.system.post(`/media/encodingformat-post/${media_id}`, { encodingformat: 21 })
-        expect((await as.system.get(`/media/encodingformat/${media_id}`)).body).toEqual({ ...empty, av1_250: AV1 })
+        expect((await clients.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(empty)
+        await clients.system.post(`/media/encodingformat-post/${media_id}`, { encodingformat: 21 })
+        expect((await clients.system.get(`/media/encodingformat/${media_id}`)).body).toEqual({ ...empty, av1_250: AV1 })
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const path = `/media/encodingformat/${(await video()).media_id}`
         return [
           { method: 'GET', path, status: 403 },
-          { as: 'stranger', method: 'GET', path, status: 403 },
-          { as: 'guest', method: 'GET', path, status: 401 },
-          { as: 'system', method: 'GET', path: '/media/encodingformat/7', status: 404 },
-          { as: 'system', method: 'GET', path: '/media/encodingformat/x', status: 404 },
+          { caller: 'stranger', method: 'GET', path, status: 403 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'system', method: 'GET', path: '/media/encodingformat/7', status: 404 },
+          { caller: 'system', method: 'GET', path: '/media/encodingformat/x', status: 404 },
         ]
       },
     },
     {
       endpoint: 'POST /media/encodingformat-post/{media_id}',
-      async works({ as, video }) {
+      async works({ clients, video }) {
         const { media_id } = await video({ name: 'Applied' })
         const path = `/media/encodingformat-post/${media_id}`
-        const { status, body, headers } = await as.system.post<Formats>(path, { encodingformat: 21 })
+        const { status, body, headers } = await clients.system.post<Formats>(path, { encodingformat: 21 })
         expect([status, body, headers.get('x-job-id')]).toEqual([200, { media_id, title: 'Applied', av1_250: AV1 }, null])
         const headersOfKey = { 'content-type': 'application/json', 'idempotency-key': 'apply 11' }
-        const again = () => as.system.send<Formats>('POST', path, { body: '{"encodingformat":"11"}', headers: headersOfKey })
+        const again = () => clients.system.send<Formats>('POST', path, { body: '{"encodingformat":"11"}', headers: headersOfKey })
         const [first, second] = [await again(), await again()]
         expect(Object.keys(first.body).sort()).toEqual(['av1_250', 'hevc_300', 'media_id', 'title'])
         expect([second.status, second.body]).toEqual([200, first.body])
-        expect((await as.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(first.body)
+        expect((await clients.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(first.body)
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const path = `/media/encodingformat-post/${(await video()).media_id}`
         const payload = { encodingformat: 21 }
         return [
           { method: 'POST', path, payload, status: 403 },
-          { as: 'stranger', method: 'POST', path, payload, status: 403 },
-          { as: 'guest', method: 'POST', path, payload, status: 401 },
-          { as: 'system', method: 'POST', path: '/media/encodingformat-post/7', payload, status: 404 },
-          { as: 'system', method: 'POST', path, payload: {}, status: 400, fields: ['encodingformat'] },
-          { as: 'system', method: 'POST', path, payload: { encodingformat: 4 }, status: 400, fields: ['encodingformat'] },
+          { caller: 'stranger', method: 'POST', path, payload, status: 403 },
+          { caller: 'guest', method: 'POST', path, payload, status: 401 },
+          { caller: 'system', method: 'POST', path: '/media/encodingformat-post/7', payload, status: 404 },
+          { caller: 'system', method: 'POST', path, payload: {}, status: 400, fields: ['encodingformat'] },
+          { caller: 'system', method: 'POST', path, payload: { encodingformat: 4 }, status: 400, fields: ['encodingformat'] },
           ...badFormats('POST', path, 'encodingformat'),
         ]
       },
@@ -98,19 +105,19 @@ export const encodingFormatRows: NounRows = {
       endpoint: 'GET /organisation/encodingformat/{organisation_id}',
       async works(fixture) {
         const organisation_id = await anOrganisation(fixture)
-        const { body } = await fixture.as.system.get(`/organisation/encodingformat/${organisation_id}`)
+        const { body } = await fixture.clients.system.get(`/organisation/encodingformat/${organisation_id}`)
         expect(body).toEqual({ organisation_id, title: 'Formats' })
       },
-      refused: async ({ owner }) => [
+      rejectedCalls: async ({ owner }) => [
         { method: 'GET', path: `/organisation/encodingformat/${owner.organisationId}`, status: 403 },
-        { as: 'guest', method: 'GET', path: `/organisation/encodingformat/${owner.organisationId}`, status: 401 },
-        { as: 'system', method: 'GET', path: '/organisation/encodingformat/999999', status: 404 },
+        { caller: 'guest', method: 'GET', path: `/organisation/encodingformat/${owner.organisationId}`, status: 401 },
+        { caller: 'system', method: 'GET', path: '/organisation/encodingformat/999999', status: 404 },
       ],
     },
     {
       endpoint: 'PUT /organisation/encodingformat-post/{organisation_id}',
       async works(fixture) {
-        const { system } = fixture.as
+        const { system } = fixture.clients
         const organisation_id = await anOrganisation(fixture)
         const put = (encodingformat_id: number) =>
           system.put<Record<string, Entry>>(`/organisation/encodingformat-post/${organisation_id}`, { encodingformat_id })
@@ -136,15 +143,15 @@ export const encodingFormatRows: NounRows = {
           },
         )
       },
-      async refused({ owner }) {
+      async rejectedCalls({ owner }) {
         const path = `/organisation/encodingformat-post/${owner.organisationId}`
         const payload = { encodingformat_id: 21 }
         return [
           { method: 'PUT', path, payload, status: 403 },
-          { as: 'guest', method: 'PUT', path, payload, status: 401 },
-          { as: 'system', method: 'PUT', path: '/organisation/encodingformat-post/999999', payload, status: 404 },
-          { as: 'system', method: 'PUT', path, payload: {}, status: 400, fields: ['encodingformat_id'] },
-          { as: 'system', method: 'PUT', path, payload: { encodingformat_id: 26 }, status: 400, fields: ['encodingformat_id'] },
+          { caller: 'guest', method: 'PUT', path, payload, status: 401 },
+          { caller: 'system', method: 'PUT', path: '/organisation/encodingformat-post/999999', payload, status: 404 },
+          { caller: 'system', method: 'PUT', path, payload: {}, status: 400, fields: ['encodingformat_id'] },
+          { caller: 'system', method: 'PUT', path, payload: { encodingformat_id: 26 }, status: 400, fields: ['encodingformat_id'] },
           ...badFormats('PUT', path, 'encodingformat_id'),
         ]
       },
@@ -152,7 +159,7 @@ export const encodingFormatRows: NounRows = {
     {
       endpoint: 'DELETE /organisation/encodingformat-delete/{organisationEncodingformat_id}',
       async works(fixture) {
-        const { system } = fixture.as
+        const { system } = fixture.clients
         const organisation_id = await anOrganisation(fixture)
         const { body } = await system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
           `/organisation/encodingformat-post/${organisation_id}`,
@@ -165,11 +172,11 @@ export const encodingFormatRows: NounRows = {
         expect((await system.get(`/organisation/encodingformat/${organisation_id}`)).body).toEqual({ organisation_id, title: 'Formats' })
         expect((await system.delete(path)).status).toBe(404)
       },
-      refused: async () => [
+      rejectedCalls: async () => [
         { method: 'DELETE', path: '/organisation/encodingformat-delete/1', status: 403 },
-        { as: 'guest', method: 'DELETE', path: '/organisation/encodingformat-delete/1', status: 401 },
-        { as: 'system', method: 'DELETE', path: '/organisation/encodingformat-delete/999999', status: 404 },
-        { as: 'system', method: 'DELETE', path: '/organisation/encodingformat-delete/x', status: 404 },
+        { caller: 'guest', method: 'DELETE', path: '/organisation/encodingformat-delete/1', status: 401 },
+        { caller: 'system', method: 'DELETE', path: '/organisation/encodingformat-delete/999999', status: 404 },
+        { caller: 'system', method: 'DELETE', path: '/organisation/encodingformat-delete/x', status: 404 },
       ],
     },
   ],
@@ -179,7 +186,7 @@ export const encodingFormatRows: NounRows = {
       'PUT /organisation/encodingformat-post/{}': () => ({ encodingformat_id: 21 }),
     },
     async make(fixture) {
-      const { body } = await fixture.as.system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
+      const { body } = await fixture.clients.system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
         `/organisation/encodingformat-post/${await anOrganisation(fixture)}`,
         { encodingformat_id: 21 },
       )

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { aTenant, settled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
@@ -16,8 +16,8 @@ interface Folder extends Record<string, unknown> {
 }
 
 /** Creates a folder in the owner's organisation. */
-async function folder({ as, owner }: Fixture, name = aName()): Promise<string> {
-  const { status, body } = await as.owner.post<{ created: string }>('/folder', { organisation_id: owner.organisationId, name })
+async function folder({ clients, owner }: Fixture, name = aName()): Promise<string> {
+  const { status, body } = await clients.owner.post<{ created: string }>('/folder', { organisation_id: owner.organisationId, name })
   if (status !== 200) throw new Error(`no folder was made: ${JSON.stringify(body)}`)
   return body.created
 }
@@ -25,56 +25,59 @@ async function folder({ as, owner }: Fixture, name = aName()): Promise<string> {
 async function filled(fixture: Fixture) {
   const id = await folder(fixture)
   const { video_id } = await fixture.video()
-  await fixture.as.owner.post(`/folder/${id}/video/${video_id}/add`)
+  await fixture.clients.owner.post(`/folder/${id}/video/${video_id}/add`)
   return { id, video_id }
 }
 
-const contents = async ({ as }: Fixture, id: string) => (await as.owner.get<{ contents: string[] }>(`/folder/${id}/video`)).body.contents
-const listed = async ({ as, owner }: Fixture) =>
-  (await as.owner.get<Record<string, Folder>[]>(`/folder/${owner.organisationId}`)).body[0] ?? {}
+const contents = async ({ clients }: Fixture, id: string) =>
+  (await clients.owner.get<{ contents: string[] }>(`/folder/${id}/video`)).body.contents
+const listed = async ({ clients, owner }: Fixture) =>
+  (await clients.owner.get<Record<string, Folder>[]>(`/folder/${owner.organisationId}`)).body[0] ?? {}
 
 async function deletes(fixture: Fixture, method: 'DELETE' | 'PUT') {
-  const { as, owner } = fixture
+  const { clients, owner } = fixture
   const { id, video_id } = await filled(fixture)
   const before = (await listed(fixture))[id]
-  const { status, body } = await as.uploader.send(method, `/folder/${id}/delete/${owner.organisationId}`)
+  const { status, body } = await clients.uploader.send(method, `/folder/${id}/delete/${owner.organisationId}`)
   expect([status, body]).toEqual([200, { deleted: true, old_data: before }])
   expect(await listed(fixture)).not.toHaveProperty(id)
-  expect((await as.owner.get(`/video/${video_id}`)).status).toBe(200)
-  expect((await as.owner.send(method, `/folder/${id}/delete/${owner.organisationId}`)).status).toBe(404)
+  expect((await clients.owner.get(`/video/${video_id}`)).status).toBe(200)
+  expect((await clients.owner.send(method, `/folder/${id}/delete/${owner.organisationId}`)).status).toBe(404)
   const bySystem = await folder(fixture)
-  expect((await as.system.send(method, `/folder/${bySystem}/delete/${owner.organisationId}`)).status).toBe(200)
+  expect((await clients.system.send(method, `/folder/${bySystem}/delete/${owner.organisationId}`)).status).toBe(200)
 }
 
-async function refusedDeletes(fixture: Fixture, method: string): Promise<Refused[]> {
+async function rejectedDeletes(fixture: Fixture, method: string): Promise<RejectedCall[]> {
   const id = await folder(fixture)
   const { owner, stranger } = fixture
   const at = (folderId: string, organisationId: string) => `/folder/${folderId}/delete/${organisationId}`
   return [
     { method, path: at(id, stranger.organisationId), status: 403, code: 'foreign_organisation' },
     { method, path: at(id, '999999'), status: 403 },
-    { as: 'stranger', method, path: at(id, owner.organisationId), status: 403 },
-    { as: 'stranger', method, path: at(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
-    { as: 'system', method, path: at(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
+    { caller: 'stranger', method, path: at(id, owner.organisationId), status: 403 },
+    { caller: 'stranger', method, path: at(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
+    { caller: 'system', method, path: at(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
     { method, path: at(MISSING_FOLDER, owner.organisationId), status: 404 },
     { method, path: at('x', owner.organisationId), status: 404 },
-    { as: 'guest', method, path: at(id, owner.organisationId), status: 401 },
+    { caller: 'guest', method, path: at(id, owner.organisationId), status: 401 },
   ]
 }
 
 async function removes(fixture: Fixture, method: 'DELETE' | 'POST') {
-  const { as } = fixture
+  const { clients } = fixture
   const { id, video_id } = await filled(fixture)
   const other = (await fixture.video()).video_id
-  await as.owner.post(`/folder/${id}/video/${other}/add`)
-  const { status, body } = await as.uploader.send(method, `/folder/${id}/video/${video_id}/delete`)
+  await clients.owner.post(`/folder/${id}/video/${other}/add`)
+  const { status, body } = await clients.uploader.send(method, `/folder/${id}/video/${video_id}/delete`)
   expect([status, body]).toEqual([200, { folder_id: id, removed: [video_id] }])
   expect(await contents(fixture, id)).toEqual([other])
-  expect((await as.owner.send(method, `/folder/${id}/video/${video_id}/delete`)).body).toMatchObject({ code: 'folder_video_not_found' })
-  expect((await as.system.send(method, `/folder/${id}/video/${other}/delete`)).status).toBe(200)
+  expect((await clients.owner.send(method, `/folder/${id}/video/${video_id}/delete`)).body).toMatchObject({
+    code: 'folder_video_not_found',
+  })
+  expect((await clients.system.send(method, `/folder/${id}/video/${other}/delete`)).status).toBe(200)
 }
 
-async function refusedRemoves(fixture: Fixture, method: string): Promise<Refused[]> {
+async function rejectedRemoves(fixture: Fixture, method: string): Promise<RejectedCall[]> {
   const { id, video_id } = await filled(fixture)
   const outside = (await fixture.video()).video_id
   const at = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/delete`
@@ -82,8 +85,8 @@ async function refusedRemoves(fixture: Fixture, method: string): Promise<Refused
     { method, path: at(id, outside), status: 404, code: 'folder_video_not_found' },
     { method, path: at(id, 'x'), status: 404, code: 'folder_video_not_found' },
     { method, path: at(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
-    { as: 'stranger', method, path: at(id, video_id), status: 404, code: 'folder_not_found' },
-    { as: 'guest', method, path: at(id, video_id), status: 401 },
+    { caller: 'stranger', method, path: at(id, video_id), status: 404, code: 'folder_not_found' },
+    { caller: 'guest', method, path: at(id, video_id), status: 401 },
   ]
 }
 
@@ -93,7 +96,7 @@ export const folderRows: NounRows = {
     {
       endpoint: 'GET /folder/{organisation_id}',
       async works(fixture) {
-        const { as, platform } = fixture
+        const { clients, platform } = fixture
         const tenant = await aTenant(platform.system)
         const api = platform.withKey(tenant.key)
         const at = `/folder/${tenant.organisationId}`
@@ -102,7 +105,7 @@ export const folderRows: NounRows = {
         for (const name of ['One', 'Two', '__proto__']) {
           ids.push((await api.post<{ created: string }>('/folder', { organisation_id: tenant.organisationId, name })).body.created)
         }
-        for (const one of [api, as.system]) {
+        for (const one of [api, clients.system]) {
           const { status, body } = await one.get<Record<string, Folder>[]>(at)
           expect([status, body.length, Object.keys(body[0] ?? {})]).toEqual([200, 1, ids])
           expect(Object.values(body[0] ?? {}).map(({ folder_id, name }) => [folder_id, name])).toEqual([
@@ -115,24 +118,24 @@ export const folderRows: NounRows = {
         const next = await api.get<Record<string, Folder>[]>(nextOf(part))
         expect([part, next].map(({ body }) => Object.keys(body[0] ?? {}))).toEqual([[ids[1]], [ids[2]]])
       },
-      refused: async ({ owner, stranger }) => [
+      rejectedCalls: async ({ owner, stranger }) => [
         { method: 'GET', path: `/folder/${stranger.organisationId}`, status: 403 },
         { method: 'GET', path: '/folder/x', status: 403 },
-        { as: 'system', method: 'GET', path: '/folder/999999', status: 404, code: 'organisation_not_found' },
+        { caller: 'system', method: 'GET', path: '/folder/999999', status: 404, code: 'organisation_not_found' },
         { method: 'GET', path: `/folder/${owner.organisationId}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
-        { as: 'guest', method: 'GET', path: `/folder/${owner.organisationId}`, status: 401 },
+        { caller: 'guest', method: 'GET', path: `/folder/${owner.organisationId}`, status: 401 },
       ],
     },
     {
       endpoint: 'POST /folder',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         for (const [length, max] of [
           [254, 4_999],
           [255, 5_000],
         ] as const) {
           const fields = { name: `${++made}`.padEnd(length, 'é'), description: 'é'.repeat(max) }
-          const { status, body } = await as.uploader.post<{ created: string; data: object }>('/folder', {
+          const { status, body } = await clients.uploader.post<{ created: string; data: object }>('/folder', {
             organisation_id: owner.organisationId,
             ...fields,
           })
@@ -145,80 +148,86 @@ export const folderRows: NounRows = {
           expect((await listed(fixture))[body.created]).toEqual({ folder_id: body.created, ...body.data })
         }
         const form = new URLSearchParams({ organisation_id: owner.organisationId, name: aName() })
-        expect((await as.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
+        expect((await clients.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
         const name = aName()
         const responses = await Promise.all(
-          Array.from({ length: 20 }, () => as.owner.post('/folder', { organisation_id: owner.organisationId, name })),
+          Array.from({ length: 20 }, () => clients.owner.post('/folder', { organisation_id: owner.organisationId, name })),
         )
         expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)])
         expect(Object.values(await listed(fixture)).filter((one) => one.name === name)).toHaveLength(1)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
         const name = aName()
         await folder(fixture, name)
         const own = { organisation_id: owner.organisationId }
-        const refused = { method: 'POST', path: '/folder' }
+        const rejectedCall = { method: 'POST', path: '/folder' }
         return [
-          { ...refused, payload: { ...own, name }, status: 409, code: 'folder_exists' },
-          { ...refused, payload: { name: 'x' }, status: 400, fields: ['organisation_id'] },
+          { ...rejectedCall, payload: { ...own, name }, status: 409, code: 'folder_exists' },
+          { ...rejectedCall, payload: { name: 'x' }, status: 400, fields: ['organisation_id'] },
           {
-            ...refused,
+            ...rejectedCall,
             payload: { ...own, folder_id: '1', created_by_user_id: '1' },
             status: 400,
             fields: ['name', 'folder_id', 'created_by_user_id'],
           },
           {
-            ...refused,
+            ...rejectedCall,
             payload: { ...own, name: 'x'.repeat(256), description: 'x'.repeat(5_001) },
             status: 400,
             fields: ['name', 'description'],
           },
-          ...['', '  ', 'a\0', 7, null].map((bad) => ({ ...refused, payload: { ...own, name: bad }, status: 400, fields: ['name'] })),
-          { ...refused, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
-          { ...refused, payload: { organisation_id: '999999', name: 'x' }, status: 403 },
-          { ...refused, as: 'system', payload: { organisation_id: '999999', name: 'x' }, status: 404, code: 'organisation_not_found' },
-          { ...refused, as: 'guest', payload: { ...own, name: 'x' }, status: 401 },
+          ...['', '  ', 'a\0', 7, null].map((bad) => ({ ...rejectedCall, payload: { ...own, name: bad }, status: 400, fields: ['name'] })),
+          { ...rejectedCall, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
+          { ...rejectedCall, payload: { organisation_id: '999999', name: 'x' }, status: 403 },
+          {
+            ...rejectedCall,
+            caller: 'system',
+            payload: { organisation_id: '999999', name: 'x' },
+            status: 404,
+            code: 'organisation_not_found',
+          },
+          { ...rejectedCall, caller: 'guest', payload: { ...own, name: 'x' }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'PUT /folder/{folder_id}/update',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         const id = await folder(fixture)
         const old_data = (await listed(fixture))[id]
         const name = aName()
-        const { status, body } = await as.uploader.put(`/folder/${id}/update`, { organisation_id: owner.organisationId, name })
+        const { status, body } = await clients.uploader.put(`/folder/${id}/update`, { organisation_id: owner.organisationId, name })
         const updated_data = (await listed(fixture))[id]
         expect([status, body]).toEqual([200, { updated: id, old_data, updated_data }])
         expect(updated_data).toMatchObject({ name, last_modified_by_user_id: uploader.userId })
         const again = { organisation_id: owner.organisationId, name, description: 'New' }
-        expect((await as.system.put(`/folder/${id}/update`, again)).body).toMatchObject({ updated_data: { name, description: 'New' } })
+        expect((await clients.system.put(`/folder/${id}/update`, again)).body).toMatchObject({ updated_data: { name, description: 'New' } })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
         const taken = aName()
         await folder(fixture, taken)
         const id = await folder(fixture)
         const own = { organisation_id: owner.organisationId }
-        const refused = { method: 'PUT', path: `/folder/${id}/update` }
+        const rejectedCall = { method: 'PUT', path: `/folder/${id}/update` }
         return [
-          { ...refused, payload: { ...own, name: taken }, status: 409, code: 'folder_exists' },
-          { ...refused, payload: { name: 'x' }, status: 400, fields: ['organisation_id'] },
-          { ...refused, payload: own, status: 400, fields: ['payload'] },
-          { ...refused, payload: { ...own, name: 'x'.repeat(256), time_created: '' }, status: 400, fields: ['name', 'time_created'] },
-          { ...refused, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
+          { ...rejectedCall, payload: { ...own, name: taken }, status: 409, code: 'folder_exists' },
+          { ...rejectedCall, payload: { name: 'x' }, status: 400, fields: ['organisation_id'] },
+          { ...rejectedCall, payload: own, status: 400, fields: ['payload'] },
+          { ...rejectedCall, payload: { ...own, name: 'x'.repeat(256), time_created: '' }, status: 400, fields: ['name', 'time_created'] },
+          { ...rejectedCall, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
           {
-            ...refused,
-            as: 'stranger',
+            ...rejectedCall,
+            caller: 'stranger',
             payload: { organisation_id: stranger.organisationId, name: 'x' },
             status: 404,
             code: 'folder_not_found',
           },
           {
-            ...refused,
-            as: 'system',
+            ...rejectedCall,
+            caller: 'system',
             payload: { organisation_id: stranger.organisationId, name: 'x' },
             status: 404,
             code: 'folder_not_found',
@@ -230,92 +239,95 @@ export const folderRows: NounRows = {
             status: 404,
             code: 'folder_not_found',
           },
-          { ...refused, as: 'guest', payload: { ...own, name: 'x' }, status: 401 },
+          { ...rejectedCall, caller: 'guest', payload: { ...own, name: 'x' }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'DELETE /folder/{folder_id}/delete/{organisation_id}',
       works: (fixture) => deletes(fixture, 'DELETE'),
-      refused: (fixture) => refusedDeletes(fixture, 'DELETE'),
+      rejectedCalls: (fixture) => rejectedDeletes(fixture, 'DELETE'),
     },
     {
       endpoint: 'PUT /folder/{folder_id}/delete/{organisation_id}',
       works: (fixture) => deletes(fixture, 'PUT'),
-      refused: (fixture) => refusedDeletes(fixture, 'PUT'),
+      rejectedCalls: (fixture) => rejectedDeletes(fixture, 'PUT'),
     },
     {
       endpoint: 'GET /folder/{folder_id}/video',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const { id, video_id } = await filled(fixture)
         const { video_id: second, media_id } = await fixture.video()
-        await as.owner.post(`/folder/${id}/video/${second}/add`)
-        for (const api of [as.uploader, as.system]) {
+        await clients.owner.post(`/folder/${id}/video/${second}/add`)
+        for (const api of [clients.uploader, clients.system]) {
           expect((await api.get(`/folder/${id}/video`)).body).toEqual({ contents: [video_id, second], folder_id: id })
         }
-        const part = await as.owner.get(`/folder/${id}/video?limit=1`)
-        expect([part.body, (await as.owner.get(nextOf(part))).body]).toEqual([
+        const part = await clients.owner.get(`/folder/${id}/video?limit=1`)
+        expect([part.body, (await clients.owner.get(nextOf(part))).body]).toEqual([
           { contents: [video_id], folder_id: id },
           { contents: [second], folder_id: id },
         ])
-        await as.owner.delete(`/media?media_id=${media_id}`)
+        await clients.owner.delete(`/media?media_id=${media_id}`)
         expect(await contents(fixture, id)).toEqual([video_id])
         expect(await contents(fixture, await folder(fixture))).toEqual([])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { id } = await filled(fixture)
         return [
-          { as: 'stranger', method: 'GET', path: `/folder/${id}/video`, status: 404, code: 'folder_not_found' },
+          { caller: 'stranger', method: 'GET', path: `/folder/${id}/video`, status: 404, code: 'folder_not_found' },
           { method: 'GET', path: `/folder/${MISSING_FOLDER}/video`, status: 404 },
           { method: 'GET', path: '/folder/x/video', status: 404 },
           { method: 'GET', path: `/folder/${id}/video?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
-          { as: 'guest', method: 'GET', path: `/folder/${id}/video`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/folder/${id}/video`, status: 401 },
         ]
       },
     },
     {
       endpoint: 'POST /folder/{folder_id}/video/{video_id}/add',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const [first, second] = [await folder(fixture), await folder(fixture)]
         const { video_id } = await fixture.video()
-        const { status, body } = await as.uploader.post(`/folder/${first}/video/${video_id}/add`)
+        const { status, body } = await clients.uploader.post(`/folder/${first}/video/${video_id}/add`)
         expect([status, body]).toEqual([200, { folder_id: first, added: [video_id] }])
-        expect((await as.owner.post(`/folder/${first}/video/${video_id}/add`)).body).toEqual({ folder_id: first, added: [] })
-        expect((await as.system.post(`/folder/${second}/video/${video_id}/add`)).body).toEqual({ folder_id: second, added: [video_id] })
+        expect((await clients.owner.post(`/folder/${first}/video/${video_id}/add`)).body).toEqual({ folder_id: first, added: [] })
+        expect((await clients.system.post(`/folder/${second}/video/${video_id}/add`)).body).toEqual({
+          folder_id: second,
+          added: [video_id],
+        })
         expect([await contents(fixture, first), await contents(fixture, second)]).toEqual([[video_id], [video_id]])
       },
-      async refused(fixture) {
-        const { as, stranger, sources } = fixture
+      async rejectedCalls(fixture) {
+        const { clients, stranger, sources } = fixture
         const id = await folder(fixture)
         const { video_id } = await fixture.video()
         const payload = { url: `${sources.url}/none.mp4`, organisation_id: stranger.organisationId }
-        const foreign = (await as.stranger.post<{ id: string }>('/video/upload', payload)).body.id
-        await settled(as.stranger, foreign)
+        const foreign = (await clients.stranger.post<{ id: string }>('/video/upload', payload)).body.id
+        await settled(clients.stranger, foreign)
         const at = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/add`
-        const refused = { method: 'POST' }
+        const rejectedCall = { method: 'POST' }
         return [
-          { ...refused, path: at(id, foreign), status: 404, code: 'video_not_found' },
-          { ...refused, as: 'system', path: at(id, foreign), status: 404, code: 'video_not_found' },
-          { ...refused, path: at(id, MISSING), status: 404, code: 'video_not_found' },
-          { ...refused, path: at(id, 'x'), status: 404, code: 'video_not_found' },
-          { ...refused, as: 'stranger', path: at(id, foreign), status: 404, code: 'folder_not_found' },
-          { ...refused, path: at(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
-          { ...refused, path: at(id, video_id), payload: { place: 1 }, status: 400, fields: ['place'] },
-          { ...refused, as: 'guest', path: at(id, video_id), status: 401 },
+          { ...rejectedCall, path: at(id, foreign), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'system', path: at(id, foreign), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, path: at(id, MISSING), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, path: at(id, 'x'), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'stranger', path: at(id, foreign), status: 404, code: 'folder_not_found' },
+          { ...rejectedCall, path: at(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
+          { ...rejectedCall, path: at(id, video_id), payload: { place: 1 }, status: 400, fields: ['place'] },
+          { ...rejectedCall, caller: 'guest', path: at(id, video_id), status: 401 },
         ]
       },
     },
     {
       endpoint: 'DELETE /folder/{folder_id}/video/{video_id}/delete',
       works: (fixture) => removes(fixture, 'DELETE'),
-      refused: (fixture) => refusedRemoves(fixture, 'DELETE'),
+      rejectedCalls: (fixture) => rejectedRemoves(fixture, 'DELETE'),
     },
     {
       endpoint: 'POST /folder/{folder_id}/video/{video_id}/delete',
       works: (fixture) => removes(fixture, 'POST'),
-      refused: (fixture) => refusedRemoves(fixture, 'POST'),
+      rejectedCalls: (fixture) => rejectedRemoves(fixture, 'POST'),
     },
   ],
   samples: {

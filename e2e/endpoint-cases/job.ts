@@ -3,12 +3,12 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 import { settled, upload } from '../support/video-steps.ts'
 
 /** Creates a job whose source never ends, so that it can be cancelled. */
-async function aLongJob({ as, owner, sources }: Fixture) {
-  sources.answer('/endless.mp4', (_, response) => {
+async function aLongJob({ clients, owner, sources }: Fixture) {
+  sources.setHandler('/endless.mp4', (_, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4' })
     response.write(Buffer.alloc(1024))
   })
-  const { body } = await as.owner.post<{ id: string; job_id: string }>('/video/upload', {
+  const { body } = await clients.owner.post<{ id: string; job_id: string }>('/video/upload', {
     url: `${sources.url}/endless.mp4`,
     organisation_id: owner.organisationId,
   })
@@ -22,17 +22,17 @@ export const jobRows: NounRows = {
       endpoint: 'GET /job/{job_id}',
       async works(fixture) {
         const { id, job_id } = await aLongJob(fixture)
-        const { status, body } = await fixture.as.uploader.get(`/job/${job_id}`)
+        const { status, body } = await fixture.clients.uploader.get(`/job/${job_id}`)
         expect([status, body]).toMatchObject([200, { job_id, video_id: id, action: 'new video' }])
-        await fixture.as.uploader.delete(`/job/${job_id}`)
+        await fixture.clients.uploader.delete(`/job/${job_id}`)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { job_id } = await aLongJob(fixture)
-        await fixture.as.owner.delete(`/job/${job_id}`)
+        await fixture.clients.owner.delete(`/job/${job_id}`)
         return [
-          { as: 'stranger', method: 'GET', path: `/job/${job_id}`, status: 404 },
+          { caller: 'stranger', method: 'GET', path: `/job/${job_id}`, status: 404 },
           { method: 'GET', path: '/job/999999999', status: 404 },
-          { as: 'guest', method: 'GET', path: `/job/${job_id}`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/job/${job_id}`, status: 401 },
         ]
       },
     },
@@ -40,16 +40,16 @@ export const jobRows: NounRows = {
       endpoint: 'DELETE /job/{job_id}',
       async works(fixture) {
         const { id, job_id } = await aLongJob(fixture)
-        const { status, body } = await fixture.as.uploader.delete(`/job/${job_id}`)
+        const { status, body } = await fixture.clients.uploader.delete(`/job/${job_id}`)
         expect([status, body]).toMatchObject([202, { job_id, state: 'cancelled' }])
-        expect((await fixture.as.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'failed', code: 4005 } })
+        expect((await fixture.clients.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'failed', code: 4005 } })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { job_id } = await aLongJob(fixture)
-        await fixture.as.owner.delete(`/job/${job_id}`)
+        await fixture.clients.owner.delete(`/job/${job_id}`)
         return [
           { method: 'DELETE', path: `/job/${job_id}`, status: 409, code: 'job_finished' },
-          { as: 'stranger', method: 'DELETE', path: `/job/${job_id}`, status: 404 },
+          { caller: 'stranger', method: 'DELETE', path: `/job/${job_id}`, status: 404 },
         ]
       },
     },
@@ -57,26 +57,26 @@ export const jobRows: NounRows = {
       endpoint: 'POST /job/{job_id}/retry',
       async works(fixture) {
         const { id, job_id } = await aLongJob(fixture)
-        await fixture.as.uploader.delete(`/job/${job_id}`)
-        const { status, body } = await fixture.as.uploader.post<{ job_id: string }>(`/job/${job_id}/retry`)
+        await fixture.clients.uploader.delete(`/job/${job_id}`)
+        const { status, body } = await fixture.clients.uploader.post<{ job_id: string }>(`/job/${job_id}/retry`)
         expect([status, body]).toMatchObject([202, { video_id: id, action: 'new video' }])
         expect(body.job_id).not.toBe(job_id)
-        expect((await fixture.as.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'encoding', code: 2 } })
-        await fixture.as.uploader.delete(`/job/${body.job_id}`)
+        expect((await fixture.clients.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'encoding', code: 2 } })
+        await fixture.clients.uploader.delete(`/job/${body.job_id}`)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { job_id } = await aLongJob(fixture)
         const path = `/job/${job_id}/retry`
-        const standing = await fixture.as.owner.post(path)
+        const standing = await fixture.clients.owner.post(path)
         expect([standing.status, standing.body]).toMatchObject([409, { code: 'job_not_failed' }])
-        await fixture.as.owner.delete(`/job/${job_id}`)
-        const { body } = await fixture.as.owner.post<{ job_id: string }>(path)
-        await fixture.as.owner.delete(`/job/${body.job_id}`)
+        await fixture.clients.owner.delete(`/job/${job_id}`)
+        const { body } = await fixture.clients.owner.post<{ job_id: string }>(path)
+        await fixture.clients.owner.delete(`/job/${body.job_id}`)
         return [
           { method: 'POST', path, status: 409, code: 'job_overtaken' },
-          { as: 'stranger', method: 'POST', path, status: 404 },
+          { caller: 'stranger', method: 'POST', path, status: 404 },
           { method: 'POST', path: '/job/999999999/retry', status: 404 },
-          { as: 'guest', method: 'POST', path, status: 401 },
+          { caller: 'guest', method: 'POST', path, status: 401 },
         ]
       },
     },
@@ -84,9 +84,9 @@ export const jobRows: NounRows = {
   samples: {
     payloads: {},
     /** A failed job can be retried. */
-    async make({ as, owner, sources }) {
-      const { id, job_id } = await upload(as.owner, owner.organisationId, `${sources.url}/none.mp4`)
-      await settled(as.owner, id)
+    async make({ clients, owner, sources }) {
+      const { id, job_id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`)
+      await settled(clients.owner, id)
       return { job_id }
     },
   },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
 import { runCommand } from '../support/command.ts'
-import type { Fixture, NounRows, Refused, Row } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall, Row } from '../support/table-row.ts'
 
 interface PlacedVideo {
   video_id: string
@@ -24,34 +24,34 @@ async function importPostcodes({ platform }: Fixture, content: string): Promise<
   }
 }
 
-const videosOf = (part: 'country' | 'city'): Pick<Row, 'works' | 'refused'> => ({
-  async works({ as, owner, video }) {
+const videosOf = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls'> => ({
+  async works({ clients, owner, video }) {
     const value = name('Île-de-Modèle / 1')
     const location = { country: 'NL', city: 'Delft', [part]: value, postcode: '2611', latitude: 52.01 }
     const made = [await video({ name: 'First' }), await video({ name: 'Second' })]
-    for (const { video_id } of made) await as.owner.patch(`/video/${video_id}`, { location })
-    await as.owner.patch(`/video/${made[1]?.video_id}`, { enabled: 0 })
+    for (const { video_id } of made) await clients.owner.patch(`/video/${video_id}`, { location })
+    await clients.owner.patch(`/video/${made[1]?.video_id}`, { enabled: 0 })
     const path = `/location/videos/${part}/${encodeURIComponent(value.toUpperCase())}`
-    const { status, body } = await as.uploader.get<PlacedVideo[]>(path)
+    const { status, body } = await clients.uploader.get<PlacedVideo[]>(path)
     const shown = { ...location, latitude: '52.01', longitude: '' }
     const titles = ['First', 'Second']
     expect([status, body]).toEqual([200, made.map(({ video_id }, index) => ({ video_id, title: titles[index], location: shown }))])
-    expect((await as.system.get(`${path}?organisation_id=${owner.organisationId}`)).body).toEqual(body)
-    expect((await as.stranger.get(path)).body).toEqual([])
-    const page = await as.owner.get(`${path}?limit=1`)
+    expect((await clients.system.get(`${path}?organisation_id=${owner.organisationId}`)).body).toEqual(body)
+    expect((await clients.stranger.get(path)).body).toEqual([])
+    const page = await clients.owner.get(`${path}?limit=1`)
     expect(page.body).toEqual([body[0]])
     const next = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
-    expect((await as.owner.get(next.slice(next.indexOf('/location')))).body).toEqual([body[1]])
-    expect((await as.owner.get(`/location/videos/${part}/${encodeURIComponent(name('nowhere'))}`)).body).toEqual([])
+    expect((await clients.owner.get(next.slice(next.indexOf('/location')))).body).toEqual([body[1]])
+    expect((await clients.owner.get(`/location/videos/${part}/${encodeURIComponent(name('nowhere'))}`)).body).toEqual([])
   },
-  async refused({ stranger }): Promise<Refused[]> {
+  async rejectedCalls({ stranger }): Promise<RejectedCall[]> {
     const call = { method: 'GET', path: `/location/videos/${part}/NL` }
     return [
-      { ...call, as: 'guest', status: 401 },
+      { ...call, caller: 'guest', status: 401 },
       { ...call, path: `${call.path}?organisation_id=${stranger.organisationId}`, status: 403 },
       { ...call, path: `${call.path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
-      { ...call, as: 'system', status: 400, fields: ['organisation_id'] },
-      { ...call, as: 'system', path: `${call.path}?organisation_id=999999`, status: 404 },
+      { ...call, caller: 'system', status: 400, fields: ['organisation_id'] },
+      { ...call, caller: 'system', path: `${call.path}?organisation_id=999999`, status: 404 },
     ]
   },
 })
@@ -62,15 +62,15 @@ export const locationRows: NounRows = {
     {
       endpoint: 'GET /location/lookup/{postcode}',
       async works(fixture) {
-        const { as } = fixture
-        const find = async (postcode: string, query = '') => (await as.uploader.get(lookUp(postcode) + query)).body
+        const { clients } = fixture
+        const find = async (postcode: string, query = '') => (await clients.uploader.get(lookUp(postcode) + query)).body
         const amsterdam = { postcode: '1012', country: 'NL', latitude: '52.37', longitude: '4.89' }
         for (const written of ['1012', ' 10 12', '1012-ab', '1012 AB']) expect(await find(written)).toEqual(amsterdam)
         expect(await find('sw1a 1aa')).toEqual({ postcode: 'SW1A', country: 'GB', latitude: '51.5', longitude: '-0.13' })
         expect(await find('90210-1234')).toMatchObject({ postcode: '90210', country: 'US' })
         expect(await find('33602')).toMatchObject({ country: 'DE', latitude: '52.02' })
         expect(await find('33602', '?country=us')).toMatchObject({ country: 'US', latitude: '27.95' })
-        expect((await as.system.get(lookUp('75001'))).body).toEqual({
+        expect((await clients.system.get(lookUp('75001'))).body).toEqual({
           postcode: '75001',
           country: 'FR',
           latitude: '48.86',
@@ -81,7 +81,7 @@ export const locationRows: NounRows = {
         expect(await importPostcodes(fixture, `${line}\n`)).toMatch(/^1 postcodes of ZZ from 1 lines/)
         expect(await find('1012', '?country=ZZ')).toEqual({ postcode: '1012', country: 'ZZ', latitude: '-1.25', longitude: '2.5' })
       },
-      refused: async () => [
+      rejectedCalls: async () => [
         ...['00000', '1012 AB 1', 'x'.repeat(400), '-', `1' or '1'='1`, '1012%'].map((postcode) => ({
           ...{ method: 'GET', path: lookUp(postcode), status: 404, code: 'postcode_not_found' },
         })),
@@ -90,7 +90,7 @@ export const locationRows: NounRows = {
         ...['N', 'NLD', '12', ''].map((country) => ({
           ...{ method: 'GET', path: `${lookUp('1012')}?country=${country}`, status: 400, fields: ['country'] },
         })),
-        { as: 'guest', method: 'GET', path: lookUp('1012'), status: 401 },
+        { caller: 'guest', method: 'GET', path: lookUp('1012'), status: 401 },
       ],
     },
     { endpoint: 'GET /location/videos/country/{country}', ...videosOf('country') },

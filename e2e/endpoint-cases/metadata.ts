@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Api } from '../support/api.ts'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 const MISSING = '4611686018427387905'
 /** Returns a name of `length` characters that is unique per index. */
@@ -11,20 +11,20 @@ const path = (videoId: string) => `/metadata/${videoId}`
 const read = async (api: Api, videoId: string) => (await api.get(`/video/${videoId}`)).body['metadata']
 
 /** Creates a video with a public, a private and a read-only entry. */
-async function described({ as, video }: Fixture): Promise<string> {
+async function described({ clients, video }: Fixture): Promise<string> {
   const { video_id } = await video()
-  await as.owner.post(path(video_id), [
+  await clients.owner.post(path(video_id), [
     { name: 'genre', value: 'film' },
     { name: 'budget', value: '7', private: true },
   ])
-  await as.system.post(path(video_id), [{ name: 'bound', value: 'x', read_only: true }])
+  await clients.system.post(path(video_id), [{ name: 'bound', value: 'x', read_only: true }])
   return video_id
 }
 
 /** Returns calls with invalid entries for both verbs. */
-function badEntries(method: 'POST' | 'PUT', at: string): Refused[] {
+function badEntries(method: 'POST' | 'PUT', at: string): RejectedCall[] {
   const entry = { name: 'genre', value: 'a' }
-  const bad = (payload: unknown, fields: string[]): Refused => ({ method, path: at, payload, status: 400, fields })
+  const bad = (payload: unknown, fields: string[]): RejectedCall => ({ method, path: at, payload, status: 400, fields })
   return [
     bad([], ['payload']),
     bad(entry, ['payload']),
@@ -48,7 +48,7 @@ export const metadataRows: NounRows = {
     {
       endpoint: 'GET /metadata/{video_id}',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const id = await described(fixture)
         const open = { genre: 'film', bound: 'x' }
         const own = {
@@ -58,135 +58,141 @@ export const metadataRows: NounRows = {
           ],
           private: [{ name: 'budget', private: true, value: '7', read_only: false }],
         }
-        for (const api of [as.owner, as.uploader, as.system]) {
+        for (const api of [clients.owner, clients.uploader, clients.system]) {
           const { status, body } = await api.get(path(id))
           expect([status, body['video_id'], body['metadata']]).toEqual([200, id, own])
           expect(await read(api, id)).toEqual(own)
         }
-        for (const api of [as.guest, as.stranger]) {
+        for (const api of [clients.guest, clients.stranger]) {
           const { status, body } = await api.get(path(id))
           expect([status, body['metadata']]).toEqual([200, open])
           expect(body).not.toHaveProperty('description_private')
           expect(await read(api, id)).toEqual(open)
         }
         const { video_id: plain } = await fixture.video()
-        for (const api of [as.owner, as.guest]) expect((await api.get(path(plain))).body['metadata']).toBe('')
+        for (const api of [clients.owner, clients.guest]) expect((await api.get(path(plain))).body['metadata']).toBe('')
       },
-      async refused({ as, video }) {
+      async rejectedCalls({ clients, video }) {
         const { video_id } = await video()
-        await as.owner.patch(`/video/${video_id}`, { enabled: 0 })
+        await clients.owner.patch(`/video/${video_id}`, { enabled: 0 })
         return [
-          { as: 'guest', method: 'GET', path: path(video_id), status: 404 },
-          { as: 'stranger', method: 'GET', path: path(video_id), status: 404 },
-          { as: 'guest', method: 'GET', path: path(MISSING), status: 404 },
+          { caller: 'guest', method: 'GET', path: path(video_id), status: 404 },
+          { caller: 'stranger', method: 'GET', path: path(video_id), status: 404 },
+          { caller: 'guest', method: 'GET', path: path(MISSING), status: 404 },
           { method: 'GET', path: path('x'), status: 404, code: 'video_not_found' },
         ]
       },
     },
     {
       endpoint: 'POST /metadata/{video_id}',
-      async works({ as, video }) {
+      async works({ clients, video }) {
         const { video_id } = await video()
-        const posted = await as.uploader.post<{ message: { created: string } }>(path(video_id), [
+        const posted = await clients.uploader.post<{ message: { created: string } }>(path(video_id), [
           ...['__proto__', 'constructor', 'tostring', 'public'].map((name) => ({ name, value: `of ${name}` })),
           { name: 'secret', value: '', private: '1', read_only: false },
         ])
         const { created } = posted.body.message
         expect([posted.status, posted.body]).toEqual([201, { status: 'Created', message: { id: video_id, status: 1, created } }])
         expect(created).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-        expect(JSON.stringify(await read(as.guest, video_id))).toBe(
+        expect(JSON.stringify(await read(clients.guest, video_id))).toBe(
           '{"__proto__":"of __proto__","constructor":"of constructor","public":"of public","tostring":"of tostring"}',
         )
         expect(({} as Record<string, unknown>)['of __proto__']).toBeUndefined()
 
         const { video_id: full } = await video()
         const wide = entries(100).map((_, index) => ({ name: nameOf(index, 99 + (index % 2)), value: 'é'.repeat(999 + (index % 2)) }))
-        for (const some of [wide.slice(0, 99), wide.slice(99)]) expect((await as.owner.post(path(full), some)).status).toBe(201)
-        expect((await as.owner.post(path(full), entries(1))).body).toMatchObject({ code: 'metadata_full' })
-        expect(Object.keys((await read(as.guest, full)) as object)).toHaveLength(100)
+        for (const some of [wide.slice(0, 99), wide.slice(99)]) expect((await clients.owner.post(path(full), some)).status).toBe(201)
+        expect((await clients.owner.post(path(full), entries(1))).body).toMatchObject({ code: 'metadata_full' })
+        expect(Object.keys((await read(clients.guest, full)) as object)).toHaveLength(100)
 
         const { video_id: flat } = await video()
-        const form = await as.owner.send('POST', path(flat), { body: new URLSearchParams({ name: 'genre', value: 'film', private: '0' }) })
-        const data = await as.owner.send('POST', path(flat), { body: new URLSearchParams({ data: '[{"name":"mood","value":"sad"}]' }) })
-        expect([form.status, data.status, await read(as.guest, flat)]).toEqual([201, 201, { genre: 'film', mood: 'sad' }])
+        const form = await clients.owner.send('POST', path(flat), {
+          body: new URLSearchParams({ name: 'genre', value: 'film', private: '0' }),
+        })
+        const data = await clients.owner.send('POST', path(flat), {
+          body: new URLSearchParams({ data: '[{"name":"mood","value":"sad"}]' }),
+        })
+        expect([form.status, data.status, await read(clients.guest, flat)]).toEqual([201, 201, { genre: 'film', mood: 'sad' }])
 
         const { video_id: raced } = await video()
-        const responses = await Promise.all(Array.from({ length: 20 }, () => as.owner.post(path(raced), [{ name: 'once', value: 'x' }])))
+        const responses = await Promise.all(
+          Array.from({ length: 20 }, () => clients.owner.post(path(raced), [{ name: 'once', value: 'x' }])),
+        )
         expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(409)])
-        expect(await read(as.guest, raced)).toEqual({ once: 'x' })
+        expect(await read(clients.guest, raced)).toEqual({ once: 'x' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await described(fixture)
         const { video_id: full } = await fixture.video()
-        await fixture.as.owner.post(path(full), entries(100))
+        await fixture.clients.owner.post(path(full), entries(100))
         const good = [{ name: 'mood', value: 'sad' }]
         return [
           ...badEntries('POST', path(id)),
           { method: 'POST', path: path(id), payload: [...good, { name: 'genre', value: 'b' }], status: 409, code: 'metadata_exists' },
           { method: 'POST', path: path(full), payload: [{ name: 'one_more', value: '' }], status: 409, code: 'metadata_full' },
           { method: 'POST', path: path(id), payload: [{ ...good[0], read_only: true }], status: 403, code: 'system_only' },
-          { as: 'stranger', method: 'POST', path: path(id), payload: good, status: 404, code: 'video_not_found' },
+          { caller: 'stranger', method: 'POST', path: path(id), payload: good, status: 404, code: 'video_not_found' },
           { method: 'POST', path: path(MISSING), payload: good, status: 404, code: 'video_not_found' },
-          { as: 'guest', method: 'POST', path: path(id), payload: good, status: 401 },
+          { caller: 'guest', method: 'POST', path: path(id), payload: good, status: 401 },
         ]
       },
     },
     {
       endpoint: 'PUT /metadata/{video_id}',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const id = await described(fixture)
-        const put = await as.uploader.put<{ message: object }>(path(id), [
+        const put = await clients.uploader.put<{ message: object }>(path(id), [
           { name: 'genre', value: 'series' },
           { name: 'budget', value: '' },
         ])
         expect([put.status, put.body]).toMatchObject([200, { status: 'Updated', message: { id, status: 1 } }])
-        expect(await read(as.guest, id)).toEqual({ bound: 'x', genre: 'series' })
-        expect(await read(as.owner, id)).toMatchObject({ private: [{ name: 'budget', value: '' }] })
-        await as.owner.put(path(id), [{ name: 'budget', value: '🎬'.repeat(1_000), private: false }])
-        await as.system.put(path(id), [{ name: 'bound', value: 'y', read_only: false }])
-        await as.owner.put(path(id), [{ name: 'bound', value: 'z' }])
-        expect(await read(as.guest, id)).toEqual({ bound: 'z', budget: '🎬'.repeat(1_000), genre: 'series' })
+        expect(await read(clients.guest, id)).toEqual({ bound: 'x', genre: 'series' })
+        expect(await read(clients.owner, id)).toMatchObject({ private: [{ name: 'budget', value: '' }] })
+        await clients.owner.put(path(id), [{ name: 'budget', value: '🎬'.repeat(1_000), private: false }])
+        await clients.system.put(path(id), [{ name: 'bound', value: 'y', read_only: false }])
+        await clients.owner.put(path(id), [{ name: 'bound', value: 'z' }])
+        expect(await read(clients.guest, id)).toEqual({ bound: 'z', budget: '🎬'.repeat(1_000), genre: 'series' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await described(fixture)
         const good = { name: 'genre', value: 'b' }
-        const refused = { method: 'PUT', path: path(id) }
+        const rejectedCall = { method: 'PUT', path: path(id) }
         return [
           ...badEntries('PUT', path(id)),
-          { ...refused, payload: [good, { name: 'mood', value: 'b' }], status: 404, code: 'metadata_not_found' },
-          { ...refused, payload: [good, { name: '__proto__', value: 'b' }], status: 404, code: 'metadata_not_found' },
-          { ...refused, payload: [good, { name: 'bound', value: 'b' }], status: 403, code: 'metadata_read_only' },
-          { ...refused, payload: [{ name: 'bound', value: 'b', read_only: false }], status: 403, code: 'metadata_read_only' },
-          { ...refused, payload: [{ ...good, read_only: true }], status: 403, code: 'system_only' },
-          { ...refused, as: 'stranger', payload: [good], status: 404, code: 'video_not_found' },
-          { ...refused, as: 'guest', payload: [good], status: 401 },
+          { ...rejectedCall, payload: [good, { name: 'mood', value: 'b' }], status: 404, code: 'metadata_not_found' },
+          { ...rejectedCall, payload: [good, { name: '__proto__', value: 'b' }], status: 404, code: 'metadata_not_found' },
+          { ...rejectedCall, payload: [good, { name: 'bound', value: 'b' }], status: 403, code: 'metadata_read_only' },
+          { ...rejectedCall, payload: [{ name: 'bound', value: 'b', read_only: false }], status: 403, code: 'metadata_read_only' },
+          { ...rejectedCall, payload: [{ ...good, read_only: true }], status: 403, code: 'system_only' },
+          { ...rejectedCall, caller: 'stranger', payload: [good], status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'guest', payload: [good], status: 401 },
         ]
       },
     },
     {
       endpoint: 'DELETE /metadata/{video_id}/keys/{key_names}',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const id = await described(fixture)
-        const gone = await as.uploader.delete<{ message: object }>(`${path(id)}/keys/genre,budget`)
+        const gone = await clients.uploader.delete<{ message: object }>(`${path(id)}/keys/genre,budget`)
         expect([gone.status, gone.body]).toMatchObject([200, { status: 'Updated', message: { id, status: 1 } }])
-        expect(await read(as.owner, id)).toEqual({ public: [expect.objectContaining({ name: 'bound' })], private: [] })
-        expect((await as.owner.delete(`${path(id)}/keys/genre`)).status).toBe(404)
-        expect((await as.system.delete(`${path(id)}/keys/bound,bound`)).status).toBe(200)
-        expect(await read(as.owner, id)).toBe('')
+        expect(await read(clients.owner, id)).toEqual({ public: [expect.objectContaining({ name: 'bound' })], private: [] })
+        expect((await clients.owner.delete(`${path(id)}/keys/genre`)).status).toBe(404)
+        expect((await clients.system.delete(`${path(id)}/keys/bound,bound`)).status).toBe(200)
+        expect(await read(clients.owner, id)).toBe('')
 
         const wide = entries(100).map((_, index) => nameOf(index, 100))
-        await as.owner.post(
+        await clients.owner.post(
           path(id),
           wide.map((name) => ({ name, value: '' })),
         )
-        expect((await as.owner.delete(`${path(id)}/keys/${wide.join(',')}`)).status).toBe(200)
-        expect(await read(as.owner, id)).toBe('')
+        expect((await clients.owner.delete(`${path(id)}/keys/${wide.join(',')}`)).status).toBe(200)
+        expect(await read(clients.owner, id)).toBe('')
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await described(fixture)
-        const refused = (names: string, status: number, code: string): Refused => ({
+        const rejectedCall = (names: string, status: number, code: string): RejectedCall => ({
           method: 'DELETE',
           path: `${path(id)}/keys/${names}`,
           status,
@@ -196,15 +202,15 @@ export const metadataRows: NounRows = {
           .map(({ name }) => name)
           .join(',')
         return [
-          refused('genre,mood', 404, 'metadata_not_found'),
-          refused('genre,', 404, 'metadata_not_found'),
-          refused('__proto__', 404, 'metadata_not_found'),
-          refused('Genre', 404, 'metadata_not_found'),
-          refused('genre,bound', 403, 'metadata_read_only'),
-          { ...refused(many, 400, 'invalid_input'), fields: ['key_names'] },
-          { ...refused('genre', 404, 'video_not_found'), as: 'stranger' },
+          rejectedCall('genre,mood', 404, 'metadata_not_found'),
+          rejectedCall('genre,', 404, 'metadata_not_found'),
+          rejectedCall('__proto__', 404, 'metadata_not_found'),
+          rejectedCall('Genre', 404, 'metadata_not_found'),
+          rejectedCall('genre,bound', 403, 'metadata_read_only'),
+          { ...rejectedCall(many, 400, 'invalid_input'), fields: ['key_names'] },
+          { ...rejectedCall('genre', 404, 'video_not_found'), caller: 'stranger' },
           { method: 'DELETE', path: `${path(MISSING)}/keys/genre`, status: 404, code: 'video_not_found' },
-          { ...refused('genre', 401, 'key_required'), as: 'guest' },
+          { ...rejectedCall('genre', 401, 'key_required'), caller: 'guest' },
         ]
       },
     },

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 interface TokenRecord extends Record<string, unknown> {
   id: string
@@ -11,19 +11,19 @@ const path = (id: string) => `/oauth/thirdparty/${id}`
 const byAttribute = (attribute: string, value: string) => `/oauth/thirdparty/attribute/${attribute}/value/${encodeURIComponent(value)}`
 const unique = () => Math.random().toString(36).slice(2)
 
-async function newToken({ as, owner }: Fixture, more: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await as.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId, ...more })
+async function newToken({ clients, owner }: Fixture, more: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId, ...more })
   expect(status).toBe(201)
   return body.id
 }
 
-const read = async ({ as }: Fixture, id: string) => (await as.system.get<TokenRecord>(path(id))).body
+const read = async ({ clients }: Fixture, id: string) => (await clients.system.get<TokenRecord>(path(id))).body
 
 /**
  * Returns calls with each field at n+1 or of a wrong type, and with fields that callers cannot set.
  */
-function badFields(method: 'POST' | 'PUT', at: string, organisationId: string): Refused[] {
-  const bad = (payload: object, ...fields: string[]): Refused => ({
+function badFields(method: 'POST' | 'PUT', at: string, organisationId: string): RejectedCall[] {
+  const bad = (payload: object, ...fields: string[]): RejectedCall => ({
     method,
     path: at,
     payload: { organisation_id: organisationId, ...payload },
@@ -49,9 +49,9 @@ export const oauthRows: NounRows = {
     {
       endpoint: 'GET /oauth/thirdparty/{id}',
       async works(fixture) {
-        const { as, owner } = fixture
+        const { clients, owner } = fixture
         const id = await newToken(fixture)
-        const { status, body, headers } = await as.system.get<TokenRecord>(path(id))
+        const { status, body, headers } = await clients.system.get<TokenRecord>(path(id))
         expect([status, body]).toEqual([
           200,
           {
@@ -63,12 +63,12 @@ export const oauthRows: NounRows = {
         expect(body.date_created).toMatch(TIME)
         expect(headers.get('cache-control')).toBe('no-store')
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await newToken(fixture)
         const gone = await newToken(fixture)
-        await fixture.as.owner.delete(path(gone))
-        const missing = (at: string): Refused => ({
-          as: 'system',
+        await fixture.clients.owner.delete(path(gone))
+        const missing = (at: string): RejectedCall => ({
+          caller: 'system',
           method: 'GET',
           path: path(at),
           status: 404,
@@ -77,15 +77,15 @@ export const oauthRows: NounRows = {
         return [
           ...[gone, '999999', 'x', '0', '-1', `${id}x`, '99999999999999999999'].map(missing),
           { method: 'GET', path: path(id), status: 403, code: 'system_only' },
-          { as: 'stranger', method: 'GET', path: path(id), status: 403, code: 'system_only' },
-          { as: 'guest', method: 'GET', path: path(id), status: 401 },
+          { caller: 'stranger', method: 'GET', path: path(id), status: 403, code: 'system_only' },
+          { caller: 'guest', method: 'GET', path: path(id), status: 401 },
         ]
       },
     },
     {
       endpoint: 'GET /oauth/thirdparty/attribute/{attribute}/value/{value}',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         const values = {
           ...{ service_name: `photo share/${unique()}`, called_by: `é-${unique()}`, username: `ada%20${unique()}` },
           auth_url: `https://photoshare.example/${'x'.repeat(1_900)}?a=b&c=${unique()}`,
@@ -93,23 +93,23 @@ export const oauthRows: NounRows = {
         const older = await newToken(fixture, { ...values, user_id: uploader.userId })
         const newer = await newToken(fixture, { ...values, user_id: uploader.userId })
         const found = async (attribute: string, value: string) => {
-          const { status, body } = await as.system.get<TokenRecord>(byAttribute(attribute, value))
+          const { status, body } = await clients.system.get<TokenRecord>(byAttribute(attribute, value))
           return [status, body.id]
         }
         const all = [...Object.entries(values), ['organisation_id', owner.organisationId], ['user_id', uploader.userId]] as const
         for (const [attribute, value] of all) expect(await found(attribute, value)).toEqual([200, newer])
         expect(await found('id', older)).toEqual([200, older])
-        await as.owner.delete(path(newer))
+        await clients.owner.delete(path(newer))
         for (const [attribute, value] of all) expect(await found(attribute, value)).toEqual([200, older])
-        await as.owner.delete(path(older))
+        await clients.owner.delete(path(older))
         for (const [attribute, value] of Object.entries(values)) expect((await found(attribute, value))[0]).toBe(404)
         expect((await found('id', older))[0]).toBe(404)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const service_name = unique()
         await newToken(fixture, { service_name, token: 'secret' })
-        const look = (attribute: string, value: string, status: number): Refused => ({
-          as: 'system',
+        const look = (attribute: string, value: string, status: number): RejectedCall => ({
+          caller: 'system',
           method: 'GET',
           path: byAttribute(attribute, value),
           status,
@@ -126,14 +126,14 @@ export const oauthRows: NounRows = {
           look('organisation_id', '999999', 404),
           look('user_id', "1' or '1'='1", 404),
           { method: 'GET', path: byAttribute('service_name', service_name), status: 403 },
-          { as: 'guest', method: 'GET', path: byAttribute('service_name', service_name), status: 401 },
+          { caller: 'guest', method: 'GET', path: byAttribute('service_name', service_name), status: 401 },
         ]
       },
     },
     {
       endpoint: 'POST /oauth/thirdparty',
       async works(fixture) {
-        const { as, owner, uploader } = fixture
+        const { clients, owner, uploader } = fixture
         const sent = {
           ...{
             organisation_id: owner.organisationId,
@@ -145,7 +145,7 @@ export const oauthRows: NounRows = {
           user_id: uploader.userId,
         }
         const other = { a: 'x'.repeat(65_528) }
-        const made = await as.uploader.post<{ id: string; status: number; created: string }>('/oauth/thirdparty', {
+        const made = await clients.uploader.post<{ id: string; status: number; created: string }>('/oauth/thirdparty', {
           ...sent,
           other_data: JSON.stringify(other),
         })
@@ -159,18 +159,18 @@ export const oauthRows: NounRows = {
           other_data: { __proto: [1, { b: null }] },
           username: 'ada',
         })
-        const form = await as.system.send<{ id: string }>('POST', '/oauth/thirdparty', { body: new URLSearchParams({ data }) })
+        const form = await clients.system.send<{ id: string }>('POST', '/oauth/thirdparty', { body: new URLSearchParams({ data }) })
         expect([form.status, await read(fixture, form.body.id)]).toMatchObject([
           201,
           { username: 'ada', other_data: { __proto: [1, { b: null }] } },
         ])
 
         const twice = { 'idempotency-key': unique() }
-        const first = await as.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
-        const again = await as.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
+        const first = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
+        const again = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
         expect(again.body).toEqual(first.body)
       },
-      async refused({ owner, stranger }) {
+      async rejectedCalls({ owner, stranger }) {
         const at = '/oauth/thirdparty'
         const { organisationId: organisation_id } = owner
         return [
@@ -180,46 +180,55 @@ export const oauthRows: NounRows = {
           { method: 'POST', path: at, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
           { method: 'POST', path: at, payload: { organisation_id, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
           {
-            as: 'system',
+            caller: 'system',
             method: 'POST',
             path: at,
             payload: { organisation_id, user_id: stranger.userId },
             status: 404,
             code: 'user_not_found',
           },
-          { as: 'system', method: 'POST', path: at, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
-          { as: 'guest', method: 'POST', path: at, payload: { organisation_id }, status: 401 },
+          {
+            caller: 'system',
+            method: 'POST',
+            path: at,
+            payload: { organisation_id: '999999' },
+            status: 404,
+            code: 'organisation_not_found',
+          },
+          { caller: 'guest', method: 'POST', path: at, payload: { organisation_id }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'PUT /oauth/thirdparty/{id}',
       async works(fixture) {
-        const { as, owner, stranger } = fixture
+        const { clients, owner, stranger } = fixture
         const id = await newToken(fixture, {
           service_name: 'photoshare',
           token: 'old',
           other_data: { a: 1 },
           date_expiry: '2031-01-01 00:00:00',
         })
-        const put = await as.uploader.put<{ Updated: string }>(path(id), { token: 'new', organisation_id: owner.organisationId })
+        const put = await clients.uploader.put<{ Updated: string }>(path(id), { token: 'new', organisation_id: owner.organisationId })
         expect([put.status, put.body]).toEqual([200, { id, status: 1, Updated: put.body.Updated }])
         expect(put.body.Updated).toMatch(TIME)
         const kept = { service_name: 'photoshare', other_data: { a: 1 }, date_expiry: '2031-01-01 00:00:00' }
         expect(await read(fixture, id)).toMatchObject({ ...kept, token: 'new', date_last_modified: put.body.Updated })
         const emptied = { service_name: '', token: '', other_data: '', date_expiry: '', user_id: '' }
-        expect((await as.owner.put(path(id), emptied)).status).toBe(200)
+        expect((await clients.owner.put(path(id), emptied)).status).toBe(200)
         expect(await read(fixture, id)).toMatchObject({ ...emptied, other_data: {} })
-        expect((await as.system.put(path(id), { organisation_id: stranger.organisationId, user_id: stranger.userId })).status).toBe(200)
+        expect((await clients.system.put(path(id), { organisation_id: stranger.organisationId, user_id: stranger.userId })).status).toBe(
+          200,
+        )
         expect(await read(fixture, id)).toMatchObject({ organisation_id: stranger.organisationId, user_id: stranger.userId })
-        expect((await as.owner.put(path(id), { token: 'x' })).status).toBe(404)
+        expect((await clients.owner.put(path(id), { token: 'x' })).status).toBe(404)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { owner, stranger, uploader } = fixture
         const id = await newToken(fixture, { user_id: uploader.userId })
         const gone = await newToken(fixture)
-        await fixture.as.owner.delete(path(gone))
-        const put = (at: string, payload: object, status: number, code: string): Refused => ({
+        await fixture.clients.owner.delete(path(gone))
+        const put = (at: string, payload: object, status: number, code: string): RejectedCall => ({
           method: 'PUT',
           path: path(at),
           payload,
@@ -231,37 +240,37 @@ export const oauthRows: NounRows = {
           { method: 'PUT', path: path(id), payload: {}, status: 400, fields: ['payload'] },
           put(id, { organisation_id: stranger.organisationId }, 403, 'foreign_organisation'),
           put(id, { user_id: stranger.userId }, 404, 'user_not_found'),
-          { ...put(id, { organisation_id: stranger.organisationId }, 404, 'user_not_found'), as: 'system' },
-          { ...put(id, { organisation_id: '999999' }, 404, 'organisation_not_found'), as: 'system' },
-          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), as: 'stranger' },
+          { ...put(id, { organisation_id: stranger.organisationId }, 404, 'user_not_found'), caller: 'system' },
+          { ...put(id, { organisation_id: '999999' }, 404, 'organisation_not_found'), caller: 'system' },
+          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), caller: 'stranger' },
           ...['999999', gone, 'x'].map((at) => put(at, { token: 'x' }, 404, 'third_party_token_not_found')),
-          { ...put(id, { token: 'x' }, 401, 'key_required'), as: 'guest' },
+          { ...put(id, { token: 'x' }, 401, 'key_required'), caller: 'guest' },
         ]
       },
     },
     {
       endpoint: 'DELETE /oauth/thirdparty/{id}',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const id = await newToken(fixture, { token: 'secret' })
-        const gone = await as.uploader.delete<{ Deleted: string }>(path(id))
+        const gone = await clients.uploader.delete<{ Deleted: string }>(path(id))
         expect([gone.status, gone.body]).toEqual([200, { id, status: 1, Deleted: gone.body.Deleted }])
         expect(gone.body.Deleted).toMatch(TIME)
-        for (const method of ['GET', 'DELETE']) expect((await as.system.send(method, path(id))).status).toBe(404)
-        expect((await as.owner.put(path(id), { token: 'x' })).status).toBe(404)
-        expect((await as.system.get(byAttribute('id', id))).status).toBe(404)
-        expect((await as.system.delete(path(await newToken(fixture)))).status).toBe(200)
+        for (const method of ['GET', 'DELETE']) expect((await clients.system.send(method, path(id))).status).toBe(404)
+        expect((await clients.owner.put(path(id), { token: 'x' })).status).toBe(404)
+        expect((await clients.system.get(byAttribute('id', id))).status).toBe(404)
+        expect((await clients.system.delete(path(await newToken(fixture)))).status).toBe(200)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await newToken(fixture)
-        const missing = (at: string, as: 'owner' | 'stranger'): Refused => ({
-          ...{ as, method: 'DELETE', path: path(at), status: 404, code: 'third_party_token_not_found' },
+        const missing = (at: string, caller: 'owner' | 'stranger'): RejectedCall => ({
+          ...{ caller, method: 'DELETE', path: path(at), status: 404, code: 'third_party_token_not_found' },
         })
         return [
           missing(id, 'stranger'),
           missing('999999', 'owner'),
           missing('x', 'owner'),
-          { as: 'guest', method: 'DELETE', path: path(id), status: 401 },
+          { caller: 'guest', method: 'DELETE', path: path(id), status: 401 },
         ]
       },
     },

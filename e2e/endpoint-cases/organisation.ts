@@ -4,8 +4,8 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 interface Organisation extends Record<string, unknown> {
   organisation_id: string
 }
-const create = async ({ as }: Fixture, name: string) => {
-  const { status, body } = await as.system.post<Organisation>('/organisation', { name })
+const create = async ({ clients }: Fixture, name: string) => {
+  const { status, body } = await clients.system.post<Organisation>('/organisation', { name })
   expect(status).toBe(201)
   return body
 }
@@ -17,11 +17,11 @@ export const organisationRows: NounRows = {
       endpoint: 'GET /organisation/{id}',
       async works(fixture) {
         const made = await create(fixture, 'Read back')
-        expect((await fixture.as.system.get(`/organisation/${made.organisation_id}`)).body).toEqual(made)
+        expect((await fixture.clients.system.get(`/organisation/${made.organisation_id}`)).body).toEqual(made)
       },
-      refused: async ({ owner }) => [
-        { as: 'system', method: 'GET', path: '/organisation/999999', status: 404 },
-        { as: 'system', method: 'GET', path: '/organisation/x', status: 404 },
+      rejectedCalls: async ({ owner }) => [
+        { caller: 'system', method: 'GET', path: '/organisation/999999', status: 404 },
+        { caller: 'system', method: 'GET', path: '/organisation/x', status: 404 },
         { method: 'GET', path: `/organisation/${owner.organisationId}`, status: 403 },
       ],
     },
@@ -29,14 +29,14 @@ export const organisationRows: NounRows = {
       endpoint: 'GET /organisation/all',
       async works(fixture) {
         const { organisation_id } = await create(fixture, 'Listed')
-        const { body } = await fixture.as.system.get<Record<string, string>>('/organisation/all')
+        const { body } = await fixture.clients.system.get<Record<string, string>>('/organisation/all')
         expect(body[organisation_id]).toBe('Listed')
-        await fixture.as.system.put(`/organisation/${organisation_id}`, { status: 'inactive' })
-        expect((await fixture.as.system.get('/organisation/all')).body).not.toHaveProperty(organisation_id)
+        await fixture.clients.system.put(`/organisation/${organisation_id}`, { status: 'inactive' })
+        expect((await fixture.clients.system.get('/organisation/all')).body).not.toHaveProperty(organisation_id)
       },
-      refused: async () => [
+      rejectedCalls: async () => [
         { method: 'GET', path: '/organisation/all', status: 403 },
-        { as: 'system', method: 'GET', path: '/organisation/all?limit=1001', status: 400, fields: ['limit'] },
+        { caller: 'system', method: 'GET', path: '/organisation/all?limit=1001', status: 400, fields: ['limit'] },
       ],
     },
     {
@@ -48,18 +48,25 @@ export const organisationRows: NounRows = {
           allowed_ips: ['192.0.2.0/24', '2001:db8::/32'],
           quota: { bytes: '5', minutes_per_month: null, concurrent_jobs: '2' },
         }
-        const { body } = await fixture.as.system.put(`/organisation/${organisation_id}`, data)
+        const { body } = await fixture.clients.system.put(`/organisation/${organisation_id}`, data)
         expect(body).toEqual({ organisation_id, status: { action: 'update_data', success: true, data } })
-        expect((await fixture.as.system.get(`/organisation/${organisation_id}`)).body).toMatchObject({ ...data, status: 'active' })
+        expect((await fixture.clients.system.get(`/organisation/${organisation_id}`)).body).toMatchObject({ ...data, status: 'active' })
       },
-      async refused({ owner }) {
+      async rejectedCalls({ owner }) {
         const path = `/organisation/${owner.organisationId}`
         const bad = { name: 'x'.repeat(256), status: 'gone', allowed_ips: ['300.1.1.1'], organisation_id: '7' }
         return [
-          { as: 'system', method: 'PUT', path, payload: bad, status: 400, fields: ['name', 'status', 'allowed_ips[0]', 'organisation_id'] },
-          { as: 'system', method: 'PUT', path, payload: {}, status: 400 },
-          { as: 'system', method: 'PUT', path: '/organisation/1', payload: { status: 'inactive' }, status: 409 },
-          { as: 'system', method: 'PUT', path: '/organisation/999999', payload: { name: 'X' }, status: 404 },
+          {
+            caller: 'system',
+            method: 'PUT',
+            path,
+            payload: bad,
+            status: 400,
+            fields: ['name', 'status', 'allowed_ips[0]', 'organisation_id'],
+          },
+          { caller: 'system', method: 'PUT', path, payload: {}, status: 400 },
+          { caller: 'system', method: 'PUT', path: '/organisation/1', payload: { status: 'inactive' }, status: 409 },
+          { caller: 'system', method: 'PUT', path: '/organisation/999999', payload: { name: 'X' }, status: 404 },
           { method: 'PUT', path, payload: { name: 'X' }, status: 403 },
         ]
       },
@@ -69,11 +76,11 @@ export const organisationRows: NounRows = {
       async works(fixture) {
         const made = await create(fixture, 'x'.repeat(255))
         expect(made).toMatchObject({ status: 'active', allowed_ips: [] })
-        expect((await fixture.as.system.get(`/organisation/${made.organisation_id}`)).body).toEqual(made)
+        expect((await fixture.clients.system.get(`/organisation/${made.organisation_id}`)).body).toEqual(made)
       },
-      refused: async () => [
-        { as: 'system', method: 'POST', path: '/organisation', payload: { name: '' }, status: 400, fields: ['name'] },
-        { as: 'system', method: 'POST', path: '/organisation', payload: { name: 'x'.repeat(256) }, status: 400, fields: ['name'] },
+      rejectedCalls: async () => [
+        { caller: 'system', method: 'POST', path: '/organisation', payload: { name: '' }, status: 400, fields: ['name'] },
+        { caller: 'system', method: 'POST', path: '/organisation', payload: { name: 'x'.repeat(256) }, status: 400, fields: ['name'] },
         { method: 'POST', path: '/organisation', payload: { name: 'X' }, status: 403 },
       ],
     },

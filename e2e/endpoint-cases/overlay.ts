@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 interface Overlay extends Record<string, unknown> {
   overlay_id: string
@@ -9,12 +9,13 @@ interface Overlay extends Record<string, unknown> {
 const long = (count: number) => 'ä'.repeat(count)
 const address = (length: number) => `https://example.org/${'a'.repeat(length - 20)}`
 
-const newOverlay = async ({ as }: Fixture, more: Record<string, unknown> = {}): Promise<Overlay> => {
-  const { status, body } = await as.uploader.post<Overlay>('/overlay', { title: 'Tickets', ...more })
+const newOverlay = async ({ clients }: Fixture, more: Record<string, unknown> = {}): Promise<Overlay> => {
+  const { status, body } = await clients.uploader.post<Overlay>('/overlay', { title: 'Tickets', ...more })
   if (status !== 201) throw new Error(`no overlay: ${JSON.stringify(body)}`)
   return body
 }
-const shownBy = async ({ as }: Fixture, videoId: string) => (await as.guest.get<{ overlays: Overlay[] }>(`/video/${videoId}`)).body.overlays
+const shownBy = async ({ clients }: Fixture, videoId: string) =>
+  (await clients.guest.get<{ overlays: Overlay[] }>(`/video/${videoId}`)).body.overlays
 
 /** Every field at its maximum. */
 const max = {
@@ -45,7 +46,7 @@ const tooMuch = {
 }
 const show = { at_end: '1', during: { start: '00:00', end: '999:59' } }
 
-const badPayloads = (call: Pick<Refused, 'method' | 'path'>): Refused[] => [
+const badPayloads = (call: Pick<RejectedCall, 'method' | 'path'>): RejectedCall[] => [
   { ...call, payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
   ...['javascript:alert(1)', 'java\tscript:alert(1)', 'data:text/html,x', '/tickets', 'ftp://example.org/', 'https://'].map((link_url) => ({
     ...{ ...call, payload: { title: 'a', link_url }, status: 400, fields: ['link_url'] },
@@ -62,7 +63,7 @@ const badPayloads = (call: Pick<Refused, 'method' | 'path'>): Refused[] => [
   { ...call, payload: { title: 'a', show: { during: { start: '00:02', end: '00:01' } } }, status: 400, fields: ['show.during'] },
   { ...call, payload: { title: 'a', overlay_id: '1', in_player_ad_id: '1' }, status: 400, fields: ['overlay_id', 'in_player_ad_id'] },
   { ...call, payload: { title: 'a', associated_with_media_id: '7' }, status: 404, code: 'media_not_found' },
-  { ...call, as: 'guest', payload: { title: 'a' }, status: 401 },
+  { ...call, caller: 'guest', payload: { title: 'a' }, status: 401 },
 ]
 
 const fullMedia = async (fixture: Fixture): Promise<string> => {
@@ -79,24 +80,24 @@ export const overlayRows: NounRows = {
       async works(fixture) {
         const made = [await newOverlay(fixture, { title: 'One' }), await newOverlay(fixture, { title: 'Two' })]
         const hidden = await newOverlay(fixture, { title: 'Hidden', disabled: 1 })
-        const { status, body } = await fixture.as.uploader.get<Record<string, Overlay>>('/overlay')
+        const { status, body } = await fixture.clients.uploader.get<Record<string, Overlay>>('/overlay')
         expect(status).toBe(200)
         expect(Object.keys(body)).toEqual(Object.keys(body).map((_, index) => String(index)))
         for (const overlay of made) expect(Object.values(body)).toContainEqual(overlay)
         expect(Object.values(body)).not.toContainEqual(expect.objectContaining({ overlay_id: hidden.overlay_id }))
         const own = `/overlay?organisation_id=${fixture.owner.organisationId}`
-        for (const who of ['owner', 'system'] as const) expect((await fixture.as[who].get(own)).body).toEqual(body)
-        expect((await fixture.as.stranger.get('/overlay')).body).toEqual({})
-        const page = await fixture.as.owner.get(`${own}&start=2&limit=1`)
+        for (const who of ['owner', 'system'] as const) expect((await fixture.clients[who].get(own)).body).toEqual(body)
+        expect((await fixture.clients.stranger.get('/overlay')).body).toEqual({})
+        const page = await fixture.clients.owner.get(`${own}&start=2&limit=1`)
         expect(page.body).toEqual({ '1': body['1'] })
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/overlay?organisation_id=${stranger.organisationId}`, status: 403 },
         { method: 'GET', path: '/overlay?organisation_id=x', status: 403 },
-        { as: 'system', method: 'GET', path: '/overlay', status: 400, fields: ['organisation_id'] },
-        { as: 'system', method: 'GET', path: '/overlay?organisation_id=999999', status: 404 },
+        { caller: 'system', method: 'GET', path: '/overlay', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/overlay?organisation_id=999999', status: 404 },
         { method: 'GET', path: '/overlay?start=0&limit=1001', status: 400, fields: ['start', 'limit'] },
-        { as: 'guest', method: 'GET', path: '/overlay', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/overlay', status: 401 },
       ],
     },
     {
@@ -104,17 +105,17 @@ export const overlayRows: NounRows = {
       async works(fixture) {
         const overlay = await newOverlay(fixture, { disabled: 1 })
         for (const who of ['owner', 'uploader', 'system'] as const) {
-          const { status, body } = await fixture.as[who].get(`/overlay/${overlay.overlay_id}`)
+          const { status, body } = await fixture.clients[who].get(`/overlay/${overlay.overlay_id}`)
           expect([status, body]).toEqual([200, overlay])
         }
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { overlay_id } = await newOverlay(fixture)
         return [
-          { as: 'stranger', method: 'GET', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
+          { caller: 'stranger', method: 'GET', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
           { method: 'GET', path: '/overlay/999999', status: 404, code: 'overlay_not_found' },
           { method: 'GET', path: '/overlay/x', status: 404 },
-          { as: 'guest', method: 'GET', path: `/overlay/${overlay_id}`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/overlay/${overlay_id}`, status: 401 },
         ]
       },
     },
@@ -130,14 +131,17 @@ export const overlayRows: NounRows = {
           in_player_ad_id: overlay_id,
           disabled: '0',
         })
-        expect((await fixture.as.owner.get(`/overlay/${overlay_id}`)).body).toEqual({ overlay_id, ...overlay })
-        const second = await fixture.as.system.post<Overlay>('/overlay', { title: 'By the system', associated_with_media_id: media_id })
+        expect((await fixture.clients.owner.get(`/overlay/${overlay_id}`)).body).toEqual({ overlay_id, ...overlay })
+        const second = await fixture.clients.system.post<Overlay>('/overlay', {
+          title: 'By the system',
+          associated_with_media_id: media_id,
+        })
         expect([second.status, second.body]).toMatchObject([201, { organisation_id: fixture.owner.organisationId }])
         const shown = await shownBy(fixture, video_id)
         expect(shown).toHaveLength(2)
         expect(shown[0]).toEqual({ ...max, show, overlay_id })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const call = { method: 'POST', path: '/overlay' }
         const { media_id } = await fixture.video()
         const full = await fullMedia(fixture)
@@ -145,9 +149,15 @@ export const overlayRows: NounRows = {
           ...badPayloads(call),
           { ...call, payload: {}, status: 400, fields: ['title'] },
           { ...call, payload: { title: 'a', organisation_id: fixture.stranger.organisationId }, status: 403 },
-          { ...call, as: 'stranger', payload: { title: 'a', associated_with_media_id: media_id }, status: 404, code: 'media_not_found' },
-          { ...call, as: 'system', payload: { title: 'a' }, status: 400, fields: ['organisation_id'] },
-          { ...call, as: 'system', payload: { title: 'a', organisation_id: '999999' }, status: 404 },
+          {
+            ...call,
+            caller: 'stranger',
+            payload: { title: 'a', associated_with_media_id: media_id },
+            status: 404,
+            code: 'media_not_found',
+          },
+          { ...call, caller: 'system', payload: { title: 'a' }, status: 400, fields: ['organisation_id'] },
+          { ...call, caller: 'system', payload: { title: 'a', organisation_id: '999999' }, status: 404 },
           { ...call, payload: { title: 'a', associated_with_media_id: full }, status: 409, code: 'overlays_full' },
         ]
       },
@@ -158,18 +168,18 @@ export const overlayRows: NounRows = {
         const { video_id, media_id } = await fixture.video()
         const before = await newOverlay(fixture, { show, link_url: 'https://example.org/' })
         const path = `/overlay/${before.overlay_id}`
-        const changed = await fixture.as.uploader.put(path, { ...max, associated_with_media_id: media_id, show: { at_end: 0 } })
+        const changed = await fixture.clients.uploader.put(path, { ...max, associated_with_media_id: media_id, show: { at_end: 0 } })
         const wanted = { ...before, ...max, associated_with_media_id: media_id, show: { ...show, at_end: '0' } }
         expect([changed.status, changed.body]).toEqual([200, { ...wanted, time_last_modified: expect.any(String) }])
         expect(await shownBy(fixture, video_id)).toHaveLength(1)
-        await fixture.as.system.put(path, { show: { during: null }, link_url: '', width: null, language: '' })
-        expect((await fixture.as.owner.get(path)).body).toMatchObject({
+        await fixture.clients.system.put(path, { show: { during: null }, link_url: '', width: null, language: '' })
+        expect((await fixture.clients.owner.get(path)).body).toMatchObject({
           ...{ show: { at_end: '0', during: { start: '', end: '' } }, link_url: '', width: '', language: '', height: '1' },
         })
-        await fixture.as.owner.put(path, { disabled: '1' })
+        await fixture.clients.owner.put(path, { disabled: '1' })
         expect(await shownBy(fixture, video_id)).toEqual([])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const call = { method: 'PUT', path: `/overlay/${(await newOverlay(fixture)).overlay_id}` }
         const full = await fullMedia(fixture)
         return [
@@ -177,7 +187,7 @@ export const overlayRows: NounRows = {
           { ...call, payload: {}, status: 400 },
           { ...call, payload: { organisation_id: fixture.owner.organisationId }, status: 400, fields: ['organisation_id'] },
           { ...call, payload: { associated_with_media_id: full }, status: 409, code: 'overlays_full' },
-          { ...call, as: 'stranger', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
+          { ...call, caller: 'stranger', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
           { ...call, path: '/overlay/999999', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
         ]
       },
@@ -187,17 +197,17 @@ export const overlayRows: NounRows = {
       async works(fixture) {
         const { video_id, media_id } = await fixture.video()
         const { overlay_id } = await newOverlay(fixture, { associated_with_media_id: media_id })
-        const { status, body } = await fixture.as.uploader.delete(`/overlay/${overlay_id}`)
+        const { status, body } = await fixture.clients.uploader.delete(`/overlay/${overlay_id}`)
         expect([status, body]).toEqual([200, { deleted: true }])
         expect(await shownBy(fixture, video_id)).toEqual([])
-        expect((await fixture.as.owner.delete(`/overlay/${overlay_id}`)).status).toBe(404)
+        expect((await fixture.clients.owner.delete(`/overlay/${overlay_id}`)).status).toBe(404)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { overlay_id } = await newOverlay(fixture)
         return [
-          { as: 'stranger', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
+          { caller: 'stranger', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
           { method: 'DELETE', path: '/overlay/999999', status: 404, code: 'overlay_not_found' },
-          { as: 'guest', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 401 },
+          { caller: 'guest', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 401 },
         ]
       },
     },

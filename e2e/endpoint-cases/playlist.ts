@@ -1,25 +1,25 @@
 import { expect } from '@jest/globals'
 import { parseFeed } from '@rowanmanning/feed-parser'
 import { XMLValidator } from 'fast-xml-parser'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { settled, upload } from '../support/video-steps.ts'
 
 const long = (length: number) => 'x'.repeat(length)
 const path = (playlistId: string) => `/playlist/${playlistId}`
 type Order = { order: string[]; count: number }
 
-const aPlaylist = async ({ as, owner }: Fixture, fields?: Record<string, unknown>, videos?: string[]) => {
-  const { body } = await as.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, fields)
-  if (videos) expect((await as.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
+const aPlaylist = async ({ clients, owner }: Fixture, fields?: Record<string, unknown>, videos?: string[]) => {
+  const { body } = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, fields)
+  if (videos) expect((await clients.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
   return body.playlist_id
 }
-const idsOf = async ({ as }: Fixture, playlistId: string, who: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
-  const { body } = await as[who].get<{ videos: { video_id: string }[] }>(path(playlistId))
+const idsOf = async ({ clients }: Fixture, playlistId: string, who: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
+  const { body } = await clients[who].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
-const foreignVideo = async ({ as, stranger, sources }: Fixture) => {
-  const { id } = await upload(as.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await settled(as.stranger, id)
+const foreignVideo = async ({ clients, stranger, sources }: Fixture) => {
+  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  await settled(clients.stranger, id)
   return id
 }
 
@@ -62,18 +62,18 @@ const plain = {
 }
 
 const creating = (verb: 'post' | 'put') => ({
-  async works({ as, owner, uploader }: Fixture) {
+  async works({ clients, owner, uploader }: Fixture) {
     const texts = { title: long(255), description: long(5_000) }
-    const { status, body } = await as.uploader[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, texts)
+    const { status, body } = await clients.uploader[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, texts)
     expect(status).toBe(200)
     expect(body.playlist_id).toMatch(/^[1-9]\d{10,18}$/)
     const mine = { playlist_id: body.playlist_id, organisation_id: owner.organisationId, created_by_user_id: uploader.userId }
-    expect((await as.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...mine })
+    expect((await clients.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...mine })
     // Created without any field, and by the system for another user.
-    const bare = await as.system[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`)
-    expect((await as.owner.get(path(bare.body.playlist_id))).body).toMatchObject({ title: '', description: '', ...plain })
+    const bare = await clients.system[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`)
+    expect((await clients.owner.get(path(bare.body.playlist_id))).body).toMatchObject({ title: '', description: '', ...plain })
   },
-  async refused({ owner, stranger }: Fixture): Promise<Refused[]> {
+  async rejectedCalls({ owner, stranger }: Fixture): Promise<RejectedCall[]> {
     const method = verb.toUpperCase()
     const own = `/playlist/create/${owner.organisationId}`
     const bad = { title: long(256), description: long(5_001), randomise: 1, playlist_id: '7' }
@@ -82,20 +82,20 @@ const creating = (verb: 'post' | 'put') => ({
       { method, path: own, payload: { title: 'a\0' }, status: 400 },
       { method, path: `/playlist/create/${stranger.organisationId}`, payload: { title: 'X' }, status: 403, code: 'foreign_organisation' },
       { method, path: '/playlist/create/x', status: 403 },
-      { as: 'system', method, path: '/playlist/create/999999', status: 404, code: 'organisation_not_found' },
-      { as: 'system', method, path: '/playlist/create/x', status: 404 },
-      { as: 'guest', method, path: own, payload: { title: 'X' }, status: 401 },
+      { caller: 'system', method, path: '/playlist/create/999999', status: 404, code: 'organisation_not_found' },
+      { caller: 'system', method, path: '/playlist/create/x', status: 404 },
+      { caller: 'guest', method, path: own, payload: { title: 'X' }, status: 401 },
     ]
   },
 })
 
 const removing = (verb: 'delete' | 'put') => ({
   async works(fixture: Fixture) {
-    const { as, video } = fixture
+    const { clients, video } = fixture
     const [a, b] = [(await video()).video_id, (await video()).video_id]
     const playlistId = await aPlaylist(fixture, {}, [a, b, a, b, a])
     const remove = (id: string, more = '') =>
-      as.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${more}`)
+      clients.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${more}`)
     const response = await remove(a, '?position=2')
     expect([response.status, response.body]).toEqual([200, { status: { tried_to_remove: a }, videos: { order: [a, b, b, a], count: 4 } }])
     // Removing a missing video changes nothing.
@@ -105,7 +105,7 @@ const removing = (verb: 'delete' | 'put') => ({
     expect((await remove(b)).body.videos).toEqual({ order: [a, a], count: 2 })
     expect(await idsOf(fixture, playlistId)).toEqual([a, a])
   },
-  async refused(fixture: Fixture): Promise<Refused[]> {
+  async rejectedCalls(fixture: Fixture): Promise<RejectedCall[]> {
     const { video_id } = await fixture.video()
     const playlistId = await aPlaylist(fixture, {}, [video_id])
     const method = verb.toUpperCase()
@@ -117,9 +117,9 @@ const removing = (verb: 'delete' | 'put') => ({
       { method, path: `${path(playlistId)}/remove/video/7`, status: 404, code: 'video_not_found' },
       { method, path: `${path(playlistId)}/remove/video/${await foreignVideo(fixture)}`, status: 404, code: 'video_not_found' },
       { method, path: `/playlist/7/remove/video/${video_id}`, status: 404, code: 'playlist_not_found' },
-      { as: 'stranger', method, path: own, status: 404, code: 'playlist_not_found' },
-      { as: 'guest', method, path: own, status: 401 },
-      { as: 'guest', method: 'POST', path: own, status: 405 },
+      { caller: 'stranger', method, path: own, status: 404, code: 'playlist_not_found' },
+      { caller: 'guest', method, path: own, status: 401 },
+      { caller: 'guest', method: 'POST', path: own, status: 405 },
     ]
   },
 })
@@ -130,19 +130,19 @@ export const playlistRows: NounRows = {
     {
       endpoint: 'GET /playlist/{playlist_id}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const open = await video({ name: 'Open', description_private: 'secret' })
         const hidden = (await video({ name: 'Hidden' })).video_id
         const expired = (await video({ name: 'Expired' })).video_id
-        await as.owner.patch(`/video/${hidden}`, { enabled: 0, security: { allowed_ips: ['192.0.2.1'] } })
-        await as.owner.patch(`/video/${expired}`, { content_expiry: { time: '2001-01-01 00:00:00' } })
+        await clients.owner.patch(`/video/${hidden}`, { enabled: 0, security: { allowed_ips: ['192.0.2.1'] } })
+        await clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2001-01-01 00:00:00' } })
         const all = [open.video_id, hidden, open.video_id, expired]
         const playlistId = await aPlaylist(fixture, { title: 'Seen' }, all)
         for (const who of ['owner', 'system'] as const) expect(await idsOf(fixture, playlistId, who)).toEqual(all)
         for (const who of ['guest', 'stranger'] as const)
           expect(await idsOf(fixture, playlistId, who)).toEqual([open.video_id, open.video_id])
-        const own = await as.owner.get<{ videos: object[] }>(path(playlistId))
-        const guest = await as.guest.get<{ videos: object[] }>(path(playlistId))
+        const own = await clients.owner.get<{ videos: object[] }>(path(playlistId))
+        const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
         expect(own.body).toMatchObject({
           title: 'Seen',
           security: { is_ip_restricted: true },
@@ -151,13 +151,13 @@ export const playlistRows: NounRows = {
         expect(guest.body).toMatchObject({ title: 'Seen', security: { is_ip_restricted: false } })
         expect(JSON.stringify(guest.body)).not.toContain('secret')
         // The videos of a playlist equal those of the video endpoint.
-        expect(guest.body.videos[0]).toEqual((await as.guest.get(`/video/${open.video_id}`)).body)
+        expect(guest.body.videos[0]).toEqual((await clients.guest.get(`/video/${open.video_id}`)).body)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
         return [
-          { as: 'guest', method: 'GET', path: path('7'), status: 404, code: 'playlist_not_found' },
-          { as: 'guest', method: 'GET', path: path(video_id), status: 404, code: 'playlist_not_found' },
+          { caller: 'guest', method: 'GET', path: path('7'), status: 404, code: 'playlist_not_found' },
+          { caller: 'guest', method: 'GET', path: path(video_id), status: 404, code: 'playlist_not_found' },
           { method: 'GET', path: path('x'), status: 404, code: 'playlist_not_found' },
           { method: 'GET', path: path('0'), status: 404 },
           { method: 'POST', path: path('7'), status: 405 },
@@ -167,26 +167,26 @@ export const playlistRows: NounRows = {
     {
       endpoint: 'PUT /playlist/{playlist_id}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const [a, b] = [(await video()).video_id, (await video()).video_id]
         const playlistId = await aPlaylist(fixture, { title: 'Before' })
         const videos = Array.from({ length: 25 }, (_, index) => (index % 3 === 0 ? a : b))
-        const { status, body } = await as.uploader.put(path(playlistId), { ...max, videos })
+        const { status, body } = await clients.uploader.put(path(playlistId), { ...max, videos })
         expect([status, body]).toEqual([200, { status: true }])
-        expect((await as.guest.get(path(playlistId))).body).toMatchObject(max)
+        expect((await clients.guest.get(path(playlistId))).body).toMatchObject(max)
         expect(await idsOf(fixture, playlistId)).toEqual(videos)
         // Flat fields of the query parameter `data`, which also clear fields.
         const data = encodeURIComponent(
           JSON.stringify({ title: 'A–Z', video_limit: 24, monetization: '', monetization_url: '', videos: [b] }),
         )
-        expect((await as.system.put(`${path(playlistId)}?data=${data}`)).status).toBe(200)
-        const after = (await as.owner.get(path(playlistId))).body
+        expect((await clients.system.put(`${path(playlistId)}?data=${data}`)).status).toBe(200)
+        const after = (await clients.owner.get(path(playlistId))).body
         expect(after).toMatchObject({ ...max, title: 'A–Z', video_limit: '24', monetization: null, monetization_url: '' })
         expect(await idsOf(fixture, playlistId)).toEqual([b])
-        expect((await as.owner.put(path(playlistId), { video_limit: 0, videos: [] })).status).toBe(200)
-        expect((await as.owner.get(path(playlistId))).body).toMatchObject({ video_limit: '0', videos: [] })
+        expect((await clients.owner.put(path(playlistId), { video_limit: 0, videos: [] })).status).toBe(200)
+        expect((await clients.owner.get(path(playlistId))).body).toMatchObject({ video_limit: '0', videos: [] })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
         const own = path(await aPlaylist(fixture, {}, [video_id]))
         const method = 'PUT'
@@ -197,10 +197,10 @@ export const playlistRows: NounRows = {
           { method, path: own, payload: { videos: ['x', video_id, -1] }, status: 400, fields: ['videos[0]', 'videos[2]'] },
           { method, path: own, payload: { title: 'X', videos: [video_id, '7'] }, status: 404, code: 'video_not_found' },
           { method, path: own, payload: { title: 'X', videos: [await foreignVideo(fixture)] }, status: 404, code: 'video_not_found' },
-          { as: 'system', method, path: own, payload: { videos: [await foreignVideo(fixture)] }, status: 404, code: 'video_not_found' },
-          { as: 'stranger', method, path: own, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
+          { caller: 'system', method, path: own, payload: { videos: [await foreignVideo(fixture)] }, status: 404, code: 'video_not_found' },
+          { caller: 'stranger', method, path: own, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
           { method, path: path('7'), payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
-          { as: 'guest', method, path: own, payload: { title: 'X' }, status: 401 },
+          { caller: 'guest', method, path: own, payload: { title: 'X' }, status: 401 },
         ]
       },
     },
@@ -209,22 +209,22 @@ export const playlistRows: NounRows = {
     {
       endpoint: 'PUT /playlist/{playlist_id}/add/video/{video_id}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const [a, b] = [(await video()).video_id, (await video()).video_id]
         const playlistId = await aPlaylist(fixture)
-        const add = (id: string) => as.uploader.put<{ status: object; videos: Order }>(`${path(playlistId)}/add/video/${id}`)
+        const add = (id: string) => clients.uploader.put<{ status: object; videos: Order }>(`${path(playlistId)}/add/video/${id}`)
         const first = await add(a)
         expect([first.status, first.body]).toEqual([200, { status: { added: a }, videos: { order: [a], count: 1 } }])
         await add(b)
         expect((await add(a)).body.videos).toEqual({ order: [a, b, a], count: 3 })
         expect(await idsOf(fixture, playlistId)).toEqual([a, b, a])
         // Of 50 concurrent additions to a list of 24, one succeeds.
-        expect((await as.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
+        expect((await clients.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
         const responses = await Promise.all(Array.from({ length: 50 }, () => add(b)))
         expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
         expect(await idsOf(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
         const playlistId = await aPlaylist(fixture)
         const full = await aPlaylist(
@@ -238,13 +238,13 @@ export const playlistRows: NounRows = {
           { method, path: `${path(full)}/add/video/${video_id}`, status: 409, code: 'playlist_full' },
           { method, path: `${path(full)}/add/video/${foreign}`, status: 404, code: 'video_not_found' },
           { method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'video_not_found' },
-          { as: 'system', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'video_not_found' },
+          { caller: 'system', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'video_not_found' },
           { method, path: `${path(playlistId)}/add/video/7`, status: 404, code: 'video_not_found' },
           { method, path: `${path(playlistId)}/add/video/${playlistId}`, status: 404, code: 'video_not_found' },
           { method, path: `/playlist/7/add/video/${video_id}`, status: 404, code: 'playlist_not_found' },
           { method, path: `${path(playlistId)}/add/video/${video_id}`, payload: { position: 1 }, status: 400, fields: ['position'] },
-          { as: 'stranger', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'playlist_not_found' },
-          { as: 'guest', method, path: `${path(playlistId)}/add/video/${video_id}`, status: 401 },
+          { caller: 'stranger', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'playlist_not_found' },
+          { caller: 'guest', method, path: `${path(playlistId)}/add/video/${video_id}`, status: 401 },
         ]
       },
     },
@@ -253,11 +253,11 @@ export const playlistRows: NounRows = {
     {
       endpoint: 'GET /playlist/organisation/{organisation_id}',
       async works(fixture) {
-        const { as, owner, video } = fixture
+        const { clients, owner, video } = fixture
         const { video_id } = await video()
         const made = [await aPlaylist(fixture, { title: 'First' }, [video_id, video_id]), await aPlaylist(fixture, { title: 'Second' })]
         const whole = `/playlist/organisation/${owner.organisationId}`
-        const { status, body } = await as.uploader.get<{ playlist_id: string }[]>(whole)
+        const { status, body } = await clients.uploader.get<{ playlist_id: string }[]>(whole)
         const { videos: _, ...fields } = plain
         const common = { ...fields, description: '', organisation_id: owner.organisationId, created_by_user_id: owner.userId }
         expect([status, body.slice(-2)]).toEqual([
@@ -269,34 +269,34 @@ export const playlistRows: NounRows = {
         ])
         const walked: string[] = []
         for (let next = `${whole}?limit=2`; next !== '' && walked.length < 500; ) {
-          const page = await as.system.get<{ playlist_id: string }[]>(next)
+          const page = await clients.system.get<{ playlist_id: string }[]>(next)
           walked.push(...page.body.map(({ playlist_id }) => playlist_id))
           next = /<[^>]*\/v2([^>]*)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
         }
         expect(walked).toEqual(body.map(({ playlist_id }) => playlist_id))
       },
-      async refused({ owner, stranger }) {
+      async rejectedCalls({ owner, stranger }) {
         const own = `/playlist/organisation/${owner.organisationId}`
         return [
           { method: 'GET', path: `/playlist/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/playlist/organisation/x', status: 403 },
-          { as: 'system', method: 'GET', path: '/playlist/organisation/999999', status: 404, code: 'organisation_not_found' },
+          { caller: 'system', method: 'GET', path: '/playlist/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${own}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
-          { as: 'guest', method: 'GET', path: own, status: 401 },
+          { caller: 'guest', method: 'GET', path: own, status: 401 },
         ]
       },
     },
     {
       endpoint: 'GET /playlist/rss/{playlist_id}',
       async works(fixture) {
-        const { as, platform } = fixture
+        const { clients, platform } = fixture
         const { video_id, uri } = await fixture.playing()
         const hidden = (await fixture.video({ name: 'Hidden' })).video_id
-        await as.owner.patch(`/video/${hidden}`, { enabled: 0 })
+        await clients.owner.patch(`/video/${hidden}`, { enabled: 0 })
         const hostile = (await fixture.video({ name: ']]>]]> & <b>"\u0001\u{1f680}' })).video_id
         const playlistId = await aPlaylist(fixture, { title: 'Feed & more' }, [video_id, hidden, hostile])
         for (const who of ['uploader', 'system'] as const) {
-          const { status, headers, body } = await as[who].get<string>(`/playlist/rss/${playlistId}`)
+          const { status, headers, body } = await clients[who].get<string>(`/playlist/rss/${playlistId}`)
           expect([status, headers.get('content-type')]).toEqual([200, 'application/rss+xml; charset=utf-8'])
           expect(XMLValidator.validate(body)).toBe(true)
           const feed = parseFeed(body)
@@ -312,12 +312,12 @@ export const playlistRows: NounRows = {
           }
         }
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const playlistId = await aPlaylist(fixture)
         return [
-          { as: 'stranger', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
+          { caller: 'stranger', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
           { method: 'GET', path: '/playlist/rss/7', status: 404, code: 'playlist_not_found' },
-          { as: 'guest', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 401 },
           { method: 'POST', path: `/playlist/rss/${playlistId}`, status: 405 },
         ]
       },

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { addSlides, aPdf } from '../support/slides.ts'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 interface Presentation {
   id: string
@@ -15,30 +15,30 @@ interface Presentation {
   number_of_slides: number
 }
 
-const as = 'system' as const
+const caller = 'system' as const
 const missing = '/presentation/4611686018427387904'
 const awaiting = { message: 'ok, but awaiting timings', progress: 99, code: 1999 }
 
-async function create({ as: callers, owner }: Fixture, more: Record<string, unknown> = {}): Promise<Presentation> {
+async function create({ clients, owner }: Fixture, more: Record<string, unknown> = {}): Promise<Presentation> {
   const payload = { title: 'Launch', organisation_id: owner.organisationId, ...more }
-  const { status, body } = await callers.system.post<Presentation>('/presentation', payload)
+  const { status, body } = await clients.system.post<Presentation>('/presentation', payload)
   expect(status).toBe(201)
   return body
 }
 
 /** Waits until the file of the presentation is processed. */
-function processed({ as: callers }: Fixture, id: string): Promise<Presentation> {
+function processed({ clients }: Fixture, id: string): Promise<Presentation> {
   const look = async () => {
-    const { body } = await callers.owner.get<Presentation>(`/presentation/${id}`)
+    const { body } = await clients.owner.get<Presentation>(`/presentation/${id}`)
     return body.status.message !== 'processing' && body
   }
   return waitFor(look, { timeout: 50_000, describe: `the slides of ${id}` }) as Promise<Presentation>
 }
 
 /** Returns calls with fields and texts that no write accepts. */
-function badFields(method: string, path: string): Refused[] {
+function badFields(method: string, path: string): RejectedCall[] {
   const good = { title: 'a' }
-  const bad = (payload: Record<string, unknown>, fields: string[]): Refused => ({ as, method, path, payload, status: 400, fields })
+  const bad = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({ caller, method, path, payload, status: 400, fields })
   return [
     bad({ ...good, title: '' }, ['title']),
     bad({ ...good, title: 'x'.repeat(256) }, ['title']),
@@ -58,7 +58,7 @@ export const presentationRows: NounRows = {
     {
       endpoint: 'GET /presentation/{id}',
       async works(fixture) {
-        const { owner, as: callers } = fixture
+        const { owner, clients } = fixture
         const id = await addSlides(fixture, aPdf(2))
         const own = await processed(fixture, id)
         expect(own).toMatchObject({
@@ -77,7 +77,7 @@ export const presentationRows: NounRows = {
           expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
         }
         for (const who of ['guest', 'stranger', 'uploader', 'system'] as const) {
-          expect((await callers[who].get(`/presentation/${id}`)).body).toEqual(own)
+          expect((await clients[who].get(`/presentation/${id}`)).body).toEqual(own)
         }
         // Another file adds its pages after the existing ones.
         await addSlides(fixture, aPdf(1), { presentationId: id })
@@ -90,80 +90,80 @@ export const presentationRows: NounRows = {
         await addSlides(fixture, Buffer.from('no presentation'), { presentationId: id })
         const after = await processed(fixture, id)
         expect(after).toEqual({ ...longer, status: { ...longer.status, reason: expect.stringContaining('supported format') } })
-        expect((await callers.guest.get<Presentation>(`/presentation/${id}`)).body.status.reason).toBe('')
+        expect((await clients.guest.get<Presentation>(`/presentation/${id}`)).body.status.reason).toBe('')
         const failed = await processed(fixture, await addSlides(fixture, Buffer.from('PK\x03\x04 nothing'), { filename: 'x'.repeat(255) }))
         expect(failed).toMatchObject({ status: { message: 'failed', code: 4002 }, slides: {}, number_of_slides: 0 })
 
         // A presentation has the protection of its video, and accepts tokens of the video.
         const { video_id } = await fixture.playing()
-        await callers.system.put(`/presentation/${id}`, { video_id })
-        expect((await callers.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)
+        await clients.system.put(`/presentation/${id}`, { video_id })
+        expect((await clients.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)
         const url = String(own.slides['1']?.url)
-        const set = (changes: Record<string, unknown>) => callers.owner.patch(`/video/${video_id}`, changes)
+        const set = (changes: Record<string, unknown>) => clients.owner.patch(`/video/${video_id}`, changes)
         const becomes = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
         try {
           await set({ security: { token_required_platform: true } })
           await becomes(403)
-          const { token } = (await callers.owner.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 600 })).body
+          const { token } = (await clients.owner.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 600 })).body
           expect((await fetch(`${url}?token=${token}`)).status).toBe(200)
           await set({ enabled: 0 })
           await becomes(404)
-          expect((await callers.guest.get(`/presentation/${id}`)).status).toBe(404)
-          expect((await callers.owner.get(`/presentation/${id}`)).status).toBe(200)
+          expect((await clients.guest.get(`/presentation/${id}`)).status).toBe(404)
+          expect((await clients.owner.get(`/presentation/${id}`)).status).toBe(200)
         } finally {
           await set({ enabled: 1, security: { token_required_platform: false } })
-          await callers.system.delete(`/presentation/${id}`)
+          await clients.system.delete(`/presentation/${id}`)
         }
         expect(owner.organisationId).not.toBe('')
       },
-      refused: async () => [
+      rejectedCalls: async () => [
         { method: 'GET', path: missing, status: 404, code: 'presentation_not_found' },
-        { as: 'guest', method: 'GET', path: missing, status: 404, code: 'presentation_not_found' },
-        { as, method: 'GET', path: '/presentation/x', status: 404, code: 'presentation_not_found' },
+        { caller: 'guest', method: 'GET', path: missing, status: 404, code: 'presentation_not_found' },
+        { caller, method: 'GET', path: '/presentation/x', status: 404, code: 'presentation_not_found' },
         { method: 'PATCH', path: missing, status: 405 },
       ],
     },
     {
       endpoint: 'POST /presentation',
       async works(fixture) {
-        const { owner, uploader, as: callers } = fixture
+        const { owner, uploader, clients } = fixture
         const max = { title: 'x'.repeat(255), description: 'é'.repeat(5_000), user_id: uploader.userId }
         const made = await create(fixture, max)
         expect(made).toMatchObject({ ...max, organisation_id: owner.organisationId, status: awaiting, slides: {}, filename: '', url: '' })
-        expect((await callers.owner.get(`/presentation/${made.id}`)).body).toEqual(made)
+        expect((await clients.owner.get(`/presentation/${made.id}`)).body).toEqual(made)
         const { video_id } = await fixture.video()
         expect(await create(fixture, { video_id })).toMatchObject({ video_id })
       },
-      async refused({ owner, stranger }) {
+      async rejectedCalls({ owner, stranger }) {
         const path = '/presentation'
         const good = { title: 'a', organisation_id: owner.organisationId }
         return [
-          ...badFields('POST', path).map((refused) => ({
-            ...refused,
-            payload: { organisation_id: owner.organisationId, ...(refused.payload as Record<string, unknown>) },
+          ...badFields('POST', path).map((rejectedCall) => ({
+            ...rejectedCall,
+            payload: { organisation_id: owner.organisationId, ...(rejectedCall.payload as Record<string, unknown>) },
           })),
-          { as, method: 'POST', path, payload: {}, status: 400, fields: ['organisation_id', 'title'] },
-          { as, method: 'POST', path, payload: { ...good, slides: {} }, status: 400, fields: ['slides'] },
-          { as, method: 'POST', path, payload: { ...good, organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
-          { as, method: 'POST', path, payload: { ...good, user_id: '999999' }, status: 404, code: 'user_not_found' },
-          { as, method: 'POST', path, payload: { ...good, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
-          { as, method: 'POST', path, payload: { ...good, video_id: '5' }, status: 404, code: 'video_not_found' },
+          { caller, method: 'POST', path, payload: {}, status: 400, fields: ['organisation_id', 'title'] },
+          { caller, method: 'POST', path, payload: { ...good, slides: {} }, status: 400, fields: ['slides'] },
+          { caller, method: 'POST', path, payload: { ...good, organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
+          { caller, method: 'POST', path, payload: { ...good, user_id: '999999' }, status: 404, code: 'user_not_found' },
+          { caller, method: 'POST', path, payload: { ...good, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { caller, method: 'POST', path, payload: { ...good, video_id: '5' }, status: 404, code: 'video_not_found' },
           { method: 'POST', path, payload: good, status: 403 },
-          { as: 'stranger', method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
-          { as: 'guest', method: 'POST', path, payload: good, status: 401 },
+          { caller: 'stranger', method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { caller: 'guest', method: 'POST', path, payload: good, status: 401 },
         ]
       },
     },
     {
       endpoint: 'PUT /presentation/{id}',
       async works(fixture) {
-        const { stranger, as: callers } = fixture
+        const { stranger, clients } = fixture
         const id = await addSlides(fixture, aPdf(2))
         await processed(fixture, id)
         const put = async (payload: Record<string, unknown>) => {
-          const { status, body } = await callers.system.put<Presentation>(`/presentation/${id}`, payload)
+          const { status, body } = await clients.system.put<Presentation>(`/presentation/${id}`, payload)
           expect(status).toBe(200)
-          expect((await callers.system.get(`/presentation/${id}`)).body).toEqual(body)
+          expect((await clients.system.get(`/presentation/${id}`)).body).toEqual(body)
           return body
         }
         expect(await put({ title: 'New', slides: { '1': { seconds: 0 } } })).toMatchObject({ title: 'New', status: awaiting })
@@ -176,13 +176,13 @@ export const presentationRows: NounRows = {
           organisation_id: stranger.organisationId,
         })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { id } = await create(fixture)
         const path = `/presentation/${id}`
-        const timing = (slides: unknown, fields: string[]): Refused => ({
-          ...{ as, method: 'PUT', path, payload: { title: 'changed', slides }, status: 400, fields },
+        const timing = (slides: unknown, fields: string[]): RejectedCall => ({
+          ...{ caller, method: 'PUT', path, payload: { title: 'changed', slides }, status: 400, fields },
         })
-        const foreign = (await fixture.as.stranger.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
+        const foreign = (await fixture.clients.stranger.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
         return [
           ...badFields('PUT', path),
           timing({ '1': { seconds: 0 } }, ['slides.1']),
@@ -191,33 +191,33 @@ export const presentationRows: NounRows = {
           timing({ '1': { seconds: 1.5 } }, ['slides.1.seconds']),
           timing('[]', ['slides']),
           timing(Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [String(i + 1), { seconds: 1 }])), ['slides']),
-          { as, method: 'PUT', path, payload: {}, status: 400 },
-          { as, method: 'PUT', path, payload: { video_id: foreign }, status: 404, code: 'video_not_found' },
-          { as, method: 'PUT', path, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
-          { as, method: 'PUT', path, payload: { user_id: '999999' }, status: 404, code: 'user_not_found' },
-          { as, method: 'PUT', path, payload: { user_id: fixture.stranger.userId }, status: 404, code: 'user_not_found' },
-          { as, method: 'PUT', path: missing, payload: { title: 'a' }, status: 404, code: 'presentation_not_found' },
+          { caller, method: 'PUT', path, payload: {}, status: 400 },
+          { caller, method: 'PUT', path, payload: { video_id: foreign }, status: 404, code: 'video_not_found' },
+          { caller, method: 'PUT', path, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
+          { caller, method: 'PUT', path, payload: { user_id: '999999' }, status: 404, code: 'user_not_found' },
+          { caller, method: 'PUT', path, payload: { user_id: fixture.stranger.userId }, status: 404, code: 'user_not_found' },
+          { caller, method: 'PUT', path: missing, payload: { title: 'a' }, status: 404, code: 'presentation_not_found' },
           { method: 'PUT', path, payload: { title: 'a' }, status: 403 },
-          { as: 'guest', method: 'PUT', path, payload: { title: 'a' }, status: 401 },
+          { caller: 'guest', method: 'PUT', path, payload: { title: 'a' }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'DELETE /presentation/{id}',
       async works(fixture) {
-        const { as: callers } = fixture
+        const { clients } = fixture
         const { id } = await create(fixture)
-        expect((await callers.system.delete(`/presentation/${id}`)).body).toEqual({ id, deleted: true })
-        expect((await callers.owner.get(`/presentation/${id}`)).status).toBe(404)
-        expect((await callers.system.delete(`/presentation/${id}`)).status).toBe(404)
+        expect((await clients.system.delete(`/presentation/${id}`)).body).toEqual({ id, deleted: true })
+        expect((await clients.owner.get(`/presentation/${id}`)).status).toBe(404)
+        expect((await clients.system.delete(`/presentation/${id}`)).status).toBe(404)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/presentation/${(await create(fixture)).id}`
         return [
-          { as, method: 'DELETE', path: missing, status: 404, code: 'presentation_not_found' },
+          { caller, method: 'DELETE', path: missing, status: 404, code: 'presentation_not_found' },
           { method: 'DELETE', path, status: 403 },
-          { as: 'stranger', method: 'DELETE', path, status: 403 },
-          { as: 'guest', method: 'DELETE', path, status: 401 },
+          { caller: 'stranger', method: 'DELETE', path, status: 403 },
+          { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]
       },
     },

@@ -8,13 +8,13 @@ interface QueueJob {
   data: string
 }
 
-const add = async ({ as }: Fixture, more: Record<string, unknown> = {}) => {
-  const { status, body } = await as.system.post<[string]>('/queue-job', { priority: 1, job_name: 'check', ...more })
+const add = async ({ clients }: Fixture, more: Record<string, unknown> = {}) => {
+  const { status, body } = await clients.system.post<[string]>('/queue-job', { priority: 1, job_name: 'check', ...more })
   expect(status).toBe(200)
   return body[0]
 }
-const pop = async ({ as }: Fixture, query = '') => {
-  const { status, body } = await as.system.get<QueueJob | null>(`/queue-job${query}`)
+const pop = async ({ clients }: Fixture, query = '') => {
+  const { status, body } = await clients.system.get<QueueJob | null>(`/queue-job${query}`)
   expect(status).toBe(200)
   return body
 }
@@ -38,14 +38,14 @@ export const queueJobRows: NounRows = {
         expect(await pop(fixture)).toMatchObject({ job_id: third, data: '' })
         expect(await pop(fixture)).toMatchObject({ job_id: first, job_name: name, priority: '1', data })
         expect(await pop(fixture)).toBeNull()
-        const form = await fixture.as.system.send<[string]>('POST', '/queue-job', {
+        const form = await fixture.clients.system.send<[string]>('POST', '/queue-job', {
           body: new URLSearchParams({ priority: '1', job_name: 'form', data: '{"a":1}' }),
         })
         expect([form.status, (await pop(fixture))?.data]).toEqual([200, '{"a":1}'])
       },
-      refused: async () => [
+      rejectedCalls: async () => [
         ...[5, 0, '11', true].map((priority) => ({
-          as: 'system' as const,
+          caller: 'system' as const,
           method: 'POST',
           path: '/queue-job',
           payload: { priority, job_name: 'check' },
@@ -53,7 +53,7 @@ export const queueJobRows: NounRows = {
           fields: ['priority'],
         })),
         ...['x'.repeat(256), '', ' '].map((job_name) => ({
-          as: 'system' as const,
+          caller: 'system' as const,
           method: 'POST',
           path: '/queue-job',
           payload: { priority: 1, job_name },
@@ -61,7 +61,7 @@ export const queueJobRows: NounRows = {
           fields: ['job_name'],
         })),
         ...[JSON.stringify('x'.repeat(65_535)), '{"a":', { a: 1 }].map((data) => ({
-          as: 'system' as const,
+          caller: 'system' as const,
           method: 'POST',
           path: '/queue-job',
           payload: { priority: 2, job_name: 'check', data },
@@ -69,7 +69,7 @@ export const queueJobRows: NounRows = {
           fields: ['priority', 'data'],
         })),
         { method: 'POST', path: '/queue-job', payload: { priority: 1, job_name: 'check' }, status: 403 },
-        { as: 'guest', method: 'POST', path: '/queue-job', payload: { priority: 1, job_name: 'check' }, status: 401 },
+        { caller: 'guest', method: 'POST', path: '/queue-job', payload: { priority: 1, job_name: 'check' }, status: 401 },
       ],
     },
     {
@@ -82,22 +82,22 @@ export const queueJobRows: NounRows = {
         const input = [leased, ...both].map((job) => job?.job_id)
         expect(input.filter((id) => id !== undefined).toSorted()).toEqual(ids.toSorted())
         expect(leased?.job_id).toBe(ids[0])
-        const { headers } = await fixture.as.system.get('/queue-job')
+        const { headers } = await fixture.clients.system.get('/queue-job')
         expect(headers.get('cache-control')).toBe('no-store')
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         await add(fixture)
         return [
           ...['0', '43201', 'x', '1.5'].map((lease) => ({
-            as: 'system' as const,
+            caller: 'system' as const,
             method: 'GET',
             path: `/queue-job?lease=${lease}`,
             status: 400,
             fields: ['lease'],
           })),
-          { as: 'system', method: 'HEAD', path: '/queue-job', status: 405 },
+          { caller: 'system', method: 'HEAD', path: '/queue-job', status: 405 },
           { method: 'GET', path: '/queue-job', status: 403 },
-          { as: 'guest', method: 'GET', path: '/queue-job', status: 401 },
+          { caller: 'guest', method: 'GET', path: '/queue-job', status: 401 },
         ]
       },
     },
@@ -108,16 +108,16 @@ export const queueJobRows: NounRows = {
         const [leased, waiting] = [await add(fixture), await add(fixture)]
         expect((await pop(fixture, '?lease=600'))?.job_id).toBe(leased)
         for (const id of [leased, waiting]) {
-          const { status, body } = await fixture.as.system.delete(`/queue-job/${id}`)
+          const { status, body } = await fixture.clients.system.delete(`/queue-job/${id}`)
           expect([status, body]).toEqual([200, { deleted: true }])
         }
         expect(await pop(fixture)).toBeNull()
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await add(fixture)
         return [
-          { as: 'system', method: 'DELETE', path: '/queue-job/9007199254740991', status: 404, code: 'queue_job_not_found' },
-          { as: 'system', method: 'DELETE', path: '/queue-job/x', status: 404 },
+          { caller: 'system', method: 'DELETE', path: '/queue-job/9007199254740991', status: 404, code: 'queue_job_not_found' },
+          { caller: 'system', method: 'DELETE', path: '/queue-job/x', status: 404 },
           { method: 'DELETE', path: `/queue-job/${id}`, status: 403 },
         ]
       },

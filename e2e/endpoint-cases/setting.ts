@@ -115,15 +115,15 @@ const denied = {
   ...{ pre_roll_quality: '1', id: '7', password_hash: 'x', colour: 'red' },
 }
 
-const create = async ({ as, owner }: Fixture, payload: object = {}) => {
-  const { status, body } = await as.uploader.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, payload)
+const create = async ({ clients, owner }: Fixture, payload: object = {}) => {
+  const { status, body } = await clients.uploader.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, payload)
   expect([status, body]).toEqual([201, { status: 'Created', message: { created: expect.stringMatching(/^\d+$/) } }])
   return body.message.created
 }
-const read = async ({ as }: Fixture, id: string) => (await as.owner.get<Setting>(`/setting/${id}`)).body
+const read = async ({ clients }: Fixture, id: string) => (await clients.owner.get<Setting>(`/setting/${id}`)).body
 
-const setDefault = async ({ as, owner }: Fixture, id: string, shownAt: () => Promise<string | undefined>) => {
-  await as.system.put(`/organisation/${owner.organisationId}`, { default_setting_id: id })
+const setDefault = async ({ clients, owner }: Fixture, id: string, shownAt: () => Promise<string | undefined>) => {
+  await clients.system.put(`/organisation/${owner.organisationId}`, { default_setting_id: id })
   await waitFor(async () => ((await shownAt()) ?? '') === id, { describe: 'the default profile to reach the catalogue' })
 }
 
@@ -147,15 +147,15 @@ export const settingRows: NounRows = {
           ...Object.fromEntries(readOnlyFields.map((name) => [name, ''])),
           ...{ time_created: expect.any(String), time_last_modified: expect.any(String) },
         })
-        expect((await fixture.as.system.get(`/setting/${id}`)).body).toEqual(profile)
+        expect((await fixture.clients.system.get(`/setting/${id}`)).body).toEqual(profile)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/setting/${await create(fixture)}`
         return [
-          { as: 'stranger', method: 'GET', path, status: 404, code: 'setting_not_found' },
+          { caller: 'stranger', method: 'GET', path, status: 404, code: 'setting_not_found' },
           { method: 'GET', path: '/setting/999999', status: 404, code: 'setting_not_found' },
           { method: 'GET', path: '/setting/0x7', status: 404 },
-          { as: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
     },
@@ -167,12 +167,16 @@ export const settingRows: NounRows = {
         expect(await read(fixture, id)).toMatchObject(shown)
         const low = await create(fixture, { lowest_quality_version: 100, highest_quality_version: 100, title: '' })
         expect(await read(fixture, low)).toMatchObject({ ...defaults, highest_quality_version: '100' })
-        const form = await fixture.as.system.send<{ message: { created: string } }>('POST', `/setting/${fixture.stranger.organisationId}`, {
-          body: new URLSearchParams({ data: JSON.stringify({ title: 'By the system' }) }),
-        })
-        expect((await fixture.as.stranger.get(`/setting/${form.body.message.created}`)).body).toMatchObject({ title: 'By the system' })
+        const form = await fixture.clients.system.send<{ message: { created: string } }>(
+          'POST',
+          `/setting/${fixture.stranger.organisationId}`,
+          {
+            body: new URLSearchParams({ data: JSON.stringify({ title: 'By the system' }) }),
+          },
+        )
+        expect((await fixture.clients.stranger.get(`/setting/${form.body.message.created}`)).body).toMatchObject({ title: 'By the system' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
         const path = `/setting/${owner.organisationId}`
         const { video_id } = await fixture.video()
@@ -197,14 +201,14 @@ export const settingRows: NounRows = {
           },
           { ...post, payload: { password: 'correct horse' }, fields: ['password'] },
           { ...post, payload: { rolls: { pre: [video_id, '999999'] } }, status: 404, code: 'video_not_found' },
-          ...['stranger', 'system'].map((as) => ({
-            ...{ ...post, as: as as 'stranger' | 'system', path: `/setting/${stranger.organisationId}` },
+          ...['stranger', 'system'].map((caller) => ({
+            ...{ ...post, caller: caller as 'stranger' | 'system', path: `/setting/${stranger.organisationId}` },
             ...{ payload: { rolls: { post: [video_id] } }, status: 404, code: 'video_not_found' },
           })),
           { ...post, path: `/setting/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, path: '/setting/999999', payload: {}, status: 403, code: 'foreign_organisation' },
-          { ...post, as: 'system', path: '/setting/999999', payload: {}, status: 404, code: 'organisation_not_found' },
-          { ...post, as: 'guest', payload: {}, status: 401 },
+          { ...post, caller: 'system', path: '/setting/999999', payload: {}, status: 404, code: 'organisation_not_found' },
+          { ...post, caller: 'guest', payload: {}, status: 401 },
         ]
       },
     },
@@ -212,7 +216,7 @@ export const settingRows: NounRows = {
       endpoint: 'PUT /setting/{setting_id}',
       async works(fixture) {
         const id = await create(fixture)
-        const put = (payload: object) => fixture.as.uploader.put(`/setting/${id}`, payload)
+        const put = (payload: object) => fixture.clients.uploader.put(`/setting/${id}`, payload)
         const full = await maxOf(fixture)
         expect((await put(full.payload)).body).toEqual({ status: 'OK', message: { updated: id } })
         expect(await read(fixture, id)).toMatchObject(full.shown)
@@ -223,23 +227,26 @@ export const settingRows: NounRows = {
 
         // The profile applies to the videos that name it, and as default to all others.
         const { video_id } = await fixture.playing()
-        const shown = async () => (await fixture.as.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body
+        const shown = async () => (await fixture.clients.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body
         expect(await shown()).toMatchObject({ setting_id: '', player_settings: null, uri: { download_link: '' } })
-        expect((await fixture.as.owner.patch(`/video/${video_id}`, { setting_id: id })).status).toBe(200)
+        expect((await fixture.clients.owner.patch(`/video/${video_id}`, { setting_id: id })).status).toBe(200)
         const { uri, player_settings } = await shown()
         expect(player_settings).toEqual(await read(fixture, id))
         expect(Object.values(uri.http)).toContain(uri.download_link)
         expect((await fetch(uri.download_link, { method: 'HEAD' })).status).toBe(200)
-        await fixture.as.owner.patch(`/video/${video_id}`, { setting_id: '' })
+        await fixture.clients.owner.patch(`/video/${video_id}`, { setting_id: '' })
         await setDefault(fixture, id, async () => (await shown()).player_settings?.['id'])
         expect(await shown()).toMatchObject({ setting_id: '', uri: { download_link: expect.stringContaining('.mp4') } })
         await setDefault(fixture, '', async () => (await shown()).player_settings?.['id'])
-        expect((await fixture.as.guest.get(`/video/${video_id}`)).body).not.toHaveProperty('player_settings')
+        expect((await fixture.clients.guest.get(`/video/${video_id}`)).body).not.toHaveProperty('player_settings')
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/setting/${await create(fixture)}`
         const put = { method: 'PUT', path, status: 400 }
-        const foreign = await fixture.as.stranger.post<{ message: { created: string } }>(`/setting/${fixture.stranger.organisationId}`, {})
+        const foreign = await fixture.clients.stranger.post<{ message: { created: string } }>(
+          `/setting/${fixture.stranger.organisationId}`,
+          {},
+        )
         const { video_id } = await fixture.video()
         const { organisationId: organisation_id } = fixture.owner
         const upload = { url: `${fixture.sources.url}/none.mp4`, organisation_id }
@@ -250,21 +257,21 @@ export const settingRows: NounRows = {
           { ...put, payload: { title: 1, lowest_quality_version: 1_201 }, fields: ['title', 'lowest_quality_version'] },
           { ...put, payload: { password_protected: 1, password: '' }, fields: ['password_protected'] },
           { ...put, payload: { password_protected: 0, password: sha1('a') }, fields: ['password_protected'] },
-          ...['stranger', 'system'].map((as) => ({
-            ...{ ...put, as: as as 'stranger' | 'system', path: `/setting/${foreign.body.message.created}` },
+          ...['stranger', 'system'].map((caller) => ({
+            ...{ ...put, caller: caller as 'stranger' | 'system', path: `/setting/${foreign.body.message.created}` },
             ...{ payload: { rolls: { pre: [video_id] } }, status: 404, code: 'video_not_found' },
           })),
           ...[path, '/setting/999999'].map((at) => ({
-            ...{ ...put, as: 'stranger' as const, path: at, payload: { password: sha1('a') }, status: 404, code: 'setting_not_found' },
+            ...{ ...put, caller: 'stranger' as const, path: at, payload: { password: sha1('a') }, status: 404, code: 'setting_not_found' },
           })),
-          { ...put, as: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
+          { ...put, caller: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, path: '/setting/999999', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
-          { ...put, as: 'guest', payload: { title: 'Mine' }, status: 401 },
+          { ...put, caller: 'guest', payload: { title: 'Mine' }, status: 401 },
           // A video or an organisation cannot reference a missing profile or one of another
           // organisation.
           ...[foreign.body.message.created, '999999'].flatMap((setting_id) => [
             {
-              as: 'system' as const,
+              caller: 'system' as const,
               method: 'PUT',
               path: `/organisation/${fixture.owner.organisationId}`,
               payload: { default_setting_id: setting_id },
@@ -272,7 +279,7 @@ export const settingRows: NounRows = {
               code: 'setting_not_found',
             },
             { method: 'PATCH', path: `/video/${video_id}`, payload: { setting_id }, status: 404, code: 'setting_not_found' },
-            { as: 'system' as const, method: 'PUT', path: `/video/${video_id}`, payload: { setting_id }, status: 404 },
+            { caller: 'system' as const, method: 'PUT', path: `/video/${video_id}`, payload: { setting_id }, status: 404 },
             { method: 'POST', path: '/video/upload', payload: { ...upload, settings_id: setting_id }, status: 404 },
           ]),
         ]
@@ -283,34 +290,34 @@ export const settingRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ settings_id: id })
-        const settingOf = async () => (await fixture.as.owner.get<Setting>(`/video/${video_id}`)).body['setting_id']
+        const settingOf = async () => (await fixture.clients.owner.get<Setting>(`/video/${video_id}`)).body['setting_id']
         expect(await settingOf()).toBe(id)
-        const remove = () => fixture.as.uploader.delete(`/setting/${id}`)
+        const remove = () => fixture.clients.uploader.delete(`/setting/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
-        expect((await fixture.as.owner.get(`/setting/${id}`)).status).toBe(404)
+        expect((await fixture.clients.owner.get(`/setting/${id}`)).status).toBe(404)
         expect(await settingOf()).toBe('')
 
         // A default profile can only be deleted after it is replaced, so that no organisation
         // references a deleted one.
         const byDefault = await create(fixture)
-        const removeDefault = async () => (await fixture.as.uploader.delete<{ code?: string }>(`/setting/${byDefault}`)).body
+        const removeDefault = async () => (await fixture.clients.uploader.delete<{ code?: string }>(`/setting/${byDefault}`)).body
         const shown = async () =>
-          (await fixture.as.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body.player_settings?.['id']
+          (await fixture.clients.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body.player_settings?.['id']
         await setDefault(fixture, byDefault, shown)
         expect(await removeDefault()).toMatchObject({ status: 409, code: 'setting_in_use' })
         await setDefault(fixture, '', shown)
         expect(await removeDefault()).toMatchObject({ status: 'OK' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const used = await create(fixture, { password: sha1('a') })
         await fixture.video({ settings_id: used })
         return [
           { method: 'DELETE', path: `/setting/${used}`, status: 409, code: 'setting_in_use' },
-          { as: 'system', method: 'DELETE', path: `/setting/${used}`, status: 409 },
-          { as: 'stranger', method: 'DELETE', path: `/setting/${used}`, status: 404 },
+          { caller: 'system', method: 'DELETE', path: `/setting/${used}`, status: 409 },
+          { caller: 'stranger', method: 'DELETE', path: `/setting/${used}`, status: 404 },
           { method: 'DELETE', path: '/setting/999999', status: 404 },
-          { as: 'guest', method: 'DELETE', path: `/setting/${used}`, status: 401 },
+          { caller: 'guest', method: 'DELETE', path: `/setting/${used}`, status: 401 },
         ]
       },
     },
@@ -319,24 +326,24 @@ export const settingRows: NounRows = {
       async works(fixture) {
         const ids = [await create(fixture, { title: 'One' }), await create(fixture, { title: 'Two' })]
         const path = `/setting/organisation/${fixture.owner.organisationId}`
-        const { body } = await fixture.as.uploader.get<Record<string, Setting>>(path)
+        const { body } = await fixture.clients.uploader.get<Record<string, Setting>>(path)
         for (const id of ids) expect(body[id]).toEqual(await read(fixture, id))
         expect(Object.values(body).every((profile) => profile['organisation_id'] === fixture.owner.organisationId)).toBe(true)
-        expect((await fixture.as.system.get(path)).body).toEqual(body)
+        expect((await fixture.clients.system.get(path)).body).toEqual(body)
         const count = Object.keys(body).length
-        const page = await fixture.as.owner.get(`${path}?start=${count - 1}&limit=1`)
+        const page = await fixture.clients.owner.get(`${path}?start=${count - 1}&limit=1`)
         expect(page.body).toEqual({ [ids[0] ?? '']: body[ids[0] ?? ''] })
         expect(page.headers.get('link')).toContain(`${path}?start=${count}&limit=1`)
       },
-      async refused({ owner, stranger }) {
+      async rejectedCalls({ owner, stranger }) {
         const path = `/setting/organisation/${owner.organisationId}`
         return [
           { method: 'GET', path: `/setting/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/setting/organisation/x', status: 403 },
-          { as: 'system', method: 'GET', path: '/setting/organisation/999999', status: 404, code: 'organisation_not_found' },
+          { caller: 'system', method: 'GET', path: '/setting/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
           ...badCursors.map((cursor) => ({ method: 'GET', path: `${path}?cursor=${cursor}`, status: 400, fields: ['cursor'] })),
-          { as: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
     },

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { aTenant, settled, upload } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
 const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
 const inPath = (tags: unknown) => encodeURIComponent(JSON.stringify(tags))
-const read = async ({ as }: Fixture, videoId: string) => (await as.owner.get<string[]>(`/tag/video/${videoId}`)).body
+const read = async ({ clients }: Fixture, videoId: string) => (await clients.owner.get<string[]>(`/tag/video/${videoId}`)).body
 /** Returns the path of the next page. */
 const nextOf = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 /** Invalid tags. */
@@ -24,7 +24,7 @@ async function tagged({ platform, sources }: Fixture, ...videos: string[][]) {
   return { api, ids, organisationId: tenant.organisationId }
 }
 
-const badTags = (method: string, path: string): Refused[] => [
+const badTags = (method: string, path: string): RejectedCall[] => [
   ...BAD.map((tag) => ({ method, path: `${path}/${inPath(['fine', tag])}`, status: 400, fields: ['tags[1]'] })),
   { method, path: `${path}/${inPath(['\ud800'])}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${inPath([])}`, status: 400, fields: ['tags'] },
@@ -47,10 +47,10 @@ export const tagRows: NounRows = {
           { tag: 'a', count: 1 },
         ]
         expect((await api.get('/tag')).body).toEqual(all)
-        expect((await fixture.as.system.get(`/tag?organisation_id=${organisationId}`)).body).toEqual(all)
+        expect((await fixture.clients.system.get(`/tag?organisation_id=${organisationId}`)).body).toEqual(all)
         const part = await api.get('/tag?start=2&limit=2')
         expect([part.body, (await api.get(nextOf(part))).body]).toEqual([all.slice(1, 3), all.slice(3)])
-        await fixture.as.system.put(`/video/${ids[0]}`, { tags: ['c'] })
+        await fixture.clients.system.put(`/video/${ids[0]}`, { tags: ['c'] })
         const { media_id } = (await api.get(`/video/${ids[1]}`)).body
         await api.delete(`/media?media_id=${media_id}`)
         expect((await api.get('/tag')).body).toEqual([
@@ -58,122 +58,122 @@ export const tagRows: NounRows = {
           { tag: 'c', count: 1 },
         ])
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/tag?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
-        { as: 'system', method: 'GET', path: '/tag', status: 400, fields: ['organisation_id'] },
-        { as: 'system', method: 'GET', path: '/tag?organisation_id=999999', status: 404, code: 'organisation_not_found' },
-        { as: 'system', method: 'GET', path: '/tag?organisation_id=x', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/tag', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/tag?organisation_id=999999', status: 404, code: 'organisation_not_found' },
+        { caller: 'system', method: 'GET', path: '/tag?organisation_id=x', status: 400, fields: ['organisation_id'] },
         { method: 'GET', path: '/tag?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
         { method: 'GET', path: '/tag?start=10001', status: 400, fields: ['start'] },
         { method: 'GET', path: '/tag?cursor=x', status: 400, fields: ['cursor'] },
-        { as: 'guest', method: 'GET', path: '/tag', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/tag', status: 401 },
       ],
     },
     {
       endpoint: 'GET /tag/video/{video_id}',
-      async works({ as, video }) {
+      async works({ clients, video }) {
         const [none, some] = [await video(), await video({ tags: ['launch', 'ümläut'] })]
-        for (const api of [as.owner, as.uploader, as.system]) {
+        for (const api of [clients.owner, clients.uploader, clients.system]) {
           expect((await api.get(`/tag/video/${none.video_id}`)).body).toEqual([])
           expect((await api.get(`/tag/video/${some.video_id}`)).body).toEqual(['launch', 'ümläut'])
         }
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const { video_id } = await video({ tags: ['a'] })
         return [
-          { as: 'stranger', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
+          { caller: 'stranger', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
           { method: 'GET', path: `/tag/video/${MISSING}`, status: 404 },
           { method: 'GET', path: '/tag/video/x', status: 404 },
-          { as: 'guest', method: 'GET', path: `/tag/video/${video_id}`, status: 401 },
+          { caller: 'guest', method: 'GET', path: `/tag/video/${video_id}`, status: 401 },
         ]
       },
     },
     {
       endpoint: 'POST /tag/video/add/{video_id}/{tags}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const { video_id } = await video({ tags: ['old'] })
         const at = `/tag/video/add/${video_id}`
         const odd = ['a/b', '%2F', "'or-1=1--", '🎬', 'x'.repeat(99), 'x'.repeat(100), 'constructor']
-        const { status, body } = await as.uploader.post(`${at}/${inPath(['old', ...odd, 'new', 'new'])}`)
+        const { status, body } = await clients.uploader.post(`${at}/${inPath(['old', ...odd, 'new', 'new'])}`)
         expect([status, body]).toEqual([200, { added: [...odd, 'new'] }])
-        expect((await as.system.post(`${at}/single`)).body).toEqual({ added: ['single'] })
-        expect((await as.owner.post(`${at}/single`)).body).toEqual({ added: [] })
+        expect((await clients.system.post(`${at}/single`)).body).toEqual({ added: ['single'] })
+        expect((await clients.owner.post(`${at}/single`)).body).toEqual({ added: [] })
         expect(await read(fixture, video_id)).toEqual(['old', ...odd, 'new', 'single'])
-        expect((await as.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...odd, 'new', 'single'] })
+        expect((await clients.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...odd, 'new', 'single'] })
 
         const { video_id: raced } = await video()
         const responses = await Promise.all(
-          many(20).map((tag) => as.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
+          many(20).map((tag) => clients.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
         )
         expect(responses.flatMap(({ body: { added } }) => added).filter((tag) => tag === 'same')).toHaveLength(1)
         expect(await read(fixture, raced)).toHaveLength(21)
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const [{ video_id }, full] = [await video(), await video({ tags: many(100) })]
         const at = `/tag/video/add/${video_id}`
         return [
           ...badTags('POST', at),
           { method: 'POST', path: `/tag/video/add/${full.video_id}/more`, status: 409, code: 'tags_full' },
           { method: 'POST', path: `${at}/a`, payload: { tags: ['b'] }, status: 400, fields: ['tags'] },
-          { as: 'stranger', method: 'POST', path: `${at}/a`, status: 404, code: 'video_not_found' },
+          { caller: 'stranger', method: 'POST', path: `${at}/a`, status: 404, code: 'video_not_found' },
           { method: 'POST', path: `/tag/video/add/${MISSING}/a`, status: 404 },
-          { as: 'guest', method: 'POST', path: `${at}/a`, status: 401 },
+          { caller: 'guest', method: 'POST', path: `${at}/a`, status: 401 },
         ]
       },
     },
     {
       endpoint: 'POST /tag/video/add/{video_id}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const { video_id } = await video()
         const at = `/tag/video/add/${video_id}`
-        expect((await as.uploader.post(at, { tags: many(98) })).body).toEqual({ added: many(98) })
-        const form = await as.owner.send('POST', at, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
+        expect((await clients.uploader.post(at, { tags: many(98) })).body).toEqual({ added: many(98) })
+        const form = await clients.owner.send('POST', at, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
         expect([form.status, form.body]).toEqual([200, { added: ['t98'] }])
         const repeated = new URLSearchParams([
           ['tags', 't2'],
           ['tags', 't99'],
         ])
-        expect((await as.owner.send('POST', at, { body: repeated })).body).toEqual({ added: ['t99'] })
+        expect((await clients.owner.send('POST', at, { body: repeated })).body).toEqual({ added: ['t99'] })
         expect(await read(fixture, video_id)).toEqual(many(100))
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const [{ video_id }, full] = [await video(), await video({ tags: many(99) })]
-        const refused = { method: 'POST', path: `/tag/video/add/${video_id}` }
+        const rejectedCall = { method: 'POST', path: `/tag/video/add/${video_id}` }
         return [
-          { ...refused, status: 400, fields: ['tags'] },
-          { ...refused, payload: { tags: [] }, status: 400, fields: ['tags'] },
-          { ...refused, payload: { tags: many(101) }, status: 400, fields: ['tags'] },
-          { ...refused, payload: { tags: many(10_000) }, status: 400 },
-          { ...refused, payload: { tags: BAD }, status: 400, fields: BAD.map((_, index) => `tags[${index}]`) },
-          { ...refused, payload: { tag: ['a'] }, status: 400, fields: ['tag'] },
+          { ...rejectedCall, status: 400, fields: ['tags'] },
+          { ...rejectedCall, payload: { tags: [] }, status: 400, fields: ['tags'] },
+          { ...rejectedCall, payload: { tags: many(101) }, status: 400, fields: ['tags'] },
+          { ...rejectedCall, payload: { tags: many(10_000) }, status: 400 },
+          { ...rejectedCall, payload: { tags: BAD }, status: 400, fields: BAD.map((_, index) => `tags[${index}]`) },
+          { ...rejectedCall, payload: { tag: ['a'] }, status: 400, fields: ['tag'] },
           { method: 'POST', path: `/tag/video/add/${full.video_id}`, payload: { tags: ['a', 'b'] }, status: 409, code: 'tags_full' },
-          { ...refused, as: 'stranger', payload: { tags: ['a'] }, status: 404 },
-          { ...refused, as: 'guest', payload: { tags: ['a'] }, status: 401 },
+          { ...rejectedCall, caller: 'stranger', payload: { tags: ['a'] }, status: 404 },
+          { ...rejectedCall, caller: 'guest', payload: { tags: ['a'] }, status: 401 },
         ]
       },
     },
     {
       endpoint: 'DELETE /tag/video/delete/{video_id}/{tags}',
       async works(fixture) {
-        const { as, video } = fixture
+        const { clients, video } = fixture
         const { video_id } = await video({ tags: ['a', 'b', 'c/d', 'e'] })
         const at = `/tag/video/delete/${video_id}`
-        expect((await as.uploader.delete(`${at}/${inPath(['c/d', 'none', 'a', 'a'])}`)).body).toEqual({ deleted: ['c/d', 'a'] })
-        expect((await as.system.delete(`${at}/b`)).body).toEqual({ deleted: ['b'] })
-        expect((await as.owner.delete(`${at}/b`)).body).toEqual({ deleted: [] })
-        expect((await as.owner.delete(`${at}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
+        expect((await clients.uploader.delete(`${at}/${inPath(['c/d', 'none', 'a', 'a'])}`)).body).toEqual({ deleted: ['c/d', 'a'] })
+        expect((await clients.system.delete(`${at}/b`)).body).toEqual({ deleted: ['b'] })
+        expect((await clients.owner.delete(`${at}/b`)).body).toEqual({ deleted: [] })
+        expect((await clients.owner.delete(`${at}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
         expect(await read(fixture, video_id)).toEqual(['e'])
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const { video_id } = await video({ tags: ['a'] })
         const at = `/tag/video/delete/${video_id}`
         return [
           ...badTags('DELETE', at),
-          { as: 'stranger', method: 'DELETE', path: `${at}/a`, status: 404, code: 'video_not_found' },
+          { caller: 'stranger', method: 'DELETE', path: `${at}/a`, status: 404, code: 'video_not_found' },
           { method: 'DELETE', path: `/tag/video/delete/${MISSING}/a`, status: 404 },
-          { as: 'guest', method: 'DELETE', path: `${at}/a`, status: 401 },
+          { caller: 'guest', method: 'DELETE', path: `${at}/a`, status: 401 },
         ]
       },
     },
@@ -191,15 +191,15 @@ export const tagRows: NounRows = {
           [both],
         ])
         for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...many(count - 1)] }), '?match=any')).toEqual([a, both])
-        expect((await fixture.as.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
-        expect((await fixture.as.owner.get('/video/tag/x%2Fy')).body).toEqual([])
+        expect((await fixture.clients.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
+        expect((await fixture.clients.owner.get('/video/tag/x%2Fy')).body).toEqual([])
         const part = await api.get(`/video/tag/${wanted}?match=any&limit=1&start=2`)
         expect([part.body, (await api.get(nextOf(part))).body]).toEqual([[b], [both]])
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/video/tag/a?organisation_id=${stranger.organisationId}`, status: 403 },
-        { as: 'system', method: 'GET', path: '/video/tag/a', status: 400, fields: ['organisation_id'] },
-        { as: 'system', method: 'GET', path: '/video/tag/a?organisation_id=999999', status: 404 },
+        { caller: 'system', method: 'GET', path: '/video/tag/a', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/video/tag/a?organisation_id=999999', status: 404 },
         { method: 'GET', path: `/video/tag/${inPath({ tags: many(21) })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: [] })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: ['a'], more: 1 })}`, status: 400, fields: ['tag'] },
@@ -208,7 +208,7 @@ export const tagRows: NounRows = {
         { method: 'GET', path: '/video/tag/a?cursor=x', status: 400, fields: ['cursor'] },
         { method: 'GET', path: '/video/tag/a%20b', status: 400, fields: ['tag[0]'] },
         { method: 'GET', path: '/video/tag/a?match=some&limit=0', status: 400, fields: ['match', 'limit'] },
-        { as: 'guest', method: 'GET', path: '/video/tag/a', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/video/tag/a', status: 401 },
       ],
     },
   ],

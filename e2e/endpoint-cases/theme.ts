@@ -12,12 +12,12 @@ const long = (length: number) => 'x'.repeat(length)
 const tooMuch = { title: long(51), skin: long(51), ...all('#12345') }
 const denied = { id: '7', theme_id: '7', organisation_id: '7', created_by_user_id: '7', opacity: '1' }
 
-const create = async ({ as, owner }: Fixture, payload: object = {}) => {
-  const { status, body } = await as.uploader.post<{ message: { created: string } }>(`/theme/${owner.organisationId}`, payload)
+const create = async ({ clients, owner }: Fixture, payload: object = {}) => {
+  const { status, body } = await clients.uploader.post<{ message: { created: string } }>(`/theme/${owner.organisationId}`, payload)
   expect([status, body]).toEqual([201, { status: 'Created', message: { created: expect.stringMatching(/^\d+$/) } }])
   return body.message.created
 }
-const read = async ({ as }: Fixture, id: string) => (await as.owner.get<Theme>(`/theme/${id}`)).body
+const read = async ({ clients }: Fixture, id: string) => (await clients.owner.get<Theme>(`/theme/${id}`)).body
 
 export const themeRows: NounRows = {
   noun: 'theme',
@@ -27,15 +27,15 @@ export const themeRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         expect(await read(fixture, id)).toEqual({ id, title: '', skin: null, ...all('') })
-        expect((await fixture.as.system.get(`/theme/${id}`)).body).toEqual(await read(fixture, id))
+        expect((await fixture.clients.system.get(`/theme/${id}`)).body).toEqual(await read(fixture, id))
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/theme/${await create(fixture)}`
         return [
-          { as: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
+          { caller: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/999999', status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/x', status: 404 },
-          { as: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
     },
@@ -43,27 +43,27 @@ export const themeRows: NounRows = {
       endpoint: 'GET /theme',
       async works(fixture) {
         const ids = [await create(fixture, { title: 'One' }), await create(fixture, { title: 'Two' })]
-        const own = await fixture.as.uploader.get<Theme[]>('/theme')
-        const named = await fixture.as.system.get<Theme[]>(`/theme?organisation_id=${fixture.owner.organisationId}`)
+        const own = await fixture.clients.uploader.get<Theme[]>('/theme')
+        const named = await fixture.clients.system.get<Theme[]>(`/theme?organisation_id=${fixture.owner.organisationId}`)
         expect(named.body).toEqual(own.body)
         expect(own.body.map(({ id }) => id).slice(-2)).toEqual(ids)
         expect(own.body.at(-1)).toEqual(await read(fixture, ids[1] ?? ''))
-        const page = await fixture.as.owner.get<Theme[]>(`/theme?start=${own.body.length - 1}&limit=1`)
+        const page = await fixture.clients.owner.get<Theme[]>(`/theme?start=${own.body.length - 1}&limit=1`)
         expect(page.body.map(({ id }) => id)).toEqual([ids[0]])
         expect(page.headers.get('link')).toContain(`start=${own.body.length}&limit=1`)
-        const others = await fixture.as.stranger.get<Theme[]>('/theme')
+        const others = await fixture.clients.stranger.get<Theme[]>('/theme')
         expect(others.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
       },
-      async refused({ stranger }) {
+      async rejectedCalls({ stranger }) {
         return [
           { method: 'GET', path: `/theme?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/theme?organisation_id=x', status: 403 },
-          { as: 'system', method: 'GET', path: '/theme', status: 400, fields: ['organisation_id'] },
-          { as: 'system', method: 'GET', path: '/theme?organisation_id=x', status: 400, fields: ['organisation_id'] },
-          { as: 'system', method: 'GET', path: '/theme?organisation_id=999999', status: 404, code: 'organisation_not_found' },
+          { caller: 'system', method: 'GET', path: '/theme', status: 400, fields: ['organisation_id'] },
+          { caller: 'system', method: 'GET', path: '/theme?organisation_id=x', status: 400, fields: ['organisation_id'] },
+          { caller: 'system', method: 'GET', path: '/theme?organisation_id=999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: '/theme?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
           { method: 'GET', path: '/theme?cursor=WyJ4Il0', status: 400, fields: ['cursor'] },
-          { as: 'guest', method: 'GET', path: '/theme', status: 401 },
+          { caller: 'guest', method: 'GET', path: '/theme', status: 401 },
         ]
       },
     },
@@ -71,29 +71,29 @@ export const themeRows: NounRows = {
       endpoint: 'GET /theme/{id}/videos',
       async works(fixture) {
         const id = await create(fixture)
-        const list = async () => (await fixture.as.uploader.get(`/theme/${id}/videos`)).body
+        const list = async () => (await fixture.clients.uploader.get(`/theme/${id}/videos`)).body
         expect(await list()).toEqual([])
         const first = await fixture.video({ name: 'First', theme_id: id })
         const second = await fixture.video({ name: 'Second' })
-        await fixture.as.owner.patch(`/video/${second.video_id}`, { theme_id: id })
+        await fixture.clients.owner.patch(`/video/${second.video_id}`, { theme_id: id })
         const both = [first, second].map(({ video_id, video_title }) => ({ video_id, title: video_title }))
         expect(await list()).toEqual(both)
-        const page = await fixture.as.system.get(`/theme/${id}/videos?limit=1`)
+        const page = await fixture.clients.system.get(`/theme/${id}/videos?limit=1`)
         expect(page.body).toEqual(both.slice(0, 1))
         expect(page.headers.get('link')).toContain(`/theme/${id}/videos?start=2&limit=1`)
-        expect((await fixture.as.system.get(`/theme/${id}/videos?start=2`)).body).toEqual(both.slice(1))
+        expect((await fixture.clients.system.get(`/theme/${id}/videos?start=2`)).body).toEqual(both.slice(1))
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/theme/${await create(fixture)}/videos`
         return [
-          { as: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
+          { caller: 'stranger', method: 'GET', path, status: 404, code: 'theme_not_found' },
           { method: 'GET', path: '/theme/999999/videos', status: 404 },
           { method: 'GET', path: `${path}?limit=1001`, status: 400, fields: ['limit'] },
           // Invalid cursors: not a cursor, one with an invalid id, and one of another list.
           ...['x', 'WyJ4IiwieSJd', 'WyIxIl0'].map((cursor) => ({
             ...{ method: 'GET', path: `${path}?cursor=${cursor}`, status: 400, fields: ['cursor'] },
           })),
-          { as: 'guest', method: 'GET', path, status: 401 },
+          { caller: 'guest', method: 'GET', path, status: 401 },
         ]
       },
     },
@@ -103,12 +103,12 @@ export const themeRows: NounRows = {
         const max = { title: long(50), skin: long(50), ...all('#aBcDeF') }
         const id = await create(fixture, max)
         expect(await read(fixture, id)).toEqual({ id, ...max })
-        const bySystem = await fixture.as.system.post<{ message: { created: string } }>(`/theme/${fixture.stranger.organisationId}`, {
+        const bySystem = await fixture.clients.system.post<{ message: { created: string } }>(`/theme/${fixture.stranger.organisationId}`, {
           title: 'S',
         })
-        expect((await fixture.as.stranger.get(`/theme/${bySystem.body.message.created}`)).body).toMatchObject({ title: 'S' })
+        expect((await fixture.clients.stranger.get(`/theme/${bySystem.body.message.created}`)).body).toMatchObject({ title: 'S' })
       },
-      async refused({ owner, stranger }) {
+      async rejectedCalls({ owner, stranger }) {
         const post = { method: 'POST', path: `/theme/${owner.organisationId}`, status: 400 }
         return [
           { ...post, payload: tooMuch, fields: Object.keys(tooMuch) },
@@ -119,8 +119,8 @@ export const themeRows: NounRows = {
             fields: ['text_colour'],
           })),
           { ...post, path: `/theme/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
-          { ...post, as: 'system', path: '/theme/999999', payload: {}, status: 404, code: 'organisation_not_found' },
-          { ...post, as: 'guest', payload: {}, status: 401 },
+          { ...post, caller: 'system', path: '/theme/999999', payload: {}, status: 404, code: 'organisation_not_found' },
+          { ...post, caller: 'guest', payload: {}, status: 401 },
         ]
       },
     },
@@ -128,27 +128,30 @@ export const themeRows: NounRows = {
       endpoint: 'PUT /theme/{theme_id}',
       async works(fixture) {
         const id = await create(fixture, { title: 'Before', skin: 'flat', text_colour: '#000000' })
-        const { body } = await fixture.as.uploader.put(`/theme/${id}`, { skin: '', icon_colour: '#ffffff', text_colour: '' })
+        const { body } = await fixture.clients.uploader.put(`/theme/${id}`, { skin: '', icon_colour: '#ffffff', text_colour: '' })
         expect(body).toEqual({ status: 'OK', message: { updated: id } })
         expect(await read(fixture, id)).toEqual({ id, title: 'Before', skin: null, ...all(''), icon_colour: '#ffffff' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const put = { method: 'PUT', path: `/theme/${await create(fixture)}`, status: 400 }
-        const foreign = await fixture.as.stranger.post<{ message: { created: string } }>(`/theme/${fixture.stranger.organisationId}`, {})
+        const foreign = await fixture.clients.stranger.post<{ message: { created: string } }>(
+          `/theme/${fixture.stranger.organisationId}`,
+          {},
+        )
         const { video_id } = await fixture.video()
         const upload = { url: `${fixture.sources.url}/none.mp4`, organisation_id: fixture.owner.organisationId }
         return [
           { ...put, payload: tooMuch, fields: Object.keys(tooMuch) },
           { ...put, payload: denied, fields: Object.keys(denied) },
           { ...put, payload: {}, fields: ['payload'] },
-          { ...put, as: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'theme_not_found' },
+          { ...put, caller: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'theme_not_found' },
           { ...put, path: '/theme/999999', payload: { title: 'Mine' }, status: 404 },
-          { ...put, as: 'guest', payload: { title: 'Mine' }, status: 401 },
+          { ...put, caller: 'guest', payload: { title: 'Mine' }, status: 401 },
           // A video or an organisation cannot reference a missing theme or one of another
           // organisation.
           ...[foreign.body.message.created, '999999'].flatMap((theme_id) => [
             {
-              as: 'system' as const,
+              caller: 'system' as const,
               method: 'PUT',
               path: `/organisation/${fixture.owner.organisationId}`,
               payload: { default_theme_id: theme_id },
@@ -166,9 +169,9 @@ export const themeRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ theme_id: id })
-        const themeOf = async () => (await fixture.as.guest.get(`/video/${video_id}`)).body['theme_id']
+        const themeOf = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
         expect(await themeOf()).toBe(id)
-        const remove = () => fixture.as.uploader.delete(`/theme/${id}`)
+        const remove = () => fixture.clients.uploader.delete(`/theme/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
         expect(await themeOf()).toBe('')
@@ -176,11 +179,11 @@ export const themeRows: NounRows = {
         // A default theme can only be deleted after it is replaced, so that no organisation
         // references a deleted one.
         const byDefault = await create(fixture)
-        const removeDefault = async () => (await fixture.as.uploader.delete<{ code?: string }>(`/theme/${byDefault}`)).body
+        const removeDefault = async () => (await fixture.clients.uploader.delete<{ code?: string }>(`/theme/${byDefault}`)).body
         const setDefault = async (default_theme_id: string) => {
-          await fixture.as.system.put(`/organisation/${fixture.owner.organisationId}`, { default_theme_id })
+          await fixture.clients.system.put(`/organisation/${fixture.owner.organisationId}`, { default_theme_id })
           await waitFor(async () => {
-            const { body } = await fixture.as.guest.get<{ theme: { id: string } | null }>(`/video/${video_id}?player_settings=true`)
+            const { body } = await fixture.clients.guest.get<{ theme: { id: string } | null }>(`/video/${video_id}?player_settings=true`)
             return (body.theme?.id ?? '') === default_theme_id
           })
         }
@@ -189,12 +192,12 @@ export const themeRows: NounRows = {
         await setDefault('')
         expect(await removeDefault()).toMatchObject({ status: 'OK' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const path = `/theme/${await create(fixture)}`
         return [
-          { as: 'stranger', method: 'DELETE', path, status: 404, code: 'theme_not_found' },
+          { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'theme_not_found' },
           { method: 'DELETE', path: '/theme/999999', status: 404 },
-          { as: 'guest', method: 'DELETE', path, status: 401 },
+          { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]
       },
     },

@@ -2,15 +2,25 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from '@jest/globals'
 import { makeSource } from '../support/sources.ts'
-import type { Fixture, NounRows, Refused, Who } from '../support/table-row.ts'
+import type { CallerName, Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { settled } from '../support/video-steps.ts'
 
 const tus = { 'tus-resumable': '1.0.0' }
 const parts = { ...tus, 'content-type': 'application/offset+octet-stream' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-function send({ as }: Fixture, method: string, path: string, headers: Record<string, string>, body?: Buffer, who: Who = 'owner') {
-  return as[who].send<{ code?: string }>(method, path, { headers: { ...tus, ...headers }, ...(body && { body: new Uint8Array(body) }) })
+function send(
+  { clients }: Fixture,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: Buffer,
+  who: CallerName = 'owner',
+) {
+  return clients[who].send<{ code?: string }>(method, path, {
+    headers: { ...tus, ...headers },
+    ...(body && { body: new Uint8Array(body) }),
+  })
 }
 
 async function create(fixture: Fixture, length: number, metadata = `filename ${base64('a.mp4')}`): Promise<string> {
@@ -31,9 +41,9 @@ async function strangers(fixture: Fixture, method: string, headers: Record<strin
 }
 
 const missing = '/upload/tus/6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'
-const refusedEverywhere = (method: string, path: string, status = 404): Refused[] => [
+const rejectedUploadCalls = (method: string, path: string, status = 404): RejectedCall[] => [
   { method, path, status },
-  { as: 'guest', method, path, status: 401 },
+  { caller: 'guest', method, path, status: 401 },
 ]
 
 export const tusRows: NounRows = {
@@ -42,16 +52,16 @@ export const tusRows: NounRows = {
     {
       endpoint: 'POST /upload/tus',
       async works(fixture) {
-        const { as, owner, platform } = fixture
+        const { clients, owner, platform } = fixture
         await makeSource(platform.dataDir, 'small.mp4')
         const file = await readFile(join(platform.dataDir, 'small.mp4'))
         const metadata = `title ${base64('Mein Film')},filename ${base64('launch.mp4')},organisation_id ${base64(owner.organisationId)}`
         const headers = { ...parts, 'upload-length': String(file.length), 'upload-metadata': metadata }
         const response = await send(fixture, 'POST', '/upload/tus', headers, file, 'system')
         expect([response.status, response.headers.get('upload-offset')]).toEqual([201, String(file.length)])
-        const video = await settled(as.owner, response.headers.get('x-video-id') ?? '')
+        const video = await settled(clients.owner, response.headers.get('x-video-id') ?? '')
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Mein Film'])
-        const job = await as.owner.get<{ state: string }>(`/job/${response.headers.get('x-job-id')}`)
+        const job = await clients.owner.get<{ state: string }>(`/job/${response.headers.get('x-job-id')}`)
         expect(job.body.state).toBe('ok')
         const options = await fetch(`${platform.url}/v2/upload/tus`, { method: 'OPTIONS' })
         expect([options.status, options.headers.get('tus-version'), options.headers.get('tus-extension')]).toEqual([
@@ -60,7 +70,7 @@ export const tusRows: NounRows = {
           'creation,creation-with-upload,creation-defer-length,checksum,expiration,termination',
         ])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
         const foreign = { 'upload-length': '1', 'upload-metadata': `organisation_id ${base64(stranger.organisationId)}` }
         expect((await send(fixture, 'POST', '/upload/tus', foreign)).status).toBe(403)
@@ -68,7 +78,7 @@ export const tusRows: NounRows = {
         expect((await send(fixture, 'POST', '/upload/tus', { 'upload-length': String(20 * 1024 ** 3 + 1) })).status).toBe(413)
         expect((await send(fixture, 'POST', '/upload/tus', {})).status).toBe(400)
         expect(owner.organisationId).not.toBe(stranger.organisationId)
-        return refusedEverywhere('POST', '/upload/tus', 412)
+        return rejectedUploadCalls('POST', '/upload/tus', 412)
       },
     },
     {
@@ -83,10 +93,10 @@ export const tusRows: NounRows = {
           'no-store',
         ])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         await strangers(fixture, 'HEAD', {})
         expect((await send(fixture, 'HEAD', missing, {})).status).toBe(404)
-        return refusedEverywhere('HEAD', missing)
+        return rejectedUploadCalls('HEAD', missing)
       },
     },
     {
@@ -105,14 +115,14 @@ export const tusRows: NounRows = {
         const again = await send(fixture, 'HEAD', path, {})
         expect([id !== '', again.headers.get('x-video-id')]).toEqual([true, id])
         // Seven letters are not a valid video file.
-        expect((await settled(fixture.as.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
-        expect((await fixture.as.owner.get<{ video_title: string }>(`/video/${id}`)).body.video_title).toBe('a.mp4')
+        expect((await settled(fixture.clients.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
+        expect((await fixture.clients.owner.get<{ video_title: string }>(`/video/${id}`)).body.video_title).toBe('a.mp4')
         expect((await send(fixture, 'DELETE', path, {})).status).toBe(409)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         await strangers(fixture, 'PATCH', { ...parts, 'upload-offset': '0' })
         expect((await send(fixture, 'PATCH', missing, { ...parts, 'upload-offset': '0' }, Buffer.from('a'))).status).toBe(404)
-        return refusedEverywhere('PATCH', missing)
+        return rejectedUploadCalls('PATCH', missing)
       },
     },
     {
@@ -124,10 +134,10 @@ export const tusRows: NounRows = {
         expect((await send(fixture, 'HEAD', path, {})).status).toBe(404)
         expect((await send(fixture, 'DELETE', path, {})).status).toBe(404)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         await strangers(fixture, 'DELETE', {})
         expect((await send(fixture, 'DELETE', missing, {})).status).toBe(404)
-        return refusedEverywhere('DELETE', missing)
+        return rejectedUploadCalls('DELETE', missing)
       },
     },
   ],

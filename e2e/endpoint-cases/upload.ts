@@ -5,7 +5,7 @@ import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { aPdf } from '../support/slides.ts'
 import { makeSource } from '../support/sources.ts'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { settled, upload } from '../support/video-steps.ts'
 
 interface Config {
@@ -29,7 +29,7 @@ const signing = (key: string, more: unknown[] = []) => ({ expiration: inHours(1)
 /** Signs and posts a file as a browser does. Returns the response to the form. */
 async function post(fixture: Fixture, key: string, file: Buffer, { status = '' } = {}) {
   const requested = signing(key, status === '' ? [] : [{ success_action_status: status }])
-  const { status: answered, body } = await fixture.as.owner.post<{ policy: string; signature: string }>('/upload/signature', requested)
+  const { status: answered, body } = await fixture.clients.owner.post<{ policy: string; signature: string }>('/upload/signature', requested)
   expect(answered).toBe(200)
   const { conditions } = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { conditions: Record<string, string>[] }
   const form = new FormData()
@@ -37,17 +37,21 @@ async function post(fixture: Fixture, key: string, file: Buffer, { status = '' }
   form.set('policy', body.policy)
   form.set('x-amz-signature', body.signature)
   form.set('file', new Blob([new Uint8Array(file)]), 'a.mp4')
-  return fixture.as.guest.send<string>('POST', '/upload/object', { body: form })
+  return fixture.clients.guest.send<string>('POST', '/upload/object', { body: form })
 }
 
 async function success(fixture: Fixture, key: string, query = '', more: Record<string, unknown> = {}): Promise<Success> {
-  const { status, body } = await fixture.as.owner.post<Success>(`/upload/success?success${query}`, { key, name: 'Launch.mp4', ...more })
+  const { status, body } = await fixture.clients.owner.post<Success>(`/upload/success?success${query}`, {
+    key,
+    name: 'Launch.mp4',
+    ...more,
+  })
   expect([status, body]).toEqual([200, expect.anything()])
   return body
 }
 
 const path = '/upload/signature'
-const badCondition = (fixture: Fixture, condition: unknown, field: string): Refused => ({
+const badCondition = (fixture: Fixture, condition: unknown, field: string): RejectedCall => ({
   method: 'POST',
   path,
   payload: signing(aKey(fixture), [condition]),
@@ -60,9 +64,9 @@ export const uploadRows: NounRows = {
   rows: [
     {
       endpoint: 'GET /upload/config',
-      async works({ as, owner, platform }) {
+      async works({ clients, owner, platform }) {
         const prefix = `uploads/${owner.organisationId}/`
-        const own = await as.uploader.get<Config>('/upload/config')
+        const own = await clients.uploader.get<Config>('/upload/config')
         expect([own.status, own.body]).toEqual([
           200,
           {
@@ -73,14 +77,14 @@ export const uploadRows: NounRows = {
             endpoint: `${platform.url}/v2/upload/object`,
           },
         ])
-        const system = await as.system.get<Config>(`/upload/config?organisation_id=${owner.organisationId}`)
+        const system = await clients.system.get<Config>(`/upload/config?organisation_id=${owner.organisationId}`)
         expect(system.body).toEqual(own.body)
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/upload/config?organisation_id=${stranger.organisationId}`, status: 403 },
-        { as: 'system', method: 'GET', path: '/upload/config', status: 400, fields: ['organisation_id'] },
-        { as: 'system', method: 'GET', path: '/upload/config?organisation_id=999999', status: 404 },
-        { as: 'guest', method: 'GET', path: '/upload/config', status: 401 },
+        { caller: 'system', method: 'GET', path: '/upload/config', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/upload/config?organisation_id=999999', status: 404 },
+        { caller: 'guest', method: 'GET', path: '/upload/config', status: 401 },
       ],
     },
     {
@@ -93,7 +97,7 @@ export const uploadRows: NounRows = {
           { body: new URLSearchParams({ data: JSON.stringify(sent) }) },
         ]
         for (const init of bodies) {
-          const { status, body } = await fixture.as.owner.send<{ policy: string; signature: string }>('POST', path, init)
+          const { status, body } = await fixture.clients.owner.send<{ policy: string; signature: string }>('POST', path, init)
           expect([status, body.signature]).toEqual([200, expect.stringMatching(/^[0-9a-f]{64}$/)])
           const policy = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { expiration: string; conditions: unknown[] }
           expect(policy.expiration).toBe(sent.expiration)
@@ -102,14 +106,14 @@ export const uploadRows: NounRows = {
           )
         }
         const system = { ...signing(aKey(fixture)), organisation_id: fixture.owner.organisationId }
-        expect((await fixture.as.system.post(path, system)).status).toBe(200)
-        expect((await fixture.as.owner.post(path, signing(`${randomUUID()}.pdf`))).status).toBe(200)
+        expect((await fixture.clients.system.post(path, system)).status).toBe(200)
+        expect((await fixture.clients.owner.post(path, signing(`${randomUUID()}.pdf`))).status).toBe(200)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { stranger } = fixture
         const good = signing(aKey(fixture))
         const bound = `${randomUUID()}.mp4`
-        await fixture.as.stranger.post(path, signing(bound))
+        await fixture.clients.stranger.post(path, signing(bound))
         return [
           badCondition(fixture, { acl: 'public-read' }, 'conditions[3]'),
           badCondition(fixture, { success_action_redirect: 'https://example.org' }, 'conditions[3]'),
@@ -120,8 +124,8 @@ export const uploadRows: NounRows = {
           { method: 'POST', path, payload: { ...good, expiration: inHours(25) }, status: 400, fields: ['expiration'] },
           { method: 'POST', path, payload: { ...good, conditions: [] }, status: 400, fields: ['conditions', 'conditions', 'conditions'] },
           { method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
-          { as: 'system', method: 'POST', path, payload: good, status: 400, fields: ['organisation_id'] },
-          { as: 'guest', method: 'POST', path, payload: good, status: 401 },
+          { caller: 'system', method: 'POST', path, payload: good, status: 400, fields: ['organisation_id'] },
+          { caller: 'guest', method: 'POST', path, payload: good, status: 401 },
         ]
       },
     },
@@ -136,9 +140,9 @@ export const uploadRows: NounRows = {
         const { tempLink } = await success(fixture, key, '', { etag })
         expect(Buffer.from(await (await fetch(tempLink)).arrayBuffer()).equals(file)).toBe(true)
       },
-      refused: async () => [
-        { as: 'guest', method: 'POST', path: '/upload/object', payload: { key: 'a' }, status: 415 },
-        { as: 'guest', method: 'PUT', path: '/upload/object', status: 405 },
+      rejectedCalls: async () => [
+        { caller: 'guest', method: 'POST', path: '/upload/object', payload: { key: 'a' }, status: 415 },
+        { caller: 'guest', method: 'PUT', path: '/upload/object', status: 405 },
       ],
     },
     {
@@ -152,29 +156,29 @@ export const uploadRows: NounRows = {
         expect(read.headers.get('content-disposition')).toMatch(/^attachment;.*Launch\.mp4/)
         expect((await fetch(tempLink, { method: 'HEAD' })).headers.get('content-length')).toBe('6')
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const key = aKey(fixture)
         await post(fixture, key, Buffer.from('a file'))
         const { tempLink } = await success(fixture, key)
         const link = tempLink.replace(`${fixture.platform.url}/v2`, '')
         return [
           {
-            as: 'guest',
+            caller: 'guest',
             method: 'GET',
             path: link.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
             status: 404,
             code: 'upload_not_found',
           },
-          { as: 'guest', method: 'GET', path: link.replace(/expires=\d/, 'expires=9'), status: 404 },
-          { as: 'guest', method: 'GET', path: link.split('?')[0] ?? '', status: 404 },
-          { as: 'guest', method: 'GET', path: '/upload/file/x', status: 404 },
+          { caller: 'guest', method: 'GET', path: link.replace(/expires=\d/, 'expires=9'), status: 404 },
+          { caller: 'guest', method: 'GET', path: link.split('?')[0] ?? '', status: 404 },
+          { caller: 'guest', method: 'GET', path: '/upload/file/x', status: 404 },
         ]
       },
     },
     {
       endpoint: 'POST /upload/success',
       async works(fixture) {
-        const { as, owner, platform } = fixture
+        const { clients, owner, platform } = fixture
         // The link becomes the source of a video, whose file is never downloaded.
         const folder = platform.dataDir
         await makeSource(folder, 'small.mp4')
@@ -182,16 +186,16 @@ export const uploadRows: NounRows = {
         await post(fixture, key, await readFile(join(folder, 'small.mp4')))
         const { tempLink, thumbnailUrl, presentation_id } = await success(fixture, key, '', { isBrowserPreviewCapable: 'true', uuid: 'x' })
         expect([tempLink.startsWith(platform.url), thumbnailUrl, presentation_id]).toEqual([true, '', undefined])
-        const accepted = await upload(as.owner, owner.organisationId, tempLink)
+        const accepted = await upload(clients.owner, owner.organisationId, tempLink)
         expect(accepted).toMatchObject({ action: 'new video', status: { status: 'waiting for encoding', progress: 0, code: 1 } })
         const other = await fixture.video()
-        const replaced = await as.owner.put<{ status: { success: boolean } }>(`/media/${other.media_id}`, { uri: tempLink })
+        const replaced = await clients.owner.put<{ status: { success: boolean } }>(`/media/${other.media_id}`, { uri: tempLink })
         expect([replaced.status, replaced.body.status.success]).toEqual([200, true])
-        const video = await settled(as.owner, accepted.id)
+        const video = await settled(clients.owner, accepted.id)
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
-        expect((await settled(as.owner, other.video_id)).status.status).toBe('ok')
+        expect((await settled(clients.owner, other.video_id)).status.status).toBe('ok')
         // A link can only be used for videos of its own organisation.
-        const foreign = await as.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
+        const foreign = await clients.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
           url: tempLink,
           organisation_id: fixture.stranger.organisationId,
         })
@@ -204,7 +208,9 @@ export const uploadRows: NounRows = {
         expect(again.presentation_id).toBe(first.presentation_id)
         const slides = async (count: number) => {
           const look = async () => {
-            const { body } = await as.owner.get<{ number_of_slides: number; filename: string }>(`/presentation/${first.presentation_id}`)
+            const { body } = await clients.owner.get<{ number_of_slides: number; filename: string }>(
+              `/presentation/${first.presentation_id}`,
+            )
             return body.number_of_slides === count && body.filename === 'deck.pdf'
           }
           await waitFor(look, { timeout: 60_000, describe: `${count} slides` })
@@ -216,18 +222,18 @@ export const uploadRows: NounRows = {
         expect(appended.presentation_id).toBe(first.presentation_id)
         await slides(3)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { stranger } = fixture
         const key = aKey(fixture)
         await post(fixture, key, Buffer.from('a file'))
         const at = '/upload/success?success'
-        const call = (payload: Record<string, unknown>, status: number, more: Partial<Refused> = {}): Refused => ({
+        const call = (payload: Record<string, unknown>, status: number, more: Partial<RejectedCall> = {}): RejectedCall => ({
           ...{ method: 'POST', path: at, payload: { key, ...payload }, status },
           ...more,
         })
         return [
           call({}, 400, { path: '/upload/success', fields: ['success'] }),
-          call({}, 404, { as: 'stranger', code: 'upload_not_found' }),
+          call({}, 404, { caller: 'stranger', code: 'upload_not_found' }),
           call({ key: aKey(fixture) }, 404, { code: 'upload_not_found' }),
           call({ key: `uploads/${stranger.organisationId}/../x` }, 404),
           call({ bucket: 'other' }, 404),
@@ -237,18 +243,18 @@ export const uploadRows: NounRows = {
           call({ presentation_id: '4611686018427387905' }, 404, { path: `${at}&append`, code: 'presentation_not_found' }),
           call({ presentation_id: '7' }, 400, { fields: ['presentation_id'] }),
           call({}, 400, { path: `${at}&application=video`, fields: ['application'] }),
-          call({}, 401, { as: 'guest' }),
+          call({}, 401, { caller: 'guest' }),
         ]
       },
     },
     {
       endpoint: 'GET /upload/iframe',
-      async works({ as }) {
-        const { status, headers, body } = await as.guest.get<string>('/upload/iframe')
+      async works({ clients }) {
+        const { status, headers, body } = await clients.guest.get<string>('/upload/iframe')
         expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
         expect(body).toContain('<body></body>')
       },
-      refused: async () => [{ as: 'guest', method: 'POST', path: '/upload/iframe', status: 405 }],
+      rejectedCalls: async () => [{ caller: 'guest', method: 'POST', path: '/upload/iframe', status: 405 }],
     },
   ],
   samples: {

@@ -2,10 +2,10 @@ import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 
 let made = 0
-const newUser = async ({ as, owner }: Fixture, more: Record<string, unknown> = {}) => {
+const newUser = async ({ clients, owner }: Fixture, more: Record<string, unknown> = {}) => {
   const email = `row-${++made}@example.org`
   const payload = { organisation_id: owner.organisationId, first_name: 'Grace', last_name: 'Hopper', email, ...more }
-  const { status, body } = await as.owner.post<{ user_id: string }>('/user', payload)
+  const { status, body } = await clients.owner.post<{ user_id: string }>('/user', payload)
   expect(status).toBe(200)
   return { email, userId: body.user_id }
 }
@@ -19,14 +19,14 @@ export const userRows: NounRows = {
       async works(fixture) {
         const { email, userId } = await newUser(fixture)
         for (const spelled of [email, email.toUpperCase()]) {
-          const { status, body } = await fixture.as.system.get(`/user/${spelled}`)
+          const { status, body } = await fixture.clients.system.get(`/user/${spelled}`)
           expect([status, body]).toMatchObject([200, { user_id: userId, email, user_type: 'uploader', status: 'invited' }])
         }
       },
-      refused: async () => [
-        { as: 'system', method: 'GET', path: '/user/nobody@example.org', status: 404 },
+      rejectedCalls: async () => [
+        { caller: 'system', method: 'GET', path: '/user/nobody@example.org', status: 404 },
         { method: 'GET', path: '/user/nobody@example.org', status: 403 },
-        { as: 'guest', method: 'GET', path: '/user/nobody@example.org', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/user/nobody@example.org', status: 401 },
       ],
     },
     {
@@ -34,9 +34,9 @@ export const userRows: NounRows = {
       async works(fixture) {
         const names = { first_name: long(100), last_name: long(100), telephone_land: long(50) }
         const { email, userId } = await newUser(fixture, { ...names, password: long(128), user_type: 'standard' })
-        expect((await fixture.as.system.get(`/user/${email}`)).body).toMatchObject({ ...names, user_id: userId, status: 'active' })
+        expect((await fixture.clients.system.get(`/user/${email}`)).body).toMatchObject({ ...names, user_id: userId, status: 'active' })
       },
-      async refused({ owner, stranger }) {
+      async rejectedCalls({ owner, stranger }) {
         const good = { organisation_id: owner.organisationId, first_name: 'A', last_name: 'B', email: 'row@example.org' }
         const bad = { ...good, first_name: long(101), last_name: '', telephone_land: long(51), password: long(7), email: 'no' }
         return [
@@ -51,8 +51,8 @@ export const userRows: NounRows = {
           { method: 'POST', path: '/user', payload: { ...good, user_id: '7' }, status: 400, fields: ['user_id'] },
           { method: 'POST', path: '/user', payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
           { method: 'POST', path: '/user', payload: { ...good, user_type: 'system' }, status: 403 },
-          { as: 'uploader', method: 'POST', path: '/user', payload: good, status: 403 },
-          { as: 'system', method: 'POST', path: '/user', payload: { ...good, organisation_id: '999999' }, status: 404 },
+          { caller: 'uploader', method: 'POST', path: '/user', payload: good, status: 403 },
+          { caller: 'system', method: 'POST', path: '/user', payload: { ...good, organisation_id: '999999' }, status: 404 },
         ]
       },
     },
@@ -60,12 +60,12 @@ export const userRows: NounRows = {
       endpoint: 'DELETE /user/{user_id}',
       async works(fixture) {
         const { email, userId } = await newUser(fixture)
-        expect((await fixture.as.system.delete(`/user/${userId}`)).body).toEqual({ user_id: userId, deleted: true })
-        expect((await fixture.as.system.get(`/user/${email}`)).status).toBe(404)
-        expect((await fixture.as.system.delete(`/user/${userId}`)).status).toBe(404)
+        expect((await fixture.clients.system.delete(`/user/${userId}`)).body).toEqual({ user_id: userId, deleted: true })
+        expect((await fixture.clients.system.get(`/user/${email}`)).status).toBe(404)
+        expect((await fixture.clients.system.delete(`/user/${userId}`)).status).toBe(404)
       },
-      refused: async ({ uploader }) => [
-        { as: 'system', method: 'DELETE', path: '/user/999999', status: 404 },
+      rejectedCalls: async ({ uploader }) => [
+        { caller: 'system', method: 'DELETE', path: '/user/999999', status: 404 },
         { method: 'DELETE', path: `/user/${uploader.userId}`, status: 403 },
       ],
     },
@@ -73,33 +73,33 @@ export const userRows: NounRows = {
       endpoint: 'GET /user',
       async works(fixture) {
         const { email } = await newUser(fixture)
-        const { status, body } = await fixture.as.owner.get<{ email: string; organisation_id: string }[]>('/user')
+        const { status, body } = await fixture.clients.owner.get<{ email: string; organisation_id: string }[]>('/user')
         expect(status).toBe(200)
         expect(body.map((user) => user.email)).toContain(email)
         expect(new Set(body.map((user) => user.organisation_id))).toEqual(new Set([fixture.owner.organisationId]))
-        expect((await fixture.as.system.get(`/user?organisation_id=${fixture.owner.organisationId}`)).body).toEqual(body)
+        expect((await fixture.clients.system.get(`/user?organisation_id=${fixture.owner.organisationId}`)).body).toEqual(body)
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/user?organisation_id=${stranger.organisationId}`, status: 403 },
-        { as: 'system', method: 'GET', path: '/user', status: 400, fields: ['organisation_id'] },
-        { as: 'uploader', method: 'GET', path: '/user', status: 403 },
+        { caller: 'system', method: 'GET', path: '/user', status: 400, fields: ['organisation_id'] },
+        { caller: 'uploader', method: 'GET', path: '/user', status: 403 },
       ],
     },
     {
       endpoint: 'PATCH /user/{user_id}',
       async works(fixture) {
         const { email, userId } = await newUser(fixture)
-        const changed = await fixture.as.owner.patch(`/user/${userId}`, { first_name: 'Ada', user_type: 'standard' })
+        const changed = await fixture.clients.owner.patch(`/user/${userId}`, { first_name: 'Ada', user_type: 'standard' })
         expect(changed.body).toMatchObject({ user_id: userId, first_name: 'Ada', user_type: 'standard', last_name: 'Hopper' })
-        expect((await fixture.as.system.get(`/user/${email}`)).body).toEqual(changed.body)
+        expect((await fixture.clients.system.get(`/user/${email}`)).body).toEqual(changed.body)
       },
-      refused: async ({ owner, uploader, stranger }) => [
+      rejectedCalls: async ({ owner, uploader, stranger }) => [
         { method: 'PATCH', path: `/user/${stranger.userId}`, payload: { first_name: 'X' }, status: 404 },
         { method: 'PATCH', path: `/user/${owner.userId}`, payload: { user_type: 'uploader' }, status: 403, code: 'own_rights' },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: { user_type: 'system' }, status: 403 },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: { organisation_id: '1' }, status: 400, fields: ['organisation_id'] },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: {}, status: 400 },
-        { as: 'uploader', method: 'PATCH', path: `/user/${uploader.userId}`, payload: { first_name: 'X' }, status: 403 },
+        { caller: 'uploader', method: 'PATCH', path: `/user/${uploader.userId}`, payload: { first_name: 'X' }, status: 403 },
       ],
     },
   ],
@@ -108,8 +108,8 @@ export const userRows: NounRows = {
       'POST /user': (v) => ({ organisation_id: v['organisation_id'], first_name: 'A', last_name: 'B', email: 'new@example.org' }),
       'PATCH /user/{}': () => ({ first_name: 'Renamed' }),
     },
-    async make({ as, owner }) {
-      const { body } = await as.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
+    async make({ clients, owner }) {
+      const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
       return { user_id: owner.userId, email: body.find((user) => user.user_id === owner.userId)?.email ?? '' }
     },
   },

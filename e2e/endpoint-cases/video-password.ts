@@ -5,12 +5,14 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 
 /** Creates a video whose profile has this password. */
-const locked = async ({ as, owner, video }: Fixture, password: string, more: object = {}) => {
-  const { body } = await as.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, { password: sha1(password) })
+const locked = async ({ clients, owner, video }: Fixture, password: string, more: object = {}) => {
+  const { body } = await clients.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, {
+    password: sha1(password),
+  })
   return (await video({ settings_id: body.message.created, ...more })).video_id
 }
-const attempt = ({ as }: Fixture, id: string, password: string) =>
-  as.guest.get<boolean[]>(`/video/${id}/password/${encodeURIComponent(password)}`)
+const attempt = ({ clients }: Fixture, id: string, password: string) =>
+  clients.guest.get<boolean[]>(`/video/${id}/password/${encodeURIComponent(password)}`)
 
 export const videoPasswordRows: NounRows = {
   noun: 'video-password',
@@ -32,22 +34,22 @@ export const videoPasswordRows: NounRows = {
         // Six attempts were made earlier. Four more are allowed, and then all are rejected, even the
         // correct one.
         for (let i = 0; i < 4; i++) expect((await attempt(fixture, id, `guess ${i}`)).status).toBe(200)
-        const refused = await attempt(fixture, id, secret)
-        expect(refused.status).toBe(429)
-        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-        expect(JSON.stringify(refused.body)).not.toContain('orrect')
+        const rejected = await attempt(fixture, id, secret)
+        expect(rejected.status).toBe(429)
+        expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(JSON.stringify(rejected.body)).not.toContain('orrect')
         expect((await attempt(fixture, other, secret)).body).toEqual([true])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const id = await locked(fixture, 'a')
-        await fixture.as.owner.patch(`/video/${id}`, { enabled: 0 })
+        await fixture.clients.owner.patch(`/video/${id}`, { enabled: 0 })
         return [
-          { as: 'guest', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
-          { as: 'stranger', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
-          { as: 'guest', method: 'GET', path: '/video/999999/password/a', status: 404, code: 'video_not_found' },
-          { as: 'guest', method: 'GET', path: `/video/${id}/password/${'x'.repeat(1_001)}`, status: 400, fields: ['password'] },
-          { as: 'guest', method: 'GET', path: `/video/${id}/password/`, status: 404, code: 'not_found' },
-          { as: 'owner', method: 'POST', path: `/video/${id}/password/a`, status: 405 },
+          { caller: 'guest', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
+          { caller: 'stranger', method: 'GET', path: `/video/${id}/password/a`, status: 404, code: 'video_not_found' },
+          { caller: 'guest', method: 'GET', path: '/video/999999/password/a', status: 404, code: 'video_not_found' },
+          { caller: 'guest', method: 'GET', path: `/video/${id}/password/${'x'.repeat(1_001)}`, status: 400, fields: ['password'] },
+          { caller: 'guest', method: 'GET', path: `/video/${id}/password/`, status: 404, code: 'not_found' },
+          { caller: 'owner', method: 'POST', path: `/video/${id}/password/a`, status: 405 },
         ]
       },
     },

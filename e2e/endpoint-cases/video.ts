@@ -4,26 +4,26 @@ import { settled } from '../support/video-steps.ts'
 
 const path = (id: string) => `/video/${id}`
 
-const list = async ({ as, owner, video }: Fixture, order: string, titles: (body: { video_title: string }[]) => string[]) => {
+const list = async ({ clients, owner, video }: Fixture, order: string, titles: (body: { video_title: string }[]) => string[]) => {
   await video({ name: 'B list' })
   await video({ name: 'A list' })
-  const { status, body } = await as.uploader.get<{ video_title: string }[]>(`/video/organisation/${owner.organisationId}${order}`)
+  const { status, body } = await clients.uploader.get<{ video_title: string }[]>(`/video/organisation/${owner.organisationId}${order}`)
   expect(status).toBe(200)
   return titles(body.filter(({ video_title }) => / list$/.test(video_title))).slice(0, 2)
 }
 const named = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
 
-const refusedList = async ({ stranger, owner }: Fixture, order: string) => [
+const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) => [
   { method: 'GET', path: `/video/organisation/${stranger.organisationId}${order}`, status: 403 },
   { method: 'GET', path: `/video/organisation/x${order}`, status: 403 },
-  { as: 'system' as const, method: 'GET', path: `/video/organisation/999999${order}`, status: 404 },
+  { caller: 'system' as const, method: 'GET', path: `/video/organisation/999999${order}`, status: 404 },
   {
     method: 'GET',
     path: `/video/organisation/${owner.organisationId}${order}?limit=1001&start=0`,
     status: 400,
     fields: ['limit', 'start'],
   },
-  { as: 'guest' as const, method: 'GET', path: `/video/organisation/${owner.organisationId}${order}`, status: 401 },
+  { caller: 'guest' as const, method: 'GET', path: `/video/organisation/${owner.organisationId}${order}`, status: 401 },
 ]
 
 const long = (length: number) => 'x'.repeat(length)
@@ -60,25 +60,25 @@ const tooMuch = {
 }
 
 const change = (verb: 'put' | 'patch', who: 'system' | 'uploader') => ({
-  async works({ as, video }: Fixture) {
+  async works({ clients, video }: Fixture) {
     const { video_id } = await video({ name: 'Change' })
-    const { status, body } = await as[who][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), max)
+    const { status, body } = await clients[who][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), max)
     expect([status, body.video_id, body.status['action']]).toEqual([200, video_id, 'update_data'])
-    expect((await as.owner.get(path(video_id))).body).toMatchObject({ ...maxShown, sharing: maxShown.sharing })
-    await as[who][verb](path(video_id), { video_title: 'Short', description: '', tags: [], content_expiry: null })
-    const after = (await as.owner.get(path(video_id))).body
+    expect((await clients.owner.get(path(video_id))).body).toMatchObject({ ...maxShown, sharing: maxShown.sharing })
+    await clients[who][verb](path(video_id), { video_title: 'Short', description: '', tags: [], content_expiry: null })
+    const after = (await clients.owner.get(path(video_id))).body
     expect(after).toMatchObject({ video_title: 'Short', description: '', tags: null, category: max.category })
   },
-  async refused({ video }: Fixture) {
+  async rejectedCalls({ video }: Fixture) {
     const { video_id } = await video()
     const method = verb.toUpperCase()
     return [
-      { as: who, method, path: path(video_id), payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
-      { as: who, method, path: path(video_id), payload: {}, status: 400 },
-      { as: who, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
-      { as: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
-      { as: 'stranger' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
-      { as: 'guest' as const, method, path: path(video_id), payload: { description: '' }, status: 401 },
+      { caller: who, method, path: path(video_id), payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
+      { caller: who, method, path: path(video_id), payload: {}, status: 400 },
+      { caller: who, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
+      { caller: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
+      { caller: 'stranger' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
+      { caller: 'guest' as const, method, path: path(video_id), payload: { description: '' }, status: 401 },
     ]
   },
 })
@@ -88,11 +88,11 @@ export const videoRows: NounRows = {
   rows: [
     {
       endpoint: 'GET /video',
-      async works({ as, video }) {
+      async works({ clients, video }) {
         const tag = `row-${Date.now()}`
         for (const name of ['B', 'A', 'C']) await video({ name, tags: [tag] })
         const by = async (query: string) => {
-          const { status, body } = await as.uploader.get<{
+          const { status, body } = await clients.uploader.get<{
             total_num_of_records: number
             start: number
             videos: { video_title: string }[]
@@ -104,41 +104,41 @@ export const videoRows: NounRows = {
         expect(await by('sort_by=name')).toEqual(['A', 'B', 'C'])
         expect(await by('sort_by=name&sort_order=descending&limit=2')).toEqual(['C', 'B'])
         expect(await by('sort_by=name&start=2&limit=20')).toEqual(['B', 'C'])
-        expect((await as.stranger.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
+        expect((await clients.stranger.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: '/video?limit=21&start=0&sort_by=x', status: 400, fields: ['limit', 'start', 'sort_by'] },
         { method: 'GET', path: '/video?limit=0', status: 400, fields: ['limit'] },
         { method: 'GET', path: '/video?folder_id=0', status: 400, fields: ['folder_id'] },
         { method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
-        { as: 'system', method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
+        { caller: 'system', method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
         { method: 'GET', path: `/video?organisation_id=${stranger.organisationId}`, status: 403 },
-        { as: 'guest', method: 'GET', path: '/video', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/video', status: 401 },
       ],
     },
     {
       endpoint: 'GET /video/{id}',
-      async works({ as, video, owner }) {
+      async works({ clients, video, owner }) {
         const { video_id, media_id } = await video({ name: 'Read', description_private: 'ours', tags: ['a', 'b'] })
-        const mine = await as.uploader.get(path(video_id))
+        const mine = await clients.uploader.get(path(video_id))
         expect([mine.status, mine.body]).toMatchObject([
           200,
           { video_id, media_id, organisation_id: owner.organisationId, video_title: 'Read', tags: ['a', 'b'], description_private: 'ours' },
         ])
         const { description_private: _, ...shown } = mine.body
-        for (const who of ['guest', 'stranger'] as const) expect((await as[who].get(path(video_id))).body).toEqual(shown)
+        for (const who of ['guest', 'stranger'] as const) expect((await clients[who].get(path(video_id))).body).toEqual(shown)
       },
-      async refused({ as, video }) {
+      async rejectedCalls({ clients, video }) {
         const hidden = await video()
-        await as.owner.patch(path(hidden.video_id), { enabled: 0 })
+        await clients.owner.patch(path(hidden.video_id), { enabled: 0 })
         const expired = await video()
-        await as.owner.patch(path(expired.video_id), { content_expiry: { time: '2020-01-01 00:00:00', message: 'Too late' } })
+        await clients.owner.patch(path(expired.video_id), { content_expiry: { time: '2020-01-01 00:00:00', message: 'Too late' } })
         return [
-          { as: 'guest', method: 'GET', path: path('7'), status: 404 },
-          { as: 'guest', method: 'GET', path: path('x'), status: 404 },
-          { as: 'guest', method: 'GET', path: path(hidden.video_id), status: 404 },
-          { as: 'stranger', method: 'GET', path: path(hidden.video_id), status: 404 },
-          { as: 'guest', method: 'GET', path: path(expired.video_id), status: 404, code: 'video_expired' },
+          { caller: 'guest', method: 'GET', path: path('7'), status: 404 },
+          { caller: 'guest', method: 'GET', path: path('x'), status: 404 },
+          { caller: 'guest', method: 'GET', path: path(hidden.video_id), status: 404 },
+          { caller: 'stranger', method: 'GET', path: path(hidden.video_id), status: 404 },
+          { caller: 'guest', method: 'GET', path: path(expired.video_id), status: 404, code: 'video_expired' },
           { method: 'GET', path: `${path(hidden.video_id)}?player_settings=yes`, status: 400, fields: ['player_settings'] },
         ]
       },
@@ -146,18 +146,18 @@ export const videoRows: NounRows = {
     { endpoint: 'PUT /video/{id}', ...change('put', 'system') },
     {
       endpoint: 'DELETE /video/{id}',
-      async works({ as, video }) {
+      async works({ clients, video }) {
         const { media_id } = await video()
-        const { body } = await as.owner.post<{ video_id: string }>(`/media/${media_id}/publish`)
-        const gone = await as.system.delete(path(body.video_id))
+        const { body } = await clients.owner.post<{ video_id: string }>(`/media/${media_id}/publish`)
+        const gone = await clients.system.delete(path(body.video_id))
         expect([gone.status, gone.body]).toMatchObject([200, { id: body.video_id, result: true }])
-        expect((await as.system.get(path(body.video_id))).status).toBe(404)
+        expect((await clients.system.get(path(body.video_id))).status).toBe(404)
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const { video_id } = await video()
         return [
-          { as: 'system', method: 'DELETE', path: path(video_id), status: 409, code: 'only_publish' },
-          { as: 'system', method: 'DELETE', path: path('7'), status: 404 },
+          { caller: 'system', method: 'DELETE', path: path(video_id), status: 409, code: 'only_publish' },
+          { caller: 'system', method: 'DELETE', path: path('7'), status: 404 },
           { method: 'DELETE', path: path(video_id), status: 403 },
         ]
       },
@@ -168,8 +168,8 @@ export const videoRows: NounRows = {
         expect((await list(fixture, '/name/asc', named))[0]).toBe('A list')
         expect((await list(fixture, '/name/desc', named))[0]).toBe('B list')
       },
-      refused: async (fixture) => [
-        ...(await refusedList(fixture, '/name/asc')),
+      rejectedCalls: async (fixture) => [
+        ...(await rejectedListCalls(fixture, '/name/asc')),
         {
           method: 'GET',
           path: `/video/organisation/${fixture.owner.organisationId}/size/up`,
@@ -181,29 +181,29 @@ export const videoRows: NounRows = {
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}',
       works: async (fixture) => expect((await list(fixture, '/date_created', named))[0]).toBe('A list'),
-      refused: (fixture) => refusedList(fixture, '/date_created'),
+      rejectedCalls: (fixture) => rejectedListCalls(fixture, '/date_created'),
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}',
       works: async (fixture) => expect((await list(fixture, '', named))[0]).toBe('A list'),
-      refused: (fixture) => refusedList(fixture, ''),
+      rejectedCalls: (fixture) => rejectedListCalls(fixture, ''),
     },
     {
       endpoint: 'POST /video/upload',
-      async works({ as, owner, sources }) {
+      async works({ clients, owner, sources }) {
         const url = `${sources.url}/none.mp4`
         const organisation_id = owner.organisationId
-        const { status, body } = await as.uploader.post<{ id: string; job_id: string }>('/video/upload', {
+        const { status, body } = await clients.uploader.post<{ id: string; job_id: string }>('/video/upload', {
           ...{ url, organisation_id, name: long(255), tags: ['up'], description: long(5_000), priority: 'low' },
         })
         expect([status, body]).toMatchObject([200, { action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } }])
-        const { body: video } = await as.owner.get<{ media_id: string }>(path(body.id))
+        const { body: video } = await clients.owner.get<{ media_id: string }>(path(body.id))
         expect(video).toMatchObject({ video_title: long(255), tags: ['up'], description: long(5_000) })
-        expect((await as.owner.get(`/job/${body.job_id}`)).body).toMatchObject({ video_id: body.id })
-        const again = await as.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
+        expect((await clients.owner.get(`/job/${body.job_id}`)).body).toMatchObject({ video_id: body.id })
+        const again = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
         expect(again.body).toMatchObject({ id: body.id, action: 'replace' })
       },
-      async refused({ owner, stranger, video }) {
+      async rejectedCalls({ owner, stranger, video }) {
         const { media_id } = await video()
         const good = { url: 'https://example.org/a.mp4', organisation_id: owner.organisationId }
         const call = (payload: unknown, status: number, more = {}) => ({ method: 'POST', path: '/video/upload', payload, status, ...more })
@@ -219,49 +219,52 @@ export const videoRows: NounRows = {
           ].map((url) => call({ ...good, url }, 400, { fields: ['url'] })),
           call({ ...good, name: long(256), description: long(5_001) }, 400, { fields: ['name', 'description'] }),
           call({ ...good, organisation_id: stranger.organisationId }, 403),
-          call({ ...good, media_id }, 404, { as: 'stranger', payload: { ...good, organisation_id: stranger.organisationId, media_id } }),
-          call(good, 401, { as: 'guest' }),
+          call({ ...good, media_id }, 404, {
+            caller: 'stranger',
+            payload: { ...good, organisation_id: stranger.organisationId, media_id },
+          }),
+          call(good, 401, { caller: 'guest' }),
         ]
       },
     },
     {
       endpoint: 'GET /video/upload',
-      async works({ as, platform, owner, sources }) {
+      async works({ clients, platform, owner, sources }) {
         const data = encodeURIComponent(
           JSON.stringify({ url: `${sources.url}/none.mp4`, organisation_id: owner.organisationId, name: 'Script' }),
         )
-        const { status, body } = await as.system.get<{ id: string }>(`/video/upload?data=${data}`)
+        const { status, body } = await clients.system.get<{ id: string }>(`/video/upload?data=${data}`)
         expect([status, body]).toMatchObject([200, { code: 1, message: 'waiting for encoding' }])
-        expect((await as.owner.get(path(body.id))).body).toMatchObject({ video_title: 'Script' })
+        expect((await clients.owner.get(path(body.id))).body).toMatchObject({ video_title: 'Script' })
         const script = await platform.system.get<string>(`/video/upload?data=${data}&callback=app.done`)
         expect(String(script.body)).toMatch(/^\/\*\*\/app\.done\(\{"id":"\d+","code":1,"message":"waiting for encoding"\}\);$/)
       },
-      refused: async () => [
-        { as: 'system', method: 'GET', path: '/video/upload', status: 400, fields: ['data'] },
-        { as: 'system', method: 'GET', path: '/video/upload?data=%7B&callback=alert(1)', status: 400, fields: ['data', 'callback'] },
+      rejectedCalls: async () => [
+        { caller: 'system', method: 'GET', path: '/video/upload', status: 400, fields: ['data'] },
+        { caller: 'system', method: 'GET', path: '/video/upload?data=%7B&callback=alert(1)', status: 400, fields: ['data', 'callback'] },
         { method: 'GET', path: '/video/upload?data=%7B%7D', status: 403 },
-        { as: 'system', method: 'HEAD', path: '/video/upload?data=%7B%7D', status: 405 },
+        { caller: 'system', method: 'HEAD', path: '/video/upload?data=%7B%7D', status: 405 },
       ],
     },
     { endpoint: 'PATCH /video/{video_id}', ...change('patch', 'uploader') },
     {
       endpoint: 'POST /video/{video_id}/token',
-      async works({ as, playing, platform }) {
+      async works({ clients, playing, platform }) {
         const { video_id } = await playing()
-        await as.owner.patch(path(video_id), { security: { token_required_platform: 1 } })
+        await clients.owner.patch(path(video_id), { security: { token_required_platform: 1 } })
         try {
-          const { status, body } = await as.uploader.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 86_400 })
+          const { status, body } = await clients.uploader.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 86_400 })
           expect(status).toBe(201)
-          const { body: video } = await as.owner.get<{ uri: { hls: string } }>(path(video_id))
+          const { body: video } = await clients.owner.get<{ uri: { hls: string } }>(path(video_id))
           const address = new URL(video.uri.hls)
           expect(address.origin).toBe(platform.url)
           expect((await fetch(`${address}?token=${body.token}`)).status).toBe(200)
           expect((await fetch(address)).status).not.toBe(200)
         } finally {
-          await as.owner.patch(path(video_id), { security: { token_required_platform: 0 } })
+          await clients.owner.patch(path(video_id), { security: { token_required_platform: 0 } })
         }
       },
-      async refused({ video }) {
+      async rejectedCalls({ video }) {
         const { video_id } = await video()
         return [
           {
@@ -272,7 +275,7 @@ export const videoRows: NounRows = {
             fields: ['expires_in', 'ip'],
           },
           { method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 0 }, status: 400, fields: ['expires_in'] },
-          { as: 'stranger', method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 60 }, status: 404 },
+          { caller: 'stranger', method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 60 }, status: 404 },
         ]
       },
     },
@@ -284,13 +287,13 @@ export const videoRows: NounRows = {
       'PATCH /video/{}': () => ({ description: 'changed' }),
       'POST /video/{}/token': () => ({ expires_in: 60 }),
     },
-    async make({ as, owner, sources, video }) {
+    async make({ clients, owner, sources, video }) {
       const first = await video({ tags: ['sample'] })
-      const { body } = await as.owner.post<{ job_id: string }>('/video/upload', {
+      const { body } = await clients.owner.post<{ job_id: string }>('/video/upload', {
         ...{ url: `${sources.url}/none.mp4`, organisation_id: owner.organisationId, media_id: first.media_id },
       })
       // A failed job can be retried.
-      await settled(as.owner, first.video_id)
+      await settled(clients.owner, first.video_id)
       return { video_id: first.video_id, media_id: first.media_id, job_id: body.job_id, length: '7', order_by: 'name', order_type: 'asc' }
     },
   },

@@ -4,7 +4,7 @@ import { expect } from '@jest/globals'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { waitFor } from '@vitascope/testing'
 import { Webhook as Verifier } from 'standardwebhooks'
-import type { Fixture, NounRows, Refused } from '../support/table-row.ts'
+import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { aTenant } from '../support/video-steps.ts'
 
 interface Webhook extends Record<string, unknown> {
@@ -28,7 +28,7 @@ let paths = 0
 function receiver({ sources }: Fixture, status = 200) {
   const path = `/hook-${++paths}`
   const calls: { body: string; headers: Record<string, string> }[] = []
-  sources.answer(path, async (request: IncomingMessage, response: ServerResponse) => {
+  sources.setHandler(path, async (request: IncomingMessage, response: ServerResponse) => {
     calls.push({ body: await text(request), headers: request.headers as Record<string, string> })
     response.writeHead(status).end()
   })
@@ -37,35 +37,35 @@ function receiver({ sources }: Fixture, status = 200) {
 
 /** Creates a webhook of the owner's organisation after deleting all others. */
 async function only(fixture: Fixture, more: Record<string, unknown> = {}): Promise<Webhook> {
-  const { owner } = fixture.as
+  const { owner } = fixture.clients
   for (const { webhook_id } of (await owner.get<Webhook[]>('/webhook')).body) await owner.delete(`/webhook/${webhook_id}`)
   return make(fixture, more)
 }
 
-async function make({ as, sources }: Fixture, more: Record<string, unknown> = {}): Promise<Webhook> {
-  const { status, body } = await as.uploader.post<Webhook>('/webhook', { url: `${sources.url}/nobody`, events: quiet, ...more })
+async function make({ clients, sources }: Fixture, more: Record<string, unknown> = {}): Promise<Webhook> {
+  const { status, body } = await clients.uploader.post<Webhook>('/webhook', { url: `${sources.url}/nobody`, events: quiet, ...more })
   if (status !== 201) throw new Error(`no webhook was made: ${JSON.stringify(body)}`)
   return body
 }
 
 const withoutSecret = ({ secret: _, ...webhook }: Webhook) => webhook
-const log = async ({ as }: Fixture, id: string) => (await as.owner.get<Delivery[]>(`/webhook/${id}/delivery`)).body
+const log = async ({ clients }: Fixture, id: string) => (await clients.owner.get<Delivery[]>(`/webhook/${id}/delivery`)).body
 const ended = (fixture: Fixture, id: string, delivery: string) =>
   waitFor(async () => (await log(fixture, id)).find(({ delivery_id, status }) => delivery_id === delivery && status !== 'waiting'))
 
 async function tested(fixture: Fixture, id: string): Promise<string> {
-  const { status, body } = await fixture.as.owner.post<{ delivery_id: string }>(`/webhook/${id}/test`)
+  const { status, body } = await fixture.clients.owner.post<{ delivery_id: string }>(`/webhook/${id}/test`)
   expect(status).toBe(202)
   return body.delivery_id
 }
 
 /** Returns the invalid calls that all endpoints of one webhook have in common. */
-function refusedFor(method: string, at: (id: string) => string, id: string, payload?: object): Refused[] {
+function callsWithInvalidId(method: string, at: (id: string) => string, id: string, payload?: object): RejectedCall[] {
   const sent = payload && { payload }
   return [
     ...[MISSING, 'x', '0'].map((bad) => ({ method, path: at(bad), ...sent, status: 404, code: 'webhook_not_found' })),
-    { as: 'stranger', method, path: at(id), ...sent, status: 404, code: 'webhook_not_found' },
-    { as: 'guest', method, path: at(id), ...sent, status: 401 },
+    { caller: 'stranger', method, path: at(id), ...sent, status: 404, code: 'webhook_not_found' },
+    { caller: 'guest', method, path: at(id), ...sent, status: 401 },
   ]
 }
 
@@ -75,23 +75,23 @@ export const webhookRows: NounRows = {
     {
       endpoint: 'GET /webhook',
       async works(fixture) {
-        const { as, owner } = fixture
+        const { clients, owner } = fixture
         const made = [await only(fixture), await make(fixture)].map(withoutSecret)
-        for (const api of [as.owner, as.uploader]) expect((await api.get('/webhook')).body).toEqual(made)
+        for (const api of [clients.owner, clients.uploader]) expect((await api.get('/webhook')).body).toEqual(made)
         const own = `/webhook?organisation_id=${owner.organisationId}`
-        expect((await as.system.get(own)).body).toEqual(made)
-        expect((await as.stranger.get('/webhook')).body).toEqual([])
-        const part = await as.owner.get('/webhook?limit=1')
+        expect((await clients.system.get(own)).body).toEqual(made)
+        expect((await clients.stranger.get('/webhook')).body).toEqual([])
+        const part = await clients.owner.get('/webhook?limit=1')
         expect(part.body).toEqual([made[0]])
         const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? 'nowhere'
-        expect((await as.owner.get(next)).body).toEqual([made[1]])
+        expect((await clients.owner.get(next)).body).toEqual([made[1]])
       },
-      refused: async ({ stranger }) => [
+      rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/webhook?organisation_id=${stranger.organisationId}`, status: 403 },
-        { as: 'system', method: 'GET', path: '/webhook', status: 400, fields: ['organisation_id'] },
-        { as: 'system', method: 'GET', path: '/webhook?organisation_id=999999', status: 404, code: 'organisation_not_found' },
+        { caller: 'system', method: 'GET', path: '/webhook', status: 400, fields: ['organisation_id'] },
+        { caller: 'system', method: 'GET', path: '/webhook?organisation_id=999999', status: 404, code: 'organisation_not_found' },
         { method: 'GET', path: '/webhook?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
-        { as: 'guest', method: 'GET', path: '/webhook', status: 401 },
+        { caller: 'guest', method: 'GET', path: '/webhook', status: 401 },
       ],
     },
     {
@@ -99,16 +99,16 @@ export const webhookRows: NounRows = {
       async works(fixture) {
         const webhook = await only(fixture)
         for (const who of ['owner', 'uploader', 'system'] as const) {
-          const { status, body } = await fixture.as[who].get(`/webhook/${webhook.webhook_id}`)
+          const { status, body } = await fixture.clients[who].get(`/webhook/${webhook.webhook_id}`)
           expect([status, body]).toEqual([200, withoutSecret(webhook)])
         }
       },
-      refused: async (fixture) => refusedFor('GET', (id) => `/webhook/${id}`, (await only(fixture)).webhook_id),
+      rejectedCalls: async (fixture) => callsWithInvalidId('GET', (id) => `/webhook/${id}`, (await only(fixture)).webhook_id),
     },
     {
       endpoint: 'POST /webhook',
       async works(fixture) {
-        const { as, owner } = fixture
+        const { clients, owner } = fixture
         const { url, calls } = receiver(fixture)
         const { webhook_id, secret, ...webhook } = await only(fixture, { url, events: [...EVENT_TYPES, 'video.ready'], enabled: '1' })
         expect(webhook).toMatchObject({
@@ -119,7 +119,7 @@ export const webhookRows: NounRows = {
           disabled_reason: '',
         })
         const { video_id, media_id } = await fixture.video()
-        await as.owner.delete(`/media?media_id=${media_id}`)
+        await clients.owner.delete(`/media?media_id=${media_id}`)
         await waitFor(() => calls.length === 3)
         const verified = calls.map(({ body, headers }) => new Verifier(secret).verify(body, headers) as Record<string, unknown>)
         expect(verified.map(({ type }) => type)).toEqual(['video.created', 'video.failed', 'video.deleted'])
@@ -135,23 +135,23 @@ export const webhookRows: NounRows = {
           ['enabled', 'false'],
           ['organisation_id', owner.organisationId],
         ])
-        const byForm = await as.system.send<Webhook>('POST', '/webhook', { body: form })
+        const byForm = await clients.system.send<Webhook>('POST', '/webhook', { body: form })
         expect([byForm.status, byForm.body]).toMatchObject([201, { enabled: '0', events: quiet }])
-        await as.owner.delete(`/webhook/${webhook_id}`)
+        await clients.owner.delete(`/webhook/${webhook_id}`)
         const tenant = fixture.platform.withKey((await aTenant(fixture.platform.system)).key)
         const many = await Promise.all(Array.from({ length: 22 }, () => tenant.post('/webhook', { url, events: quiet })))
         expect(many.map(({ status }) => status).toSorted()).toEqual([...Array(20).fill(201), 409, 409])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { sources, stranger } = fixture
         await only(fixture)
         for (let more = 1; more < 20; more++) await make(fixture)
         const good = { url: `${sources.url}/hook`, events: quiet }
-        const refused = { method: 'POST', path: '/webhook' }
+        const rejectedCall = { method: 'POST', path: '/webhook' }
         return [
-          { ...refused, payload: good, status: 409, code: 'webhooks_full' },
-          { ...refused, payload: {}, status: 400, fields: ['url', 'events'] },
-          { ...refused, payload: { url: 'http://10.0.0.1/', events: [] }, status: 400, fields: ['url', 'events'] },
+          { ...rejectedCall, payload: good, status: 409, code: 'webhooks_full' },
+          { ...rejectedCall, payload: {}, status: 400, fields: ['url', 'events'] },
+          { ...rejectedCall, payload: { url: 'http://10.0.0.1/', events: [] }, status: 400, fields: ['url', 'events'] },
           ...[
             'http://10.0.0.1/',
             'http://[::1]/',
@@ -161,65 +161,71 @@ export const webhookRows: NounRows = {
             'x',
             '',
           ].map((url) => ({
-            ...refused,
+            ...rejectedCall,
             payload: { ...good, url },
             status: 400,
             fields: ['url'],
           })),
-          { ...refused, payload: { ...good, url: `${sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
-          { ...refused, payload: { ...good, events: ['video.ready', '*'] }, status: 400, fields: ['events[1]'] },
-          { ...refused, payload: { ...good, enabled: 'maybe', secret: 'mine' }, status: 400, fields: ['enabled', 'secret'] },
-          { ...refused, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
-          { ...refused, payload: { ...good, organisation_id: '999999' }, status: 403 },
-          { ...refused, as: 'system', payload: good, status: 400, fields: ['organisation_id'] },
-          { ...refused, as: 'system', payload: { ...good, organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
-          { ...refused, as: 'guest', payload: good, status: 401 },
+          { ...rejectedCall, payload: { ...good, url: `${sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
+          { ...rejectedCall, payload: { ...good, events: ['video.ready', '*'] }, status: 400, fields: ['events[1]'] },
+          { ...rejectedCall, payload: { ...good, enabled: 'maybe', secret: 'mine' }, status: 400, fields: ['enabled', 'secret'] },
+          { ...rejectedCall, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { ...rejectedCall, payload: { ...good, organisation_id: '999999' }, status: 403 },
+          { ...rejectedCall, caller: 'system', payload: good, status: 400, fields: ['organisation_id'] },
+          {
+            ...rejectedCall,
+            caller: 'system',
+            payload: { ...good, organisation_id: '999999' },
+            status: 404,
+            code: 'organisation_not_found',
+          },
+          { ...rejectedCall, caller: 'guest', payload: good, status: 401 },
         ]
       },
     },
     {
       endpoint: 'PUT /webhook/{webhook_id}',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const webhook = withoutSecret(await only(fixture))
         const at = `/webhook/${webhook['webhook_id']}`
         const changed = { ...webhook, url: `${fixture.sources.url}/other`, events: ['video.failed', 'video.ready'], enabled: '0' }
-        const { status, body } = await as.uploader.put(at, { url: changed.url, events: changed.events, enabled: 0 })
-        expect([status, body, (await as.owner.get(at)).body]).toEqual([200, changed, changed])
-        expect((await as.system.put(at, { enabled: true })).body).toEqual({ ...changed, enabled: '1' })
+        const { status, body } = await clients.uploader.put(at, { url: changed.url, events: changed.events, enabled: 0 })
+        expect([status, body, (await clients.owner.get(at)).body]).toEqual([200, changed, changed])
+        expect((await clients.system.put(at, { enabled: true })).body).toEqual({ ...changed, enabled: '1' })
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { webhook_id } = await only(fixture)
-        const refused = { method: 'PUT', path: `/webhook/${webhook_id}` }
+        const rejectedCall = { method: 'PUT', path: `/webhook/${webhook_id}` }
         return [
-          ...refusedFor('PUT', (id) => `/webhook/${id}`, webhook_id, { enabled: false }),
-          { ...refused, payload: {}, status: 400, fields: ['payload'] },
-          { ...refused, payload: { url: 'http://169.254.169.254/', events: [] }, status: 400, fields: ['url', 'events'] },
-          { ...refused, payload: { url: `${fixture.sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
-          { ...refused, payload: { organisation_id: '1', secret: 'x' }, status: 400, fields: ['organisation_id', 'secret'] },
+          ...callsWithInvalidId('PUT', (id) => `/webhook/${id}`, webhook_id, { enabled: false }),
+          { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
+          { ...rejectedCall, payload: { url: 'http://169.254.169.254/', events: [] }, status: 400, fields: ['url', 'events'] },
+          { ...rejectedCall, payload: { url: `${fixture.sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
+          { ...rejectedCall, payload: { organisation_id: '1', secret: 'x' }, status: 400, fields: ['organisation_id', 'secret'] },
         ]
       },
     },
     {
       endpoint: 'DELETE /webhook/{webhook_id}',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const { webhook_id } = await only(fixture)
-        const { status, body } = await as.uploader.delete(`/webhook/${webhook_id}`)
+        const { status, body } = await clients.uploader.delete(`/webhook/${webhook_id}`)
         expect([status, body]).toEqual([200, { deleted: true }])
-        expect((await as.owner.get('/webhook')).body).toEqual([])
-        expect((await as.uploader.delete(`/webhook/${webhook_id}`)).status).toBe(404)
-        expect((await as.system.delete(`/webhook/${(await make(fixture)).webhook_id}`)).status).toBe(200)
+        expect((await clients.owner.get('/webhook')).body).toEqual([])
+        expect((await clients.uploader.delete(`/webhook/${webhook_id}`)).status).toBe(404)
+        expect((await clients.system.delete(`/webhook/${(await make(fixture)).webhook_id}`)).status).toBe(200)
       },
-      refused: async (fixture) => refusedFor('DELETE', (id) => `/webhook/${id}`, (await only(fixture)).webhook_id),
+      rejectedCalls: async (fixture) => callsWithInvalidId('DELETE', (id) => `/webhook/${id}`, (await only(fixture)).webhook_id),
     },
     {
       endpoint: 'POST /webhook/{webhook_id}/secret',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const { url, calls } = receiver(fixture)
         const { webhook_id, secret: first } = await only(fixture, { url })
-        const { status, body } = await as.uploader.post<Webhook>(`/webhook/${webhook_id}/secret`)
+        const { status, body } = await clients.uploader.post<Webhook>(`/webhook/${webhook_id}/secret`)
         expect([status, Object.keys(body), body.secret === first]).toEqual([200, ['webhook_id', 'secret'], false])
         await tested(fixture, webhook_id)
         await waitFor(() => calls.length === 1)
@@ -229,12 +235,12 @@ export const webhookRows: NounRows = {
         }
         const again = { 'idempotency-key': `rotated-${webhook_id}` }
         const twice = [
-          await as.owner.post(`/webhook/${webhook_id}/secret`, {}, again),
-          await as.owner.post(`/webhook/${webhook_id}/secret`, {}, again),
+          await clients.owner.post(`/webhook/${webhook_id}/secret`, {}, again),
+          await clients.owner.post(`/webhook/${webhook_id}/secret`, {}, again),
         ]
         expect(twice[0]?.body).toEqual(twice[1]?.body)
       },
-      refused: async (fixture) => refusedFor('POST', (id) => `/webhook/${id}/secret`, (await only(fixture)).webhook_id),
+      rejectedCalls: async (fixture) => callsWithInvalidId('POST', (id) => `/webhook/${id}/secret`, (await only(fixture)).webhook_id),
     },
     {
       endpoint: 'POST /webhook/{webhook_id}/test',
@@ -249,15 +255,15 @@ export const webhookRows: NounRows = {
           response_code: '200',
         })
         expect(calls).toHaveLength(1)
-        expect((await fixture.as.system.post(`/webhook/${webhook_id}/test`)).status).toBe(202)
+        expect((await fixture.clients.system.post(`/webhook/${webhook_id}/test`)).status).toBe(202)
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { webhook_id } = await only(fixture, { url: receiver(fixture, 500).url })
         await tested(fixture, webhook_id)
         const disabled = await make(fixture, { enabled: false })
         const at = (id: string) => `/webhook/${id}/test`
         return [
-          ...refusedFor('POST', at, webhook_id),
+          ...callsWithInvalidId('POST', at, webhook_id),
           { method: 'POST', path: at(webhook_id), status: 409, code: 'delivery_waiting' },
           { method: 'POST', path: at(disabled.webhook_id), status: 409, code: 'webhook_disabled' },
         ]
@@ -266,7 +272,7 @@ export const webhookRows: NounRows = {
     {
       endpoint: 'GET /webhook/{webhook_id}/delivery',
       async works(fixture) {
-        const { as } = fixture
+        const { clients } = fixture
         const { webhook_id } = await only(fixture, { url: receiver(fixture).url })
         expect(await log(fixture, webhook_id)).toEqual([])
         const ids: string[] = []
@@ -274,19 +280,19 @@ export const webhookRows: NounRows = {
           ids.unshift(await tested(fixture, webhook_id))
           await ended(fixture, webhook_id, ids[0] ?? '')
         }
-        for (const api of [as.uploader, as.system]) {
+        for (const api of [clients.uploader, clients.system]) {
           const { body } = await api.get<Delivery[]>(`/webhook/${webhook_id}/delivery`)
           expect(body.map(({ delivery_id }) => delivery_id)).toEqual(ids)
         }
-        const part = await as.owner.get<Delivery[]>(`/webhook/${webhook_id}/delivery?start=2&limit=1`)
+        const part = await clients.owner.get<Delivery[]>(`/webhook/${webhook_id}/delivery?start=2&limit=1`)
         expect(part.body.map(({ delivery_id }) => delivery_id)).toEqual([ids[1]])
         const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? 'nowhere'
-        expect((await as.owner.get<Delivery[]>(next)).body.map(({ delivery_id }) => delivery_id)).toEqual([ids[2]])
+        expect((await clients.owner.get<Delivery[]>(next)).body.map(({ delivery_id }) => delivery_id)).toEqual([ids[2]])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { webhook_id } = await only(fixture)
         return [
-          ...refusedFor('GET', (id) => `/webhook/${id}/delivery`, webhook_id),
+          ...callsWithInvalidId('GET', (id) => `/webhook/${id}/delivery`, webhook_id),
           { method: 'GET', path: `/webhook/${webhook_id}/delivery?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
           { method: 'GET', path: `/webhook/${webhook_id}/delivery?cursor=x`, status: 400, fields: ['cursor'] },
         ]
@@ -299,23 +305,25 @@ export const webhookRows: NounRows = {
         const { webhook_id } = await only(fixture, { url })
         const first = await tested(fixture, webhook_id)
         await ended(fixture, webhook_id, first)
-        const { status, body } = await fixture.as.uploader.post<{ delivery_id: string }>(`/webhook/${webhook_id}/delivery/${first}/resend`)
+        const { status, body } = await fixture.clients.uploader.post<{ delivery_id: string }>(
+          `/webhook/${webhook_id}/delivery/${first}/resend`,
+        )
         expect([status, Object.keys(body), body.delivery_id === first]).toEqual([202, ['delivery_id'], false])
         await ended(fixture, webhook_id, body.delivery_id)
         expect(calls[1]?.body).toBe(calls[0]?.body)
         expect(calls[1]?.headers['webhook-id']).toBe(calls[0]?.headers['webhook-id'])
         expect((await log(fixture, webhook_id)).map(({ delivery_id }) => delivery_id)).toEqual([body.delivery_id, first])
       },
-      async refused(fixture) {
+      async rejectedCalls(fixture) {
         const { webhook_id } = await only(fixture, { url: receiver(fixture, 500).url })
         const waiting = await tested(fixture, webhook_id)
         const { webhook_id: other } = await make(fixture, { url: receiver(fixture).url })
         const foreign = await tested(fixture, other)
         await ended(fixture, other, foreign)
-        await fixture.as.owner.put(`/webhook/${other}`, { enabled: false })
+        await fixture.clients.owner.put(`/webhook/${other}`, { enabled: false })
         const at = (id: string, delivery: string) => `/webhook/${id}/delivery/${delivery}/resend`
         return [
-          ...refusedFor('POST', (id) => at(id, waiting), webhook_id),
+          ...callsWithInvalidId('POST', (id) => at(id, waiting), webhook_id),
           ...[MISSING, 'x', foreign].map((bad) => ({ method: 'POST', path: at(webhook_id, bad), status: 404, code: 'delivery_not_found' })),
           { method: 'POST', path: at(webhook_id, waiting), status: 409, code: 'delivery_waiting' },
           { method: 'POST', path: at(other, foreign), status: 409, code: 'webhook_disabled' },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import type { Fixture, Refused } from './table-row.ts'
+import type { Fixture, RejectedCall } from './table-row.ts'
 import { settled, upload, type VideoRecord } from './video-steps.ts'
 
 export const MISSING_VIDEO = '4611686018427387905'
@@ -16,45 +16,45 @@ export interface EventsResponse {
   rejected: { index: number; message: string }[]
 }
 
-export type Sent = Record<string, unknown>
+export type EventFields = Record<string, unknown>
 
-export const anEvent = (video_id: string, more: Sent = {}): Sent => ({
+export const anEvent = (video_id: string, more: EventFields = {}): EventFields => ({
   video_id,
   view_id: randomUUID(),
   type: 'load',
   at: Date.now(),
   ...more,
 })
-export const sendEvents = ({ as }: Fixture, events: readonly Sent[]) =>
-  as.guest.post<EventsResponse>('/analytics/events', [...events], BROWSER)
-export const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+export const sendEvents = ({ clients }: Fixture, events: readonly EventFields[]) =>
+  clients.guest.post<EventsResponse>('/analytics/events', [...events], BROWSER)
+export const formatDay = (at: number) => new Date(at).toISOString().slice(0, 10)
 
 /**
  * Four views of the playable video: one only loaded it, one left early, one watched the first half,
  * one all of it.
  */
-export interface Seen {
+export interface ViewedVideo {
   videoId: string
   duration: number
   day: string
 }
 
-export const seen = new WeakMap<object, Promise<Seen>>()
+export const viewsByPlatform = new WeakMap<object, Promise<ViewedVideo>>()
 
-export function theViews(fixture: Fixture): Promise<Seen> {
-  const known = seen.get(fixture.platform)
+export function requireViews(fixture: Fixture): Promise<ViewedVideo> {
+  const known = viewsByPlatform.get(fixture.platform)
   if (known) return known
   const made = makeViews(fixture)
-  seen.set(fixture.platform, made)
+  viewsByPlatform.set(fixture.platform, made)
   return made
 }
 
-export async function makeViews(fixture: Fixture): Promise<Seen> {
+export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
   const { video_id, duration: written } = await fixture.playing()
   const duration = Number(written)
   const at = Date.now()
   const half = duration / 2
-  const view = (events: readonly Sent[]) => {
+  const view = (events: readonly EventFields[]) => {
     const view_id = randomUUID()
     return events.map((event) => ({ ...anEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
   }
@@ -66,18 +66,18 @@ export async function makeViews(fixture: Fixture): Promise<Seen> {
     ...view([{ type: 'ended', position: duration, watched: [[0, duration]], qoe: { startup_ms: 400, error: 'media' } }]),
   ])
   expect([status, body]).toEqual([202, { accepted: 6, rejected: [] }])
-  return { videoId: video_id, duration, day: dayOf(at) }
+  return { videoId: video_id, duration, day: formatDay(at) }
 }
 
 export const COUNTS = { player_loads: 4, video_plays: 3, complete_views: 1, bounced_views: 1 }
-export const ofVideo = (videoId: string) => `filter=${encodeURIComponent(JSON.stringify({ video_id: [videoId] }))}`
+export const filterByVideo = (videoId: string) => `filter=${encodeURIComponent(JSON.stringify({ video_id: [videoId] }))}`
 
 /** Sent events are visible within seconds. */
-export async function shows<Body>(fixture: Fixture, path: string, check: (body: Body) => void): Promise<void> {
+export async function expectReport<Body>(fixture: Fixture, path: string, check: (body: Body) => void): Promise<void> {
   let wrong = ''
   const look = async () => {
     try {
-      const { status, body } = await fixture.as.uploader.get<Body>(path)
+      const { status, body } = await fixture.clients.uploader.get<Body>(path)
       expect(status).toBe(200)
       check(body)
       return true
@@ -93,20 +93,20 @@ export async function shows<Body>(fixture: Fixture, path: string, check: (body: 
  * Checks the calls that every report rejects: other organisations, missing videos, and invalid
  * days.
  */
-export async function wrongReports(
+export async function rejectedReportCalls(
   fixture: Fixture,
   at: (organisationId: string, videoId: string) => string,
   days = ['date_start', 'date_end'],
-): Promise<Refused[]> {
+): Promise<RejectedCall[]> {
   const { owner, stranger } = fixture
   const [start = '', end = ''] = days
-  const { videoId } = await theViews(fixture)
+  const { videoId } = await requireViews(fixture)
   const path = at(owner.organisationId, videoId)
-  const refused = { method: 'GET', path }
+  const rejectedCall = { method: 'GET', path }
   const named = at('1', '1') !== at('1', '2')
   return [
-    { ...refused, as: 'guest', status: 401 },
-    { ...refused, as: 'stranger', status: 403, code: 'foreign_organisation' },
+    { ...rejectedCall, caller: 'guest', status: 401 },
+    { ...rejectedCall, caller: 'stranger', status: 403, code: 'foreign_organisation' },
     ...[stranger.organisationId, MISSING, 'x'].map((id) => ({
       method: 'GET',
       path: at(id, videoId),
@@ -114,7 +114,7 @@ export async function wrongReports(
       code: 'foreign_organisation',
     })),
     ...[MISSING, 'x'].map((id) => ({
-      as: 'system' as const,
+      caller: 'system' as const,
       method: 'GET',
       path: at(id, videoId),
       status: 404,
@@ -129,40 +129,40 @@ export async function wrongReports(
         }))
       : []),
     ...(named
-      ? [{ as: 'stranger' as const, method: 'GET', path: at(stranger.organisationId, videoId), status: 404, code: 'video_not_found' }]
+      ? [{ caller: 'stranger' as const, method: 'GET', path: at(stranger.organisationId, videoId), status: 404, code: 'video_not_found' }]
       : []),
     ...(start === ''
       ? []
       : [
-          { ...refused, path: `${path}?${start}=2012-02-30&${end}=2030-1-1`, status: 400, fields: [start, end] },
-          { ...refused, path: `${path}?${start}=2030-01-02&${end}=2030-01-01`, status: 400, fields: [end] },
-          { ...refused, path: `${path}?${start}=9999-12-31`, status: 400, fields: [start] },
-          { ...refused, path: `${path}?${end}=2011-12-31`, status: 400, fields: [end] },
+          { ...rejectedCall, path: `${path}?${start}=2012-02-30&${end}=2030-1-1`, status: 400, fields: [start, end] },
+          { ...rejectedCall, path: `${path}?${start}=2030-01-02&${end}=2030-01-01`, status: 400, fields: [end] },
+          { ...rejectedCall, path: `${path}?${start}=9999-12-31`, status: 400, fields: [start] },
+          { ...rejectedCall, path: `${path}?${end}=2011-12-31`, status: 400, fields: [end] },
         ]),
   ]
 }
 
-export async function wrongFilters(fixture: Fixture, path: string, more: Refused[] = []): Promise<Refused[]> {
+export async function rejectedFilterCalls(fixture: Fixture, path: string, more: RejectedCall[] = []): Promise<RejectedCall[]> {
   const { video_id: foreign } = await foreignVideo(fixture)
   const filtered = (filter: unknown) => `${path}?filter=${encodeURIComponent(typeof filter === 'string' ? filter : JSON.stringify(filter))}`
-  const refused = { method: 'GET', status: 400 }
+  const rejectedCall = { method: 'GET', status: 400 }
   return [
-    { ...refused, path: filtered('x'), fields: ['filter'] },
-    { ...refused, path: filtered({ video_id: ['x', '1', -1] }), fields: ['filter.video_id[0]', 'filter.video_id[2]'] },
-    { ...refused, path: filtered({ video_id: Array(1_001).fill(1) }), fields: ['filter.video_id'] },
-    { ...refused, path: filtered({ title: 'x' }), fields: ['filter.title'] },
-    { ...refused, path: filtered({ video_id: [foreign] }), status: 404, code: 'video_not_found' },
-    { ...refused, path: filtered({ video_id: [MISSING_VIDEO] }), status: 404, code: 'video_not_found' },
+    { ...rejectedCall, path: filtered('x'), fields: ['filter'] },
+    { ...rejectedCall, path: filtered({ video_id: ['x', '1', -1] }), fields: ['filter.video_id[0]', 'filter.video_id[2]'] },
+    { ...rejectedCall, path: filtered({ video_id: Array(1_001).fill(1) }), fields: ['filter.video_id'] },
+    { ...rejectedCall, path: filtered({ title: 'x' }), fields: ['filter.title'] },
+    { ...rejectedCall, path: filtered({ video_id: [foreign] }), status: 404, code: 'video_not_found' },
+    { ...rejectedCall, path: filtered({ video_id: [MISSING_VIDEO] }), status: 404, code: 'video_not_found' },
     ...more,
   ]
 }
 
-export async function foreignVideo({ as, stranger, sources }: Fixture): Promise<VideoRecord> {
-  const { id } = await upload(as.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  return settled(as.stranger, id)
+export async function foreignVideo({ clients, stranger, sources }: Fixture): Promise<VideoRecord> {
+  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  return settled(clients.stranger, id)
 }
 
-export const wrongPages = (path: string): Refused[] => [
+export const rejectedPageCalls = (path: string): RejectedCall[] => [
   { method: 'GET', path: `${path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
   { method: 'GET', path: `${path}?cursor=x`, status: 400, fields: ['cursor'] },
 ]

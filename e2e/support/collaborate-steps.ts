@@ -1,6 +1,6 @@
 import { waitFor } from '@vitascope/testing'
 import { asSuperuser } from './database.ts'
-import type { Fixture, Refused } from './table-row.ts'
+import type { Fixture, RejectedCall } from './table-row.ts'
 import { settled, upload } from './video-steps.ts'
 
 export const MISSING_VIDEO = '4611686018427387905'
@@ -22,30 +22,30 @@ export async function anEntry(fixture: Fixture) {
   return { video_id, id: await entryOf(fixture, video_id) }
 }
 
-export async function entryOf({ as, uploader }: Fixture, videoId: string, userId = uploader.userId): Promise<string> {
-  const { status, body } = await as.owner.post<{ id: string }>(`/collaborate/${videoId}`, { user_id: userId })
+export async function entryOf({ clients, uploader }: Fixture, videoId: string, userId = uploader.userId): Promise<string> {
+  const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/${videoId}`, { user_id: userId })
   if (status !== 200) throw new Error(`no entry was made: ${JSON.stringify(body)}`)
   return body.id
 }
 
-export async function clipOf({ as }: Fixture, entryId: string, more: object = {}): Promise<string> {
+export async function clipOf({ clients }: Fixture, entryId: string, more: object = {}): Promise<string> {
   const payload = { time_start: 0, time_finish: 1, ...more }
-  const { status, body } = await as.owner.post<{ id: string }>(`/collaborate/clip/${entryId}/post`, payload)
+  const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/clip/${entryId}/post`, payload)
   if (status !== 200) throw new Error(`no clip was made: ${JSON.stringify(body)}`)
   return body.id
 }
 
-export const read = async ({ as }: Fixture, entryId: string) => (await as.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
+export const read = async ({ clients }: Fixture, entryId: string) => (await clients.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
 export const order = async (fixture: Fixture, entryId: string) => (await read(fixture, entryId)).clips.map(({ id, order }) => [id, order])
 
-export async function emailOf({ as, owner }: Fixture, userId: string): Promise<string> {
-  const { body } = await as.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
+export async function emailOf({ clients, owner }: Fixture, userId: string): Promise<string> {
+  const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
   return body.find((user) => user.user_id === userId)?.email ?? 'nobody'
 }
 
-export async function foreignVideo({ as, stranger, sources }: Fixture): Promise<string> {
-  const { id } = await upload(as.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await settled(as.stranger, id)
+export async function foreignVideo({ clients, stranger, sources }: Fixture): Promise<string> {
+  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  await settled(clients.stranger, id)
   return id
 }
 
@@ -53,15 +53,15 @@ export async function foreignVideo({ as, stranger, sources }: Fixture): Promise<
  * Returns invalid calls with an id, whose path `at` creates: foreign, missing, malformed, and by
  * guests.
  */
-export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): Refused[] {
-  const refused = { method, ...(payload !== undefined && { payload }) }
+export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): RejectedCall[] {
+  const rejectedCall = { method, ...(payload !== undefined && { payload }) }
   return [
-    { ...refused, as: 'stranger', path: at(id), status: 404, code },
-    { ...refused, path: at(MISSING), status: 404, code },
-    { ...refused, as: 'system', path: at(MISSING), status: 404, code },
-    { ...refused, path: at('x'), status: 404, code },
-    { ...refused, path: at('9'.repeat(30)), status: 404, code },
-    { ...refused, as: 'guest', path: at(id), status: 401 },
+    { ...rejectedCall, caller: 'stranger', path: at(id), status: 404, code },
+    { ...rejectedCall, path: at(MISSING), status: 404, code },
+    { ...rejectedCall, caller: 'system', path: at(MISSING), status: 404, code },
+    { ...rejectedCall, path: at('x'), status: 404, code },
+    { ...rejectedCall, path: at('9'.repeat(30)), status: 404, code },
+    { ...rejectedCall, caller: 'guest', path: at(id), status: 401 },
   ]
 }
 

@@ -5,7 +5,7 @@ import { orphanedObjects } from './orphaned-objects.ts'
 import { expectSameFrames } from './same-frames.ts'
 import { aPdf } from './slides.ts'
 import type { TestPlatform } from './test-platform.ts'
-import { slidesByForm, type UploadedFile, type Uploader, uploadWays } from './upload-ways.ts'
+import { type UploadedFile, type Uploader, uploadMethods, uploadSlides } from './upload-methods.ts'
 import { settled, type Tenant, type VideoRecord } from './video-steps.ts'
 
 const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
@@ -83,9 +83,9 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   const uploads = async () => {
     for (let n = 0; Date.now() < until; n++) {
       const asker = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
-      const [file, way] = [options.files[n % options.files.length], uploadWays[n % uploadWays.length]]
+      const [file, way] = [options.files[n % options.files.length], uploadMethods[n % uploadMethods.length]]
       if (!file || !way) throw new Error('there is nothing to upload')
-      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await slidesByForm(asker, aPdf(PAGES)))
+      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(asker, aPdf(PAGES)))
       else accepted.push({ id: await way(asker, file, `crash-${options.seed}-${n}`), file })
       await delay(2_500 + random() * 1_500)
     }
@@ -99,9 +99,9 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   const left = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
   const videos: VideoRecord[] = []
   for (const { id } of accepted) videos.push(await settled(platform.system, id, left()))
-  for (const id of presentations) await slidesMade(platform, id, left())
+  for (const id of presentations) await waitForSlides(platform, id, left())
   const recoverySeconds = (Date.now() - lastKill) / 1_000
-  await checkAllThere(platform, videos, presentations, options.tenant.organisationId)
+  await checkResults(platform, videos, presentations, options.tenant.organisationId)
   await checkFrames(platform, uploader, accepted, videos, options.seed)
   return {
     seed: options.seed,
@@ -113,7 +113,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   }
 }
 
-async function slidesMade(platform: TestPlatform, id: string, timeout: number): Promise<void> {
+async function waitForSlides(platform: TestPlatform, id: string, timeout: number): Promise<void> {
   let seen: unknown
   const look = async () => {
     const { body } = await platform.system.get<{ number_of_slides: number; status: { code: number } }>(`/presentation/${id}`)
@@ -131,7 +131,7 @@ async function checkFrames(
   videos: readonly VideoRecord[],
   seed: number,
 ): Promise<void> {
-  const [way] = uploadWays
+  const [way] = uploadMethods
   for (const file of new Set(accepted.map((one) => one.file))) {
     const id = await way?.(uploader, file, `quiet-${seed}-${file.title}`)
     const quiet = await settled(platform.system, id ?? '')
@@ -146,7 +146,7 @@ async function checkFrames(
  * Checks that each video belongs to the organisation, that playable videos are complete, and that
  * storage holds nothing else.
  */
-export async function checkAllThere(
+export async function checkResults(
   platform: TestPlatform,
   videos: readonly VideoRecord[],
   presentations: readonly string[],

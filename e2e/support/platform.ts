@@ -25,7 +25,7 @@ export async function startPlatform(
   const owner = await aTenant(platform.system)
   const uploader = await aUser(platform.system, owner.organisationId, 'uploader')
   const stranger = await aTenant(platform.system)
-  const as = {
+  const clients = {
     owner: withKey(owner.key),
     uploader: withKey(uploader.key),
     stranger: withKey(stranger.key),
@@ -35,21 +35,21 @@ export async function startPlatform(
   let made: Promise<VideoRecord> | undefined
   const makePlaying = async () => {
     await makeSource(folder, 'small.mp4')
-    const { id } = await upload(as.owner, owner.organisationId, `${sources.url}/small.mp4`, { name: 'Plays' })
-    const video = await settled(as.owner, id)
+    const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/small.mp4`, { name: 'Plays' })
+    const video = await settled(clients.owner, id)
     if (video.status.status !== 'ok') throw new Error(`the source does not play: ${JSON.stringify(video.status)}`)
     return video
   }
   return {
-    ...{ platform, as, owner, uploader, stranger, sources },
+    ...{ platform, clients, owner, uploader, stranger, sources },
     async video(more = {}) {
-      const { id } = await upload(as.owner, owner.organisationId, `${sources.url}/none.mp4`, more)
-      return settled(as.owner, id)
+      const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`, more)
+      return settled(clients.owner, id)
     },
     async playing() {
       made ??= makePlaying()
       // The URLs change with the protection.
-      return (await as.owner.get<VideoRecord>(`/video/${(await made).video_id}`)).body
+      return (await clients.owner.get<VideoRecord>(`/video/${(await made).video_id}`)).body
     },
     async close() {
       await platform.remove()

@@ -23,7 +23,7 @@ export async function startWithRedis(): Promise<{ redis: TestRedis; platform: Tw
 /** Effect of a fault on responses. */
 export interface RedisReport {
   fault: string
-  answers: number
+  responses: number
   /** Number of responses of 500 and above, and of broken connections. */
   failures: number
   /** Milliseconds from the fault and from its end until the last failure. */
@@ -31,7 +31,7 @@ export interface RedisReport {
   slowestMs: number
 }
 
-interface Answered {
+interface ProbeResponse {
   at: number
   ms: number
   failed: boolean
@@ -66,8 +66,8 @@ export async function redisRun(
     const headers = newAddress()
     const left: number[] = []
     for (const guest of guests) {
-      const answer = await guest.get(`/video/${videoId}`, headers)
-      left.push(Number(/r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]))
+      const response = await guest.get(`/video/${videoId}`, headers)
+      left.push(Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]))
     }
     return left.every((now, nth) => nth === 0 || now === (left[nth - 1] ?? 0) - 1)
   }
@@ -75,69 +75,70 @@ export async function redisRun(
    * Tries passwords from a new address at both gateways in turn, until all attempts are rejected
    * for a while. Returns the number of accepted attempts.
    */
-  const tries = async (meanwhile: (nth: number) => Promise<void> | void = () => {}) => {
+  const tryPasswords = async (meanwhile: (nth: number) => Promise<void> | void = () => {}) => {
     const headers = newAddress()
-    let had = 0
+    let acceptedAttempts = 0
     for (let nth = 0; nth < guests.length * (TRIES + 3); nth++) {
       await meanwhile(nth)
       const { status } = (await guests[nth % guests.length]?.get(`/video/${videoId}/password/wrong`, headers)) ?? { status: 0 }
-      if (status !== 200 && status !== 429) throw new Error(`a try of a password was answered ${status}`)
-      if (status === 200) had++
+      if (status !== 200 && status !== 429) throw new Error(`an attempt with a password returned ${status}`)
+      if (status === 200) acceptedAttempts++
     }
-    return had
+    return acceptedAttempts
   }
   const settle = async (since: number) => {
-    const calm = () => {
-      const after = probe.answers.filter(({ at }) => at > since)
+    const isCalm = () => {
+      const after = probe.responses.filter(({ at }) => at > since)
       const last = Math.max(since, ...after.filter(({ failed }) => failed).map(({ at }) => at))
       return performance.now() - last > 1_000 && after.filter(({ at }) => at > last).length > 2 * AT_ONCE
     }
-    await waitFor(calm, { timeout: limitMs + 1_000, describe: `a second without a failure (${probe.failures().join('; ')})` })
+    await waitFor(isCalm, { timeout: limitMs + 1_000, describe: `a second without a failure (${probe.failures().join('; ')})` })
   }
 
   try {
-    const together = () =>
-      waitFor(async () => (await isShared()) && (await tries()) === TRIES, {
+    const waitUntilShared = () =>
+      waitFor(async () => (await isShared()) && (await tryPasswords()) === TRIES, {
         timeout: 30_000,
-        describe: 'both gateways to count tries together',
+        describe: 'both gateways to count attempts together',
       })
-    await together()
+    await waitUntilShared()
     for (const [fault, { begin, end }] of Object.entries(REDIS_FAULTS)) {
-      const from = probe.answers.length
+      const from = probe.responses.length
       const began = performance.now()
       await begin(redis)
       await settle(began)
       // After a flush, counts restart. While Redis is down, slow or full, each gateway counts
       // separately.
       const emptyAgain = (nth: number) => (fault === 'redis emptied' && nth === TRIES + 2 ? redis.flush() : undefined)
-      const had = await tries(emptyAgain)
+      const acceptedAttempts = await tryPasswords(emptyAgain)
       // In every state of Redis and of the machine, a gateway allows no attempts beyond the budget
       // of its own count.
-      if (had <= TRIES || had > TRIES * guests.length) throw new Error(`${fault}: an address had ${had} tries of a password`)
+      if (acceptedAttempts <= TRIES || acceptedAttempts > TRIES * guests.length)
+        throw new Error(`${fault}: an address had ${acceptedAttempts} password attempts`)
       await delay(Math.max(0, began + watchMs - performance.now()))
-      const mended = performance.now()
+      const repairedAt = performance.now()
       await end(redis)
-      await settle(mended)
-      await together()
-      reports.push(reportOf(fault, probe.answers.slice(from), [began, mended]))
+      await settle(repairedAt)
+      await waitUntilShared()
+      reports.push(reportOf(fault, probe.responses.slice(from), [began, repairedAt]))
     }
   } finally {
     await probe.stop()
   }
   const late = reports.filter(({ lastFailureMs }) => lastFailureMs > limitMs)
-  if (late.length > 0) throw new Error(`answers failed too long: ${JSON.stringify(late)}; ${probe.failures().join('; ')}`)
-  await checkFolders(apis, tenant, probe.made)
+  if (late.length > 0) throw new Error(`responses failed too long: ${JSON.stringify(late)}; ${probe.failures().join('; ')}`)
+  await checkFolders(apis, tenant, probe.folderIds)
   return reports
 }
 
-function reportOf(fault: string, answers: readonly Answered[], [began, mended]: readonly [number, number]): RedisReport {
-  const failed = answers.filter((answer) => answer.failed)
+function reportOf(fault: string, responses: readonly ProbeResponse[], [began, repairedAt]: readonly [number, number]): RedisReport {
+  const failed = responses.filter((response) => response.failed)
   return {
     fault,
-    answers: answers.length,
+    responses: responses.length,
     failures: failed.length,
-    lastFailureMs: Math.round(Math.max(0, ...failed.map(({ at }) => at - (at > mended ? mended : began)))),
-    slowestMs: Math.round(Math.max(...answers.map(({ ms }) => ms))),
+    lastFailureMs: Math.round(Math.max(0, ...failed.map(({ at }) => at - (at > repairedAt ? repairedAt : began)))),
+    slowestMs: Math.round(Math.max(...responses.map(({ ms }) => ms))),
   }
 }
 
@@ -146,21 +147,21 @@ function reportOf(fault: string, answers: readonly Answered[], [began, mended]: 
  * key.
  */
 function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: string) {
-  const answers: Answered[] = []
+  const responses: ProbeResponse[] = []
   /** Folders by name, as in the first response. */
-  const made = new Map<string, string>()
+  const folderIds = new Map<string, string>()
   const unexpected: string[] = []
   let running = true
 
   const requested = async (call: () => Promise<{ status: number; body: unknown; headers: Headers }> | undefined) => {
     const start = performance.now()
-    const answer = await call()?.catch(() => undefined)
-    const failed = answer === undefined || answer.status >= 500
-    answers.push({ at: performance.now(), ms: performance.now() - start, failed })
-    if (failed) unexpected.push(`${answer?.status ?? 'no response'} ${JSON.stringify(answer?.body ?? '')}`)
-    else if (answer.status !== 200) throw new Error(`a probe was answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-    else if (!/^"key";r=\d+/.test(answer.headers.get('ratelimit') ?? '')) throw new Error('the response to a probe has no budget header')
-    return failed ? undefined : answer
+    const response = await call()?.catch(() => undefined)
+    const failed = response === undefined || response.status >= 500
+    responses.push({ at: performance.now(), ms: performance.now() - start, failed })
+    if (failed) unexpected.push(`${response?.status ?? 'no response'} ${JSON.stringify(response?.body ?? '')}`)
+    else if (response.status !== 200) throw new Error(`a probe returned ${response.status}: ${JSON.stringify(response.body)}`)
+    else if (!/^"key";r=\d+/.test(response.headers.get('ratelimit') ?? '')) throw new Error('the response to a probe has no budget header')
+    return failed ? undefined : response
   }
   const reader = async (api: Api) => {
     while (running) await requested(() => api.get(`/video/${videoId}`))
@@ -170,11 +171,12 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
       const name = `folder ${nth} ${n}`
       for (let sent = 0; sent < 2; ) {
         const payload = { organisation_id: organisationId, name }
-        const answer = await requested(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
-        if (!answer) continue
-        const { created } = answer.body as { created: string }
-        if ((made.get(name) ?? created) !== created) throw new Error(`${name} was made twice: ${made.get(name)} and ${created}`)
-        made.set(name, created)
+        const response = await requested(() => apis[(n + sent) % apis.length]?.post('/folder', payload, { 'idempotency-key': name }))
+        if (!response) continue
+        const { created } = response.body as { created: string }
+        if ((folderIds.get(name) ?? created) !== created)
+          throw new Error(`${name} was created twice: ${folderIds.get(name)} and ${created}`)
+        folderIds.set(name, created)
         sent++
       }
     }
@@ -186,8 +188,8 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
   // `stop` reports the error.
   all.catch(() => {})
   return {
-    answers,
-    made,
+    responses,
+    folderIds,
     failures: () => unexpected.slice(-5),
     async stop() {
       running = false
@@ -197,12 +199,12 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
 }
 
 /** Checks that there is exactly one folder per name. */
-async function checkFolders([api]: readonly Api[], { organisationId }: Tenant, made: ReadonlyMap<string, string>): Promise<void> {
-  const found: string[] = []
-  for (let start = 1; start <= found.length + 1; start += 1_000) {
-    const answer = await api?.get<Record<string, { name: string }>[]>(`/folder/${organisationId}?start=${start}&limit=1000`)
-    found.push(...Object.entries(answer?.body[0] ?? {}).map(([id, { name }]) => `${id} ${name}`))
+async function checkFolders([api]: readonly Api[], { organisationId }: Tenant, folderIds: ReadonlyMap<string, string>): Promise<void> {
+  const actual: string[] = []
+  for (let start = 1; start <= actual.length + 1; start += 1_000) {
+    const response = await api?.get<Record<string, { name: string }>[]>(`/folder/${organisationId}?start=${start}&limit=1000`)
+    actual.push(...Object.entries(response?.body[0] ?? {}).map(([id, { name }]) => `${id} ${name}`))
   }
-  const wanted = [...made].map(([name, id]) => `${id} ${name}`)
-  if (found.toSorted().join() !== wanted.toSorted().join()) throw new Error(`${wanted.length} writes made ${found.length} folders`)
+  const expected = [...folderIds].map(([name, id]) => `${id} ${name}`)
+  if (actual.toSorted().join() !== expected.toSorted().join()) throw new Error(`${expected.length} writes created ${actual.length} folders`)
 }

@@ -22,7 +22,7 @@ export interface ReplicatedPlatform extends TestPlatform {
    */
   loseSecond(): Promise<void>
   /** Returns the number of calls that each of the two processes has answered, by service. */
-  answered(): Promise<Record<string, number[]>>
+  callCounts(): Promise<Record<string, number[]>>
 }
 
 /**
@@ -98,7 +98,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
     guest: withKey(),
     pid: (name) => children.find((child) => child.name === name)?.pid() ?? platform.pid(name),
     log: () => platform.log() + printed.join(''),
-    answered: async () => {
+    callCounts: async () => {
       const counts = Object.entries(pages)
         .filter(([name]) => name !== 'worker')
         .map(async ([name, both]) => [name, await Promise.all(both.map(callsOf))] as const)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { dump } from './database.ts'
 import type { Platform } from './platform.ts'
-import type { NounRows, Refused } from './table-row.ts'
+import type { NounRows, RejectedCall } from './table-row.ts'
 
 /**
  * Defines the tests that every row of these nouns requires, with a shared platform. Returns the
@@ -24,13 +24,13 @@ export function describeRows(nouns: readonly NounRows[], open: () => Promise<Pla
     test.each(rows.map((row) => [row.endpoint, row] as const))(
       '%s rejects invalid requests without a change',
       async (_, row) => {
-        const refusals = await row.refused(opened())
-        expect(refusals.length).toBeGreaterThan(0)
-        const before = await rowsNow(opened())
-        const wrong: string[] = []
-        for (const refusal of refusals) wrong.push(...(await whatIsWrong(opened(), refusal)))
-        expect(wrong).toEqual([])
-        expect(await rowsNow(opened())).toEqual(before)
+        const calls = await row.rejectedCalls(opened())
+        expect(calls.length).toBeGreaterThan(0)
+        const before = await readRows(opened())
+        const differences: string[] = []
+        for (const call of calls) differences.push(...(await findDifferences(opened(), call)))
+        expect(differences).toEqual([])
+        expect(await readRows(opened())).toEqual(before)
       },
       60_000,
     )
@@ -42,26 +42,26 @@ export function describeRows(nouns: readonly NounRows[], open: () => Promise<Pla
  * Returns all records. Stored responses, pending messages and rows of periodic cleanups are
  * excluded.
  */
-export function rowsNow({ platform }: Pick<Platform, 'platform'>): Promise<Map<string, string>> {
+export function readRows({ platform }: Pick<Platform, 'platform'>): Promise<Map<string, string>> {
   return dump(
     platform,
     /outbox|idempotency|encoding|audit|api_key_use|analytics[.]|title_word|video_count|caption_search|caption_change|webhook_|catalogue[.]mail/,
   )
 }
 
-async function whatIsWrong(fixture: Platform, refusal: Refused): Promise<string[]> {
-  const { as = 'owner', method, path, payload, status, code, fields } = refusal
-  const result = await fixture.as[as].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
+async function findDifferences(fixture: Platform, call: RejectedCall): Promise<string[]> {
+  const { caller = 'owner', method, path, payload, status, code, fields } = call
+  const result = await fixture.clients[caller].send<{ code?: string; errors?: { field: string }[] }>(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })
-  const named = (result.body.errors ?? []).map(({ field }) => field).toSorted()
-  const right =
+  const invalidFields = (result.body.errors ?? []).map(({ field }) => field).toSorted()
+  const isAsExpected =
     result.status === status &&
     (code === undefined || result.body.code === code) &&
-    (fields === undefined || JSON.stringify(named) === JSON.stringify(fields.toSorted()))
-  if (right) return []
+    (fields === undefined || JSON.stringify(invalidFields) === JSON.stringify(fields.toSorted()))
+  if (isAsExpected) return []
   const sent = JSON.stringify(payload ?? null).slice(0, 200)
   return [
-    `${method} ${path} ${sent} as ${as}: wanted ${status} ${code ?? ''} ${fields ?? ''}, got ${result.status} ${JSON.stringify(result.body).slice(0, 400)}`,
+    `${method} ${path} ${sent} as ${caller}: expected ${status} ${code ?? ''} ${fields ?? ''}, got ${result.status} ${JSON.stringify(result.body).slice(0, 400)}`,
   ]
 }

@@ -3,23 +3,23 @@ import type { CertificateFiles } from '@vitascope/testing/certificates'
 import type { Rpc } from './rpcs.ts'
 
 /** Result of a call: the name of the status code, and all received bytes. */
-export interface RpcAnswer {
+export interface RpcResponse {
   code: string
   bytes: Buffer
 }
 
 /** Credentials: a client certificate, only the CA, or plain text. */
-export type Shown = CertificateFiles | { 'ca.crt': string } | undefined
+export type ClientCredentials = CertificateFiles | { 'ca.crt': string } | undefined
 
 /** A client without the checks of the platform's own client. */
 export interface RpcCaller {
-  call(rpc: Pick<Rpc, 'path' | 'isStream'>, request: Buffer, metadata: Metadata): Promise<RpcAnswer>
+  call(rpc: Pick<Rpc, 'path' | 'isStream'>, request: Buffer, metadata: Metadata): Promise<RpcResponse>
   close(): void
 }
 
 const TIMEOUT_MS = 30_000
 
-export function openRpcCaller(address: string, service: string, shown: Shown): RpcCaller {
+export function openRpcCaller(address: string, service: string, shown: ClientCredentials): RpcCaller {
   const client = new Client(address, credentialsOf(shown), shown ? { 'grpc.ssl_target_name_override': service } : {})
   return {
     call: ({ path, isStream }, request, metadata) =>
@@ -43,7 +43,7 @@ export function openRpcCaller(address: string, service: string, shown: Shown): R
   }
 }
 
-function credentialsOf(shown: Shown) {
+function credentialsOf(shown: ClientCredentials) {
   if (!shown) return credentials.createInsecure()
   const authority = Buffer.from(shown['ca.crt'])
   if (!('tls.key' in shown)) return credentials.createSsl(authority)

@@ -46,14 +46,14 @@ function filled(type: DescMessage, values: Values, depth = 0): ReflectMessage {
 }
 
 function fill(message: ReflectMessage, field: DescField, values: Values, depth: number): void {
-  const isTold = (type: DescMessage) => depth < MAX_DEPTH && !type.typeName.startsWith('google.protobuf.')
+  const isFilled = (type: DescMessage) => depth < MAX_DEPTH && !type.typeName.startsWith('google.protobuf.')
   if (field.fieldKind === 'scalar') message.set(field, scalar(field.scalar, field.name, values))
   else if (field.fieldKind === 'enum') message.set(field, field.enum.values[1]?.number ?? 0)
-  else if (field.fieldKind === 'message' && isTold(field.message)) message.set(field, filled(field.message, values, depth + 1))
+  else if (field.fieldKind === 'message' && isFilled(field.message)) message.set(field, filled(field.message, values, depth + 1))
   else if (field.fieldKind === 'list') {
     const list = message.get(field)
     if (field.listKind === 'scalar') list.add(scalar(field.scalar, field.name.replace(/s$/, ''), values))
-    else if (field.listKind === 'message' && isTold(field.message)) list.add(filled(field.message, values, depth + 1))
+    else if (field.listKind === 'message' && isFilled(field.message)) list.add(filled(field.message, values, depth + 1))
   }
 }
 

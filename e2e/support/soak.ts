@@ -50,8 +50,8 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
     ...{ organisationId, mark, foreignMark },
     ids: { video: [], playlist: [], folder: [], caption: [] },
   })
-  const a = side(fixture.as.owner, fixture.owner.organisationId, 'amber', 'cobalt')
-  const b = side(fixture.as.stranger, fixture.stranger.organisationId, 'cobalt', 'amber')
+  const a = side(fixture.clients.owner, fixture.owner.organisationId, 'amber', 'cobalt')
+  const b = side(fixture.clients.stranger, fixture.stranger.organisationId, 'cobalt', 'amber')
   const source = `${fixture.sources.url}/none.mp4`
   const writers = [
     [a, b],

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 export interface SourceServer {
   url: string
   /** Sets a custom handler for a path, such as an endless, slow or redirected response. */
-  answer(path: string, how: (request: IncomingMessage, response: ServerResponse) => void): void
+  setHandler(path: string, how: (request: IncomingMessage, response: ServerResponse) => void): void
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export async function startSourceServer(folder: string, host = '127.0.0.1'): Pro
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    answer: (path, how) => void special.set(path, how),
+    setHandler: (path, how) => void special.set(path, how),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

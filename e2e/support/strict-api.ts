@@ -34,13 +34,13 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
     const plain = decodeURI(path.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1')
     const fitting = paths.filter(({ pattern }) => pattern.test(plain)).map((entry) => entry.path)
     const found = fitting.find((entry) => document.paths[entry]?.[method.toLowerCase()])
-    return { known: fitting.length > 0, path: found, operation: found && document.paths[found]?.[method.toLowerCase()] }
+    return { isKnown: fitting.length > 0, path: found, operation: found && document.paths[found]?.[method.toLowerCase()] }
   }
   return {
     check(method, path, { status, headers, body }) {
-      const { known, path: template, operation } = find(method, path)
+      const { isKnown, path: template, operation } = find(method, path)
       if (!operation) {
-        if (status === (known ? 405 : 404)) return
+        if (status === (isKnown ? 405 : 404)) return
         throw new Error(`${method} ${path} is not in the API document, but was answered ${status}`)
       }
       const type = (headers.get('content-type') ?? '').split(';', 1)[0] ?? ''

@@ -8,7 +8,7 @@ import type { Tenant, VideoRecord } from './video-steps.ts'
  * Caller: a super user and an uploader of one organisation, a super user of another one, the
  * system, or a guest.
  */
-export type Who = 'owner' | 'uploader' | 'stranger' | 'system' | 'guest'
+export type CallerName = 'owner' | 'uploader' | 'stranger' | 'system' | 'guest'
 
 /**
  * The whole platform for endpoint tests. Each response to these clients is validated against the
@@ -17,7 +17,7 @@ export type Who = 'owner' | 'uploader' | 'stranger' | 'system' | 'guest'
  */
 export interface Fixture {
   platform: TestPlatform
-  as: Record<Who, Api>
+  clients: Record<CallerName, Api>
   owner: Tenant
   uploader: Tenant
   stranger: Tenant
@@ -39,8 +39,8 @@ export interface Fixture {
 }
 
 /** A call that must be rejected without a change of any database. */
-export interface Refused {
-  as?: Who
+export interface RejectedCall {
+  caller?: CallerName
   method: string
   path: string
   payload?: unknown
@@ -61,7 +61,7 @@ export interface Row {
    * Invalid calls of the endpoint: at least one foreign or missing id, and every limit at n+1
    * (`works` covers n−1 and n).
    */
-  refused(fixture: Fixture): Promise<readonly Refused[]>
+  rejectedCalls(fixture: Fixture): Promise<readonly RejectedCall[]>
 }
 
 /** Test data that the generated tests of all routes require for a noun. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { filesOf, uploadWays } from '../../../e2e/support/upload-ways.ts'
+import { readUploadedFiles, uploadMethods } from '../../../e2e/support/upload-methods.ts'
 import type { VideoRecord } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
@@ -54,12 +54,12 @@ const MIN_KILLS = 8
 const MAX_KILLS = 40
 
 /** Upload by URL and in parts. */
-const ways = [uploadWays[0], uploadWays[3]]
+const ways = [uploadMethods[0], uploadMethods[3]]
 
 describeChart('killed pods', () => {
   test('no acknowledged upload is lost while one pod of each kind is killed in turn', async () => {
     const { api, platform, tenant, folder, sources } = scene
-    const files = await filesOf(['small.mp4', 'minute.mp4'], folder, sources)
+    const files = await readUploadedFiles(['small.mp4', 'minute.mp4'], folder, sources)
     const uploader = { tenant, gateways: [platform.url] }
     const videos: string[] = []
     const killed: string[] = []

@@ -27,7 +27,7 @@ export interface UploadedFile {
 }
 
 /** Returns files of a folder that a server serves. */
-export async function filesOf(names: readonly string[], folder: string, server: SourceServer): Promise<UploadedFile[]> {
+export async function readUploadedFiles(names: readonly string[], folder: string, server: SourceServer): Promise<UploadedFile[]> {
   return Promise.all(
     names.map(async (name) => ({
       url: `${server.url}/${name}`,
@@ -38,24 +38,24 @@ export async function filesOf(names: readonly string[], folder: string, server: 
 }
 
 /** Uploads a file and returns the id of the acknowledged video. `name` is unique per upload. */
-export type UploadWay = (uploader: Uploader, file: UploadedFile, name: string) => Promise<string>
+export type UploadMethod = (uploader: Uploader, file: UploadedFile, name: string) => Promise<string>
 
-const byUrl: UploadWay = (uploader, { url, title }, name) => acknowledged(uploader, url, title, name)
+const uploadByUrl: UploadMethod = (uploader, { url, title }, name) => createVideoFromUrl(uploader, url, title, name)
 
 /**
  * Uploads by form with a signed policy, like a browser, and then creates a video from the object.
  */
-const byForm: UploadWay = async (uploader, { bytes, title }, name) => {
-  const { tempLink } = await sentByForm<{ tempLink: string }>(uploader, bytes, 'a.mp4')
-  return acknowledged(uploader, tempLink, title, name)
+const uploadByForm: UploadMethod = async (uploader, { bytes, title }, name) => {
+  const { tempLink } = await sendByForm<{ tempLink: string }>(uploader, bytes, 'a.mp4')
+  return createVideoFromUrl(uploader, tempLink, title, name)
 }
 
 /** Uploads slides, which is only possible by form. Returns the id of the presentation. */
-export async function slidesByForm(uploader: Uploader, pdf: Buffer): Promise<string> {
-  return (await sentByForm<{ presentation_id: string }>(uploader, pdf, 'a.pdf', '&application=presentation')).presentation_id
+export async function uploadSlides(uploader: Uploader, pdf: Buffer): Promise<string> {
+  return (await sendByForm<{ presentation_id: string }>(uploader, pdf, 'a.pdf', '&application=presentation')).presentation_id
 }
 
-async function sentByForm<Success>(uploader: Uploader, bytes: Buffer, filename: string, query = ''): Promise<Success> {
+async function sendByForm<Success>(uploader: Uploader, bytes: Buffer, filename: string, query = ''): Promise<Success> {
   const key = `uploads/${uploader.tenant.organisationId}/${randomUUID()}.${filename.split('.').at(-1)}`
   const expiration = new Date(Date.now() + 3_600_000).toISOString()
   const conditions = [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
@@ -77,7 +77,7 @@ async function sentByForm<Success>(uploader: Uploader, bytes: Buffer, filename: 
 }
 
 /** Uploads in parts and resumes at the server's offset. */
-const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
+const uploadByTus: UploadMethod = async (uploader, { bytes, title }, name) => {
   const unique = `${title} ${name}`
   let videoId = ''
   await new Promise<void>((resolve, reject) => {
@@ -110,9 +110,9 @@ const byParts: UploadWay = async (uploader, { bytes, title }, name) => {
 }
 
 /** Used in turn. */
-export const uploadWays: readonly UploadWay[] = [byUrl, byForm, byUrl, byParts]
+export const uploadMethods: readonly UploadMethod[] = [uploadByUrl, uploadByForm, uploadByUrl, uploadByTus]
 
-async function acknowledged(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
+async function createVideoFromUrl(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
   const headers = { 'idempotency-key': name }
   const payload = { url, organisation_id: uploader.tenant.organisationId, name: `${title} ${name}` }
   return (await retryUntilSuccess(uploader, (api) => api.post<Accepted>('/video/upload', payload, headers))).id
@@ -124,7 +124,7 @@ export async function retryUntilSuccess<T>({ tenant, gateways }: Uploader, call:
     const result = await call(createApi(`${gateways[nth % gateways.length]}/v2`, tenant.key)).catch(() => undefined)
     if (result && result.status < 300) return result.body
     if (result && ![409, 500, 502, 503, 504].includes(result.status)) {
-      throw new Error(`refused: ${result.status} ${JSON.stringify(result.body)}`)
+      throw new Error(`the request was rejected: ${result.status} ${JSON.stringify(result.body)}`)
     }
     await delay(200)
   }
