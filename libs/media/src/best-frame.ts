@@ -10,14 +10,17 @@ const candidateShare = 0.85
 
 /**
  * Returns the index of the picture that represents the video: the one nearest to the middle that is not dark, plain
- * or blurred compared with the others. Of two at the same distance, the first; without pictures, 0.
+ * or blurred compared with the others. If two have the same distance, it is the first. Returns 0 without pictures.
  */
 export function bestPicture(candidates: GreyPictures): number {
   const scores = scoresOf(candidates)
-  const best = Math.max(...scores)
+  const maxScore = Math.max(...scores)
   const middle = (scores.length - 1) / 2
-  const good = [...scores.keys()].filter((place) => (scores[place] ?? 0) >= best * candidateShare)
-  return good.reduce((chosen, place) => (Math.abs(place - middle) < Math.abs(chosen - middle) ? place : chosen), good[0] ?? 0)
+  const candidateIndexes = [...scores.keys()].filter((index) => (scores[index] ?? 0) >= maxScore * candidateShare)
+  return candidateIndexes.reduce(
+    (best, index) => (Math.abs(index - middle) < Math.abs(best - middle) ? index : best),
+    candidateIndexes[0] ?? 0,
+  )
 }
 
 /**
@@ -26,9 +29,9 @@ export function bestPicture(candidates: GreyPictures): number {
  */
 function scoresOf({ width, height, pictures }: GreyPictures): number[] {
   const edges = pictures.map((picture) => edgeStrength(picture, width, height))
-  const usual = [...edges].sort((a, b) => a - b)[edges.length >> 1] ?? 0
-  return pictures.map((picture, place) => {
-    const sharp = usual > 0 ? Math.min(1, (edges[place] ?? 0) / usual) : 1
+  const medianEdge = [...edges].sort((a, b) => a - b)[edges.length >> 1] ?? 0
+  return pictures.map((picture, index) => {
+    const sharp = medianEdge > 0 ? Math.min(1, (edges[index] ?? 0) / medianEdge) : 1
     return 0.5 * (entropy(picture) / entropyBits) + 0.33 * sharp + 0.17 * brightnessScore(picture)
   })
 }
@@ -49,8 +52,8 @@ function edgeStrength(picture: Uint8Array, width: number, height: number): numbe
   let sum = 0
   for (let y = 1; y + 1 < height; y++) {
     for (let at = y * width + 1; at + 1 < (y + 1) * width; at++) {
-      const around = (picture[at - 1] ?? 0) + (picture[at + 1] ?? 0) + (picture[at - width] ?? 0) + (picture[at + width] ?? 0)
-      sum += Math.abs(4 * (picture[at] ?? 0) - around)
+      const neighbours = (picture[at - 1] ?? 0) + (picture[at + 1] ?? 0) + (picture[at - width] ?? 0) + (picture[at + width] ?? 0)
+      sum += Math.abs(4 * (picture[at] ?? 0) - neighbours)
     }
   }
   return sum / Math.max(1, (width - 2) * (height - 2))

@@ -1,7 +1,7 @@
 /**
  * A filter of system calls for a tool (seccomp(2), SECCOMP_MODE_FILTER): classic BPF over `struct seccomp_data` of
- * linux/seccomp.h. It covers what Landlock and separate users do not: kernel interfaces that a decoder does not need
- * and that most sandbox escapes use.
+ * linux/seccomp.h. It covers kernel interfaces that Landlock and separate users do not restrict,
+ * that a decoder does not need, and that most sandbox escapes use.
  */
 
 /** LibreOffice communicates with itself over AF_UNIX sockets. In its sandbox there is no other process to connect to. */
@@ -26,19 +26,19 @@ const machines: Partial<Record<NodeJS.Architecture, Machine>> = {
 const denied: readonly (readonly [x64: number, arm64: number])[] = [
   // Namespaces and mounts: unshare, setns, mount, umount2, pivot_root, chroot, open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr.
   ...pairs([272, 97], [308, 268], [165, 40], [166, 39], [155, 41], [161, 51]),
-  ...both(428, 429, 430, 431, 432, 433, 442),
+  ...sameNumbers(428, 429, 430, 431, 432, 433, 442),
   // Large kernel subsystems with many vulnerabilities: bpf, perf_event_open, userfaultfd, io_uring_setup,
   // io_uring_enter, io_uring_register.
   ...pairs([321, 280], [298, 241], [323, 282]),
-  ...both(425, 426, 427),
+  ...sameNumbers(425, 426, 427),
   // Keys: add_key, request_key, keyctl.
   ...pairs([248, 217], [249, 218], [250, 219]),
   // Other processes: ptrace, process_vm_readv, process_vm_writev, kcmp, pidfd_getfd, process_madvise.
   ...pairs([101, 117], [310, 270], [311, 271], [312, 272]),
-  ...both(438, 440),
+  ...sameNumbers(438, 440),
   // Files that refer to other files: symlink, symlinkat, mknod, mknodat, name_to_handle_at, open_by_handle_at.
   ...pairs([88, -1], [266, 36], [133, -1], [259, 33], [303, 264], [304, 265]),
-  // A process group is killed as a whole, so processes must not leave it: setsid, setpgid.
+  // All processes of a group are killed together, so processes must not leave it: setsid, setpgid.
   ...pairs([112, 157], [109, 154]),
 ]
 
@@ -92,34 +92,34 @@ export function callFilter(variant: FilterVariant, arch: NodeJS.Architecture = p
   return { seccomp: machine.seccomp, program: assemble(steps) }
 }
 
-type End = 'allow' | 'deny' | 'unknown' | 'kill'
+type Action = 'allow' | 'deny' | 'unknown' | 'kill'
 
 interface Step {
   code: number
   value: number
-  /** Jump target; the next step if it is not set. */
-  yes?: End
-  no?: End
+  /** Jump target. It is the next step if it is not set. */
+  yes?: Action
+  no?: Action
 }
 
-const ends: Record<End, number> = { allow: ALLOW, deny: ERRNO | EPERM, unknown: ERRNO | ENOSYS, kill: KILL_PROCESS }
+const actions: Record<Action, number> = { allow: ALLOW, deny: ERRNO | EPERM, unknown: ERRNO | ENOSYS, kill: KILL_PROCESS }
 
 /**
  * Encodes `struct sock_filter`: code (16 bits), jump offsets if true and if false (8 bits each), value (32 bits).
  * Both architectures are little-endian.
  */
 function assemble(steps: readonly Step[]): Buffer {
-  const names = Object.keys(ends) as End[]
+  const names = Object.keys(actions) as Action[]
   const program = Buffer.alloc(8 * (steps.length + names.length))
-  const jump = (end: End | undefined, from: number) => (end === undefined ? 0 : steps.length + names.indexOf(end) - from - 1)
+  const jump = (end: Action | undefined, from: number) => (end === undefined ? 0 : steps.length + names.indexOf(end) - from - 1)
   const write = (index: number, { code, value, yes, no }: Step) => {
     program.writeUInt16LE(code, index * 8)
     program.writeUInt8(jump(yes, index), index * 8 + 2)
     program.writeUInt8(jump(no, index), index * 8 + 3)
     program.writeUInt32LE(value >>> 0, index * 8 + 4)
   }
-  const all = [...steps, ...names.map((end): Step => ({ code: RETURN, value: ends[end] }))]
-  for (const [index, step] of all.entries()) write(index, step)
+  const instructions = [...steps, ...names.map((end): Step => ({ code: RETURN, value: actions[end] }))]
+  for (const [index, step] of instructions.entries()) write(index, step)
   return program
 }
 
@@ -128,6 +128,6 @@ function pairs(...list: (readonly [number, number])[]): (readonly [number, numbe
 }
 
 /** Calls added since Linux 5.1 have the same number on all architectures. */
-function both(...list: number[]): (readonly [number, number])[] {
+function sameNumbers(...list: number[]): (readonly [number, number])[] {
   return list.map((number) => [number, number] as const)
 }

@@ -20,8 +20,8 @@ export async function checkSegment(plan: EncodePlan, key: string, number: number
   if (!plan.video || !plan.renditions.some((rendition) => rendition.key === key && rendition.video)) return head
   const { frames, groupFrames, frameRate } = plan.video
   const start = (number - 1) * groupFrames * 2
-  const isInPlace = Math.abs(head.startSeconds * toNumber(frameRate) - start) < 0.1
-  if (!isInPlace || head.samples !== Math.min(frames - start, groupFrames * 2)) {
+  const isAtPlannedTime = Math.abs(head.startSeconds * toNumber(frameRate) - start) < 0.1
+  if (!isAtPlannedTime || head.samples !== Math.min(frames - start, groupFrames * 2)) {
     throw new EncodeError('incomplete', `segment ${number} of ${key} does not contain the frames that were planned for it`)
   }
   return head

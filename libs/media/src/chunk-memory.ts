@@ -5,13 +5,13 @@ const BASE_BYTES = 64 * 2 ** 20
  * Measured on sources of 360p to 2160p: frames between decoder and encoders, look-ahead and reference frames, for all
  * renditions together. The encoders of AV1 and HEVC need more.
  */
-const BYTES_A_PIXEL = { h264: 132, others: 400 }
+const BYTES_PER_PIXEL = { h264: 132, others: 400 }
 
 /** Returns the maximum memory of a picture chunk in bytes. A worker uses it to limit the number of concurrent chunks. */
 export function chunkMemoryBytes({ renditions }: Pick<EncodePlan, 'renditions'>): number {
-  const taken = renditions.map(({ video }) => {
+  const renditionBytes = renditions.map(({ video }) => {
     const codec = video?.codec ?? 'h264'
-    return (video?.width ?? 0) * (video?.height ?? 0) * (codec === 'h264' ? BYTES_A_PIXEL.h264 : BYTES_A_PIXEL.others)
+    return (video?.width ?? 0) * (video?.height ?? 0) * (codec === 'h264' ? BYTES_PER_PIXEL.h264 : BYTES_PER_PIXEL.others)
   })
-  return BASE_BYTES + taken.reduce((sum, bytes) => sum + bytes, 0)
+  return BASE_BYTES + renditionBytes.reduce((sum, bytes) => sum + bytes, 0)
 }

@@ -6,14 +6,14 @@ import { segmentNames } from './encode-command.ts'
 import { readSegmentList, type Segment } from './hls-playlist.ts'
 import { EncodeError } from './media-errors.ts'
 import { chunkNumbers, type EncodePlan } from './plan.ts'
-import { type OutputFolder, openOutputFolder, readOutput, takeOutput, useOutput } from './tool-output.ts'
+import { linkOutput, type OutputFolder, openOutputFolder, readOutput, useOutput } from './tool-output.ts'
 
 /** Segments of each rendition and audio track, by key. */
 export type SegmentsByKey = Map<string, Segment[]>
 
 /**
  * Links the segments of all chunks into the folder of the set. Throws `incomplete` for a missing or empty file and
- * for chunks that do not fit together: all chunks must have the same initialisation segment, and each segment must
+ * for chunks that cannot be combined: all chunks must have the same initialisation segment, and each segment must
  * contain exactly the planned frames at their times.
  */
 export async function collectSegments(plan: EncodePlan, scratch: string, hlsFolder: string): Promise<SegmentsByKey> {
@@ -48,9 +48,9 @@ interface ChunkOfKey {
 async function collectChunk({ plan, key, source, target, isFirst }: ChunkOfKey, segments: Segment[]): Promise<void> {
   const init = join(target, segmentNames.init)
   await useOutput(source, segmentNames.init, async (file) => {
-    if (isFirst) return takeOutput(file, init)
+    if (isFirst) return linkOutput(file, init)
     const isSame = (await readOutput(file, INIT_BYTES)).equals(await readFile(init))
-    if (!isSame) throw new EncodeError('incomplete', `${key} has chunks that do not fit together`)
+    if (!isSame) throw new EncodeError('incomplete', `${key} has chunks with different initialisation segments`)
   })
   const list = await useOutput(source, segmentNames.list, (file) => readOutput(file, LIST_BYTES))
   for (const { name, seconds } of readSegmentList(String(list))) {
@@ -58,7 +58,7 @@ async function collectChunk({ plan, key, source, target, isFirst }: ChunkOfKey, 
     if (name !== segmentName(number)) throw new EncodeError('incomplete', `${key} lists a segment that was not planned`)
     await useOutput(source, name, async (file) => {
       await checkSegment(plan, key, number, file.handle)
-      await takeOutput(file, join(target, name))
+      await linkOutput(file, join(target, name))
       segments.push({ name, seconds, bytes: file.bytes })
     })
   }

@@ -6,8 +6,8 @@ import { EncodeError, isEncodeError } from './media-errors.ts'
 import { audioChunk, type EncodePlan, planVersion } from './plan.ts'
 import { type ProgressReport, progressLines } from './progress.ts'
 import { defaultLimits, type RunLimits, sandboxFor } from './sandbox.ts'
-import { type RunEnd, runSandboxed } from './sandboxed-process.ts'
-import { placeSource } from './scratch.ts'
+import { type RunResult, runSandboxed } from './sandboxed-process.ts'
+import { linkSource } from './scratch.ts'
 
 export interface ChunkEncode {
   plan: EncodePlan
@@ -27,18 +27,18 @@ export function chunkFolder(chunkIndex: number): string {
 }
 
 /** Encodes one chunk: writes the fMP4 segments of every rendition, or of every audio track, to the scratch folder. */
-export async function encodeChunk(work: ChunkEncode): Promise<RunEnd> {
+export async function encodeChunk(work: ChunkEncode): Promise<RunResult> {
   const { plan, scratch, tools } = work
   const keys = chunkKeys(plan, work.chunkIndex)
   if (keys.length === 0) throw new RangeError(`the plan has no chunk ${work.chunkIndex}`)
-  if (!canCarryOut(plan, tools)) {
+  if (!canExecutePlan(plan, tools)) {
     throw new EncodeError('incomplete', `the plan is for ffmpeg ${plan.ffmpegVersion}, and this is ${tools.version}: plan again`)
   }
   const folder = chunkFolder(work.chunkIndex)
   await rm(join(scratch, folder), { recursive: true, force: true })
   // Created before any long work, because the upload of finished segments polls these folders once a second.
   for (const key of keys) await mkdir(join(scratch, folder, key), { recursive: true })
-  await placeSource(work.source, scratch, await sandboxFor(tools.ffmpeg))
+  await linkSource(work.source, scratch, await sandboxFor(tools.ffmpeg))
   const run = runSandboxed({
     tool: tools.ffmpeg,
     args: chunkArguments(work, folder),
@@ -60,7 +60,7 @@ export function hasCopy({ renditions }: Pick<EncodePlan, 'renditions'>): boolean
  * Throws `unclean` if ffmpeg reported an error. ffmpeg conceals decoding errors, but a browser that receives the
  * copied stream would fail, so such a picture is not copied.
  */
-async function requireClean(run: Promise<RunEnd>): Promise<RunEnd> {
+async function requireClean(run: Promise<RunResult>): Promise<RunResult> {
   const unclean = (detail: string) => new EncodeError('unclean', 'the picture of the source has faults: plan again without a copy', detail)
   try {
     const end = await run
@@ -73,7 +73,7 @@ async function requireClean(run: Promise<RunEnd>): Promise<RunEnd> {
 }
 
 /** Returns whether these tools can execute the plan. Chunks of two builds or two plan versions are never combined. */
-export function canCarryOut(
+export function canExecutePlan(
   plan: Pick<EncodePlan, 'ffmpegVersion'> & { planVersion: number },
   tools: Pick<FfmpegTools, 'version'>,
 ): boolean {
@@ -115,14 +115,14 @@ function limitsFor({ plan, chunkIndex, limits }: ChunkEncode): Partial<RunLimits
   return {
     cpuSeconds: expected * 40 + 300,
     fileBytes: segmentBytes(plan),
-    // Audio is encoded much faster than the picture, so the picture, which viewers wait for, has priority.
+    // Audio is encoded much faster than the picture, so the picture has priority.
     ...(chunk ? {} : { niceness: 15 }),
     ...limits,
     stallSeconds: (limits?.stallSeconds ?? defaultLimits.stallSeconds) + entrySeconds,
   }
 }
 
-/** Far above the size that the rate cap allows for a segment, and far below the size of a disk. */
+/** Returns the maximum size of a segment. It is far above the size that the rate cap allows, and far below the size of a disk. */
 function segmentBytes(plan: EncodePlan): number {
   const highest = Math.max(...plan.renditions.map((rendition) => rendition.label))
   return Math.max(8 * 2 ** 20, highest * 125 * plan.segmentSeconds * 8)

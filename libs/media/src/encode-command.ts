@@ -35,7 +35,7 @@ export function pictureArguments(plan: EncodePlan, chunk: PlannedChunk, folder: 
 }
 
 /**
- * Returns the arguments of a run that encodes all audio tracks of the whole source as fMP4 segments. Each sound has a
+ * Returns the arguments of a run that encodes all audio tracks of the source as fMP4 segments. Each sound has a
  * separate filter graph.
  */
 export function soundArguments(plan: EncodePlan, folder: string): string[] {
@@ -51,7 +51,7 @@ export function soundArguments(plan: EncodePlan, folder: string): string[] {
 }
 
 /**
- * Changes of size within the source are handled by the scalers; a new filter graph would restart its frame count. The
+ * Returns the input of the source. The scalers handle changes of size within the source, because a new filter graph would restart its frame count. The
  * encoders use most of the time: more filter threads cost 2 to 3 % more CPU and save no time, except for tone
  * mapping.
  */
@@ -62,7 +62,7 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
 }
 
 /**
- * Outputs that read other streams without decoding them. If time jumps within a file, ffmpeg closes the gap by the
+ * Returns outputs that read other streams without decoding them. If time jumps within a file, ffmpeg closes the gap by the
  * first stream that shows it. Picture and sound are encoded by separate runs, which must close it in the same way, so
  * each run reads the packets of the other streams too.
  */
@@ -71,7 +71,7 @@ function unusedStreams({ demuxer }: EncodePlan, streams: readonly number[]): Ffm
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
 
-/** Output frames of the constant rate. Frames from `from` on are produced; those from `start` to `end` are kept. */
+/** Output frames of the constant rate. Frames from `from` on are produced; those from `start` to `end` are encoded. */
 interface FrameRange {
   from: number
   start: number
@@ -94,8 +94,8 @@ function rangeOf({ video }: EncodePlan, { startFrame, frames }: PlannedChunk): F
 const entrySeconds = 0.5
 
 /**
- * Starts decoding at the last key frame that is at least half a second before the range. Times stay those of the
- * whole source, exact to the tick, so the same frame has the same position of the constant rate in every run.
+ * Starts decoding at the last key frame that is at least half a second before the range. Times remain those of the
+ * source, exact to the tick, so the same frame has the same position of the constant rate in every run.
  */
 function entryOptions(plan: EncodePlan, { from }: FrameRange): string[] {
   if (!plan.video || plan.chunks.length < 2) return []
@@ -161,7 +161,7 @@ function sizesOf(pictures: readonly PlannedRendition[]): { width: number; height
 }
 
 /**
- * The AAC encoder inserts 1,024 samples of silence at the start, which segments cannot signal. The same number of
+ * Returns the filter graph of one sound. The AAC encoder inserts 1,024 samples of silence at the start, which segments cannot signal. The same number of
  * samples is removed, so that sound and picture stay in sync.
  */
 function audioGraph(plan: EncodePlan, { streamIndex, channels, silenceSeconds }: PlannedSound, sound: number): string {
@@ -197,7 +197,7 @@ function videoOutput({ plan, chunk, folder, x264Asm }: PictureRun, rendition: Pl
 }
 
 /**
- * Keeps the packets of the chunk's own frames and moves each to its frame of the constant rate. They depend on
+ * Returns options that copy the packets of the frames of the chunk and move each to its frame of the constant rate. They depend on
  * nothing outside of the chunk (`measureCopy`).
  *
  * Times stay in the time base of the source, rounded to its nearest tick, and that time base is written as a number.
@@ -206,20 +206,20 @@ function videoOutput({ plan, chunk, folder, x264Asm }: PictureRun, rendition: Pl
  */
 function copyOptions({ frameRate }: NonNullable<EncodePlan['video']>, timeBase: Rational, chunk: PlannedChunk): string[][] {
   const [start, end] = [chunk.startFrame, chunk.startFrame + chunk.frames].map((frame) => frame - 0.5)
-  const up = timeBase.numerator * frameRate.numerator
-  const down = timeBase.denominator * frameRate.denominator
-  const own = `noise=drop='lt(pts*${up}/${down},${start})+gte(pts*${up}/${down},${end})'`
-  const frameOf = (ticks: 'PTS' | 'DTS') => `round(${ticks}*${up}/${down})`
-  const tickOf = (frame: string) => `round((${frame})*${down}/${up})`
-  const times = {
+  const numerator = timeBase.numerator * frameRate.numerator
+  const denominator = timeBase.denominator * frameRate.denominator
+  const dropOthers = `noise=drop='lt(pts*${numerator}/${denominator},${start})+gte(pts*${numerator}/${denominator},${end})'`
+  const frameOf = (ticks: 'PTS' | 'DTS') => `round(${ticks}*${numerator}/${denominator})`
+  const tickOf = (frame: string) => `round((${frame})*${denominator}/${numerator})`
+  const expressions = {
     pts: tickOf(frameOf('PTS')),
     dts: tickOf(frameOf('DTS')),
     duration: `${tickOf(`${frameOf('DTS')}+1`)}-${tickOf(frameOf('DTS'))}`,
   }
-  const steady = Object.entries(times).map(([name, value]) => `${name}='${value}'`)
+  const assignments = Object.entries(expressions).map(([name, value]) => `${name}='${value}'`)
   return [
     ['-c:v', 'copy'],
-    ['-bsf:v', `${own},setts=${steady.join(':')}`],
+    ['-bsf:v', `${dropOthers},setts=${assignments.join(':')}`],
   ]
 }
 
@@ -232,7 +232,7 @@ function audioOutput(plan: EncodePlan, track: PlannedAudioTrack, folder: string)
 }
 
 /**
- * CMAF's signed offsets let every rendition start at exactly 0, with and without B frames. Many players ignore edit
+ * Returns the output of one rendition or audio track. Signed offsets of CMAF let every rendition start at exactly 0, with and without B frames. Many players ignore edit
  * lists. ffmpeg 7.1 and later writes one in the first chunk unless it is disabled, and then the initialisation
  * segments of two chunks differ. Time and segment number of a chunk continue those of the previous one, as in a
  * single run.

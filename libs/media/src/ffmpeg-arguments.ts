@@ -1,12 +1,12 @@
 import ffmpeg from 'fluent-ffmpeg'
 
-/** One `-i` with the options before it. `file` is a server-generated name, relative to the scratch folder. */
+/** An input (`-i`) with the options before it. `file` is a server-generated name, relative to the scratch folder. */
 export interface FfmpegInput {
   file: string
   options: readonly string[]
 }
 
-/** One output with the options before it. */
+/** An output with the options before it. */
 export interface FfmpegOutput {
   /** A server-generated name, relative to the scratch folder, or `pipe:1` for stdout. */
   file: string
@@ -37,7 +37,7 @@ export function ffmpegArguments(line: FfmpegCommandLine): string[] {
   // The list without a run is only available from a private method. The package is archived, so the method will not
   // change.
   const list = (command as unknown as { _getArguments(): string[] })._getArguments()
-  return [...everyRun, ...list]
+  return [...COMMON_ARGUMENTS, ...list]
 }
 
-const everyRun = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-progress', 'pipe:1', '-stats_period', '0.5']
+const COMMON_ARGUMENTS = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-progress', 'pipe:1', '-stats_period', '0.5']

@@ -1,4 +1,4 @@
-/** One stream from ffprobe with every field validated; 0 or empty if it is not reported. */
+/** One stream from ffprobe with every field validated. A field that is not reported is 0 or empty. */
 export interface ProbedStream {
   index: number
   type: string
@@ -58,7 +58,7 @@ function toStream(stream: Json): ProbedStream {
   const disposition = toObject(stream['disposition']) ?? {}
   const tags = toObject(stream['tags']) ?? {}
   const sideData = Array.isArray(stream['side_data_list']) ? stream['side_data_list'] : []
-  const turned = sideData.map((data: unknown) => toObject(data)?.['rotation']).find((rotation) => rotation !== undefined)
+  const sideDataRotation = sideData.map((data: unknown) => toObject(data)?.['rotation']).find((rotation) => rotation !== undefined)
   return {
     index: toNumber(stream['index']),
     type: toText(stream['codec_type']),
@@ -86,7 +86,7 @@ function toStream(stream: Json): ProbedStream {
     isPicture: toNumber(disposition['attached_pic']) === 1 || toNumber(disposition['timed_thumbnails']) === 1,
     language: toText(tags['language']).toLowerCase(),
     title: toText(tags['title']),
-    rotation: turned === undefined ? -toNumber(tags['rotate']) : toNumber(turned),
+    rotation: sideDataRotation === undefined ? -toNumber(tags['rotate']) : toNumber(sideDataRotation),
   }
 }
 

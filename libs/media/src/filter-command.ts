@@ -1,24 +1,24 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { callFilter } from './call-filter.ts'
-import { insideCommand } from './landlock.ts'
+import { restrictedCommand } from './landlock.ts'
 import { toolEnvironment } from './sandbox.ts'
 
-let found: Promise<string[]> | undefined
+let command: Promise<string[]> | undefined
 
 /**
- * Returns the command before LibreOffice, which is sandboxed by other means, that blocks system calls it does not
- * need. Empty if this machine does not support filters. It requires no_new_privs.
+ * Returns the command before LibreOffice, which has its own sandbox, that blocks unneeded system
+ * calls. Returns an empty list if this machine does not support filters. It requires no_new_privs.
  */
 export function officeFilterCommand(): Promise<string[]> {
-  found ??= findCommand()
-  return found
+  command ??= findCommand()
+  return command
 }
 
 async function findCommand(): Promise<string[]> {
   const filter = callFilter('office')
   if (!filter) return []
-  const command = insideCommand('/usr/bin/perl', { filter })
+  const command = restrictedCommand('/usr/bin/perl', { filter })
   const trial = promisify(execFile)('setpriv', ['--no-new-privs', '--', ...command, '/bin/true'], { env: toolEnvironment })
   return trial.then(
     () => command,

@@ -15,7 +15,7 @@ export interface FfmpegTools {
   version: string
   /** Version from `ffprobe -version`. */
   ffprobeVersion: string
-  /** Whether the picture of a source can be copied into a rendition, see `canCopyPictures`. */
+  /** Whether the picture of a source can be copied into a rendition. See `canCopyPictures`. */
   copies: boolean
   /** Whether HDR can be mapped to standard dynamic range, which requires the filters zscale and tonemap. */
   toneMap: boolean
@@ -60,7 +60,7 @@ export async function findFfmpeg({ path, systemFolders = SYSTEM_FOLDERS }: Ffmpe
 
 async function describeConfigured(ffmpeg: string): Promise<FfmpegTools> {
   const ffprobe = join(dirname(ffmpeg), 'ffprobe')
-  const advice = `name an ffmpeg ${OLDEST_VERSION} or newer that has ffprobe in the same folder, or unset VITASCOPE_FFMPEG to have one found`
+  const advice = `name an ffmpeg ${OLDEST_VERSION} or newer that has ffprobe in the same folder, or unset VITASCOPE_FFMPEG to use the ffmpeg of the system or of npm`
   for (const tool of [ffmpeg, ffprobe]) {
     if (!(await isProgram(tool)))
       throw new FfmpegNotFound(`VITASCOPE_FFMPEG=${ffmpeg}: ${tool} does not exist or is not executable; ${advice}`)
@@ -119,8 +119,8 @@ async function versionOf(tool: string, name: 'ffmpeg' | 'ffprobe'): Promise<stri
 }
 
 /**
- * Returns the tool from its npm package. npm has packages for some architectures; both tools are of the same ffmpeg
- * build.
+ * Returns the path of the tool in its npm package. npm has packages for some architectures. Both tools are of the same
+ * ffmpeg build.
  */
 async function packaged(tool: 'ffmpeg' | 'ffprobe'): Promise<string> {
   const name = `@backendsuraj/offline-${tool}-${process.platform}-${process.arch}`

@@ -36,7 +36,7 @@ const constantRates: readonly Rational[] = [
 ]
 const commonRates: readonly Rational[] = [10, 12, 15, 20, 24, 25, 30, 48, 50, 60].map(integerRate)
 
-function nearest(rates: readonly Rational[], wanted: number): Rational {
-  const distance = (rate: Rational) => Math.abs(toNumber(rate) - wanted)
+function nearest(rates: readonly Rational[], target: number): Rational {
+  const distance = (rate: Rational) => Math.abs(toNumber(rate) - target)
   return rates.reduce((best, rate) => (distance(rate) < distance(best) ? rate : best), rates[0] ?? integerRate(30))
 }

@@ -15,8 +15,8 @@ export interface PictureSource {
 }
 
 /**
- * Returns the work that makes the images from the largest rendition. For each moment it reads one segment, and of it
- * only the key frames if the moment is one, however far apart the key frames of the source are. (Sparse outputs of
+ * Returns the command parts that create the images from the largest rendition. For each moment ffmpeg reads one segment.
+ * If the moment is a key frame, it decodes only the key frames of the segment. (Sparse outputs of
  * the main encode would make ffmpeg buffer hundreds of frames of all other outputs.)
  */
 export async function imagesFromRendition(source: PictureSource, firstInput: number): Promise<ImageWork> {
@@ -25,27 +25,27 @@ export async function imagesFromRendition(source: PictureSource, firstInput: num
   const size = rendition.video
   if (!video || !size) throw new RangeError('there is no picture to make images from')
   const work: ImageWork = { inputs: [], graphs: [], outputs: [] }
-  const shown = plan.images.map((image) => ({ ...image, frame: shownFrame(image, plan, source.bestFrame) }))
-  for (const [moment, frame] of [...new Set(shown.map((image) => image.frame))].entries()) {
+  const imagesWithFrame = plan.images.map((image) => ({ ...image, frame: frameOfImage(image, plan, source.bestFrame) }))
+  for (const [moment, frame] of [...new Set(imagesWithFrame.map((image) => image.frame))].entries()) {
     const segmentFrames = video.groupFrames * 2
     const segment = segments[Math.floor(frame / segmentFrames)]
     if (!segment) throw new EncodeError('incomplete', `${rendition.key} ends before frame ${frame}`)
-    const keysAlone = keysDecodeAlone(rendition) && frame % video.groupFrames === 0
-    const options = keysAlone ? ['-skip_frame', 'nokey'] : []
+    const onlyKeyFrames = keysDecodeAlone(rendition) && frame % video.groupFrames === 0
+    const options = onlyKeyFrames ? ['-skip_frame', 'nokey'] : []
     work.inputs.push(segmentInput(await joinSegments(scratch, rendition.key, [segment], String(moment)), options))
-    const images = shown.filter((image) => image.frame === frame)
-    const place = (frame % segmentFrames) / (keysAlone ? video.groupFrames : 1)
-    work.graphs.push(imageGraph(firstInput + moment, moment, place, images, size))
+    const images = imagesWithFrame.filter((image) => image.frame === frame)
+    const frameInSegment = (frame % segmentFrames) / (onlyKeyFrames ? video.groupFrames : 1)
+    work.graphs.push(imageGraph(firstInput + moment, moment, frameInSegment, images, size))
     work.outputs.push(...images.map((image, index) => jpegOutput(image.key, `[i${moment}_${index}]`)))
   }
   return work
 }
 
 /** From this number of groups on (one minute), an image at a percentage of the video shows the key frame before it. */
-const manyGroups = 30
+const LONG_VIDEO_GROUPS = 30
 
 /** Returns the index of the frame that an image shows. */
-export function shownFrame(
+export function frameOfImage(
   { key, atSeconds }: EncodePlan['images'][number],
   { video }: Pick<EncodePlan, 'video'>,
   bestFrame: number,
@@ -53,7 +53,7 @@ export function shownFrame(
   if (!video) return 0
   if (key === 'poster' || key === 'thumbnail') return Math.min(video.frames - 1, bestFrame)
   const frame = Math.min(video.frames - 1, Math.floor(atSeconds * toNumber(video.frameRate)))
-  return video.frames < manyGroups * video.groupFrames ? frame : frame - (frame % video.groupFrames)
+  return video.frames < LONG_VIDEO_GROUPS * video.groupFrames ? frame : frame - (frame % video.groupFrames)
 }
 
 /** Returns the graph that decodes one frame of an input and scales it to each image: `[i{moment}_{index}]`. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { aliasKeys, ladder, sizeFor, standardKeys, usualKeys, videoKbps } from './ladder.ts'
+import { aliasKeys, defaultKeys, ladder, sizeFor, standardKeys, videoKbps } from './ladder.ts'
 
 const sizes = (width: number, height: number) => ladder.slice(0, 6).map((rung) => Object.values(sizeFor(rung, { width, height })).join('x'))
 
@@ -38,7 +38,7 @@ test.each([
   ['1440p', { width: 2560, height: 1440 }, 8],
   ['2160p', { width: 3840, height: 2160 }, 9],
 ])('%s gets the first six rungs, and the higher ones that it reaches', (_, source, rungs) => {
-  expect(usualKeys(source)).toEqual(ladder.slice(0, rungs).map(({ key }) => key))
+  expect(defaultKeys(source)).toEqual(ladder.slice(0, rungs).map(({ key }) => key))
 })
 
 test('every bit rate reserves space for the audio and the container', () => {

@@ -5,7 +5,7 @@ import type { SourceVideo } from './source-probe.ts'
 export interface Rung {
   key: string
   /**
-   * Nominal bitrate in kbit/s of the whole file, sound and container included. The average must not exceed it by more
+   * Nominal bitrate in kbit/s of the file, with sound and container. The average must not exceed it by more
    * than 10 %.
    */
   label: number
@@ -17,7 +17,7 @@ export interface Rung {
   codec?: PictureCodec
 }
 
-/** The first six are made of every source. Each of the others is made if the source is larger than the rung before it. */
+/** Every source gets the first six renditions. It gets each of the others if it is larger than the rung before. */
 export const ladder: readonly Rung[] = [
   { key: 'h264_100', label: 100, shortSide: 144, audioKbps: 32, profile: 'high' },
   { key: 'h264_250', label: 250, shortSide: 240, audioKbps: 64, profile: 'high' },
@@ -42,14 +42,14 @@ export const aliasKeys: Readonly<Record<string, string>> = {
   mobile_360: 'h264_360',
 }
 
-/** Keys of the renditions that every source gets. */
+/** Keys of the renditions that every source has. */
 export const standardKeys: readonly string[] = ladder.slice(0, 6).map((rung) => rung.key)
 
 /**
  * Returns the default renditions of a source: the standard ones, and each higher rung whose predecessor is smaller
  * than the source.
  */
-export function usualKeys(source: FrameSize | undefined): string[] {
+export function defaultKeys(source: FrameSize | undefined): string[] {
   const short = source ? Math.min(source.width, source.height) : 0
   return ladder.filter(({ key }, index) => standardKeys.includes(key) || (ladder[index - 1]?.shortSide ?? 0) < short).map(({ key }) => key)
 }
@@ -78,7 +78,7 @@ export function sizeFor(rung: Pick<Rung, 'shortSide'>, source: Pick<SourceVideo,
 
 /**
  * Returns the bitrate that remains for the picture in kbit/s. The container needs about 16 bytes per frame in tables
- * and segment headers, and about 4 kbit/s for sound. 4 % stay free for the encoder's first burst.
+ * and segment headers, and about 4 kbit/s for sound. 4 % are reserved for the encoder's first burst.
  */
 export function videoKbps(rung: Rung, frameRate: number, hasAudio: boolean): number {
   const sound = hasAudio ? rung.audioKbps * 1.03 + 4 : 0

@@ -15,7 +15,7 @@ import type { CallFilter } from './call-filter.ts'
  *
  * Arguments: number of paths of the tool, these paths, number of writable folders, these folders.
  */
-const OWN_FILES = `
+const RESTRICT_FILES = `
 sub give { my ($set, $rights, $path) = @_;
   sysopen(my $at, $path, 0x200000) or return;
   $rights &= 0x8007 | 0x4000 unless -d $at;
@@ -41,18 +41,18 @@ syscall(446, $set, 0) == 0 or exit 126;`
  * Installs a system call filter. Arguments: the number of seccomp(2), the program in hex. SECCOMP_SET_MODE_FILTER is
  * 1; `struct sock_fprog` is a count and a pointer.
  */
-const FILTER = `
+const INSTALL_FILTER = `
 my $seccomp = 0 + shift;
 my $program = pack("H*", shift);
 my $fprog = pack("S x6 P", length($program) / 8, $program);
 syscall($seccomp, 1, 0, $fprog) == 0 or exit 126;`
 
 /**
- * Runs as the first process of a PID namespace: the kernel kills all others when it ends. The tool is its child,
+ * Script of the first process of a PID namespace: the kernel kills all others when it ends. The tool is its child,
  * since the first process ignores fatal signals. It must come before the other parts, since a Landlock rule for
  * /proc/self applies to one process. Exits with the tool's code, or with 128 plus the number of its signal.
  */
-const FIRST = `
+const FIRST_PROCESS = `
 my $tool = fork;
 exit 126 unless defined $tool;
 if ($tool) {
@@ -60,11 +60,11 @@ if ($tool) {
   exit 126;
 }`
 
-const BECOME = `
+const EXEC_TOOL = `
 exec { $ARGV[0] } @ARGV;
 exit 126`
 
-export interface InsideParts {
+export interface Restrictions {
   ownFiles?: { toolFiles: readonly string[]; writes: readonly string[] } | undefined
   filter?: CallFilter | undefined
   /** True for the first process of a PID namespace. */
@@ -72,12 +72,12 @@ export interface InsideParts {
 }
 
 /** Returns the command prefix that applies these restrictions; empty if there are none. */
-export function insideCommand(perl: string, { ownFiles, filter, isFirst = false }: InsideParts): string[] {
-  const script = [isFirst ? FIRST : '', ownFiles ? OWN_FILES : '', filter ? FILTER : ''].join('')
+export function restrictedCommand(perl: string, { ownFiles, filter, isFirst = false }: Restrictions): string[] {
+  const script = [isFirst ? FIRST_PROCESS : '', ownFiles ? RESTRICT_FILES : '', filter ? INSTALL_FILTER : ''].join('')
   if (script === '') return []
   const lists = ownFiles ? [ownFiles.toolFiles, ownFiles.writes] : []
   return [
-    ...[perl, '-e', script + BECOME, '--'],
+    ...[perl, '-e', script + EXEC_TOOL, '--'],
     ...lists.flatMap((list) => [String(list.length), ...list]),
     ...(filter ? [String(filter.seccomp), filter.program.toString('hex')] : []),
   ]
@@ -92,7 +92,7 @@ export function landlockCommand(perl: string): string[] {
  * Returns the paths of the tool and of the libraries that were installed with it. Never its whole folder, which may
  * be a home directory.
  */
-export async function filesOf(tool: string): Promise<string[]> {
+export async function findToolFiles(tool: string): Promise<string[]> {
   const real = await realpath(tool)
   const folder = dirname(real)
   const libraries = basename(folder) === 'bin' ? ['lib', 'lib64'].map((name) => join(folder, '..', name)) : []
@@ -101,12 +101,12 @@ export async function filesOf(tool: string): Promise<string[]> {
 
 /**
  * Returns a command that runs no tool code: the dynamic loader lists the libraries of the tool (a static binary
- * prints its version). The output of a working tool does not match `missing`.
+ * prints its version). The output of a working tool does not match `MISSING_LIBRARY`.
  */
 export function loadCommand(env: string, tool: string): string[] {
   return [env, 'LD_TRACE_LOADED_OBJECTS=1', tool, '-version']
 }
-export const missing = /not found/
+export const MISSING_LIBRARY = /not found/
 
 /** Path of the open file descriptor of a tool. */
 export const passedToolPath = ['/proc/self/fd/3']

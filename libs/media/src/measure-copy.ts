@@ -2,7 +2,7 @@ import { inputGuards } from './codecs.ts'
 import { ffmpegArguments } from './ffmpeg-arguments.ts'
 import type { ProbedFile, ProbedStream } from './ffprobe-json.ts'
 import { groupFrames, outputFrameRate, toNumber, toRational } from './frame-rate.ts'
-import { ladder, usualKeys } from './ladder.ts'
+import { defaultKeys, ladder } from './ladder.ts'
 import { isEncodeError } from './media-errors.ts'
 import { copyReader } from './read-copy.ts'
 import type { FfprobeRun } from './run-ffprobe.ts'
@@ -10,31 +10,31 @@ import { runSandboxed } from './sandboxed-process.ts'
 import { sourceName } from './scratch.ts'
 import type { SourceCopy, SourceProbe } from './source-probe.ts'
 
-export interface CopyQuestion {
+export interface CopyOptions {
   run: Omit<FfprobeRun, 'args'>
   maxPixels: number
   file: ProbedFile
   stream: ProbedStream
-  found: SourceProbe
+  probe: SourceProbe
 }
 
 /** Profiles of 8-bit H.264 that every browser supports. */
 const profiles = ['Constrained Baseline', 'Main', 'High']
-/** Aborts the reading: most unsuitable sources are detected in their first seconds. */
-const doesNotFit = new Error('the stored picture does not have the form of a rendition')
-/** Maximum bit rate of sound and everything else in the file. */
-const otherBits = 1_000_000
+/** Error that aborts reading. Most unsuitable sources are detected in their first seconds. */
+const NOT_COPYABLE = new Error('the stored picture cannot be used as a rendition')
+/** Maximum bit rate of the sound and of all other data in the file. */
+const MAX_OTHER_BITS = 1_000_000
 
 /**
  * Returns the copy of a source's picture if it can be used as a rendition without encoding, else undefined. Every
  * browser must support its codec, frames must have a constant rate that renditions may have, and each group must
- * start with a frame that is decodable without earlier ones. Checks the header first; only then reads all packets,
+ * start with a frame that is decodable without earlier ones. Checks the header first, and only then reads all packets,
  * without decoding.
  */
-export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQuestion): Promise<SourceCopy | undefined> {
-  const { video } = found
+export async function measureCopy({ run, maxPixels, file, stream, probe }: CopyOptions): Promise<SourceCopy | undefined> {
+  const { video } = probe
   const timeBase = toRational(stream.timeBase)
-  if (!run.tools.copies || !video || !timeBase || !isCandidate(stream, found) || file.bitrate === 0 || file.bitrate > maxBits(found))
+  if (!run.tools.copies || !video || !timeBase || !isCandidate(stream, probe) || file.bitrate === 0 || file.bitrate > maxBits(probe))
     return undefined
   const frameRate = outputFrameRate(video)
   const reader = copyReader({ frameRate: toNumber(frameRate), groupFrames: groupFrames(frameRate) })
@@ -42,20 +42,20 @@ export async function measureCopy({ run, maxPixels, file, stream, found }: CopyQ
     await runSandboxed({
       tool: run.tools.ffmpeg,
       args: ffmpegArguments({
-        inputs: [{ file: sourceName, options: inputGuards(found.demuxer, maxPixels, 'ffmpeg') }],
+        inputs: [{ file: sourceName, options: inputGuards(probe.demuxer, maxPixels, 'ffmpeg') }],
         graphs: [],
         outputs: [{ file: 'pipe:1', options: packetList(video.index) }],
       }),
       scratch: run.scratch,
       limits: { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, ...run.limits },
       onLine: (line) => {
-        if (!reader.line(line)) throw doesNotFit
+        if (!reader.line(line)) throw NOT_COPYABLE
         return true
       },
       signal: run.signal,
     })
   } catch (error) {
-    if (error === doesNotFit) return undefined
+    if (error === NOT_COPYABLE) return undefined
     // A file that cannot be read packet by packet is decoded instead; that run decides whether it is valid.
     if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
@@ -72,11 +72,11 @@ function isCandidate({ codec, pixelFormat, profile, fieldOrder, width, height }:
   return codec === 'h264' && profiles.includes(profile) && pixelFormat === 'yuv420p' && isPlain && isEven && !isHdr
 }
 
-/** Returns the maximum bit rate of the file: the largest rendition of such a source plus everything else in it. */
+/** Returns the maximum bit rate of the file: the largest rendition of such a source plus all other data in the file. */
 function maxBits({ video }: SourceProbe): number {
-  const keys = usualKeys(video)
+  const keys = defaultKeys(video)
   const labels = ladder.filter(({ key }) => keys.includes(key)).map(({ label }) => label)
-  return Math.max(0, ...labels) * 1000 + otherBits
+  return Math.max(0, ...labels) * 1000 + MAX_OTHER_BITS
 }
 
 /**

@@ -6,33 +6,38 @@ import { sourceName } from './scratch.ts'
 /** End of each stream, in seconds from the start of the file. */
 export type StreamEnds = Map<number, number>
 
-export interface EndsQuestion {
+export interface EndsOptions {
   run: Omit<FfprobeRun, 'args'>
   guards: readonly string[]
   file: ProbedFile
   streams: readonly ProbedStream[]
-  /** The container stores its duration in the header, so a shorter file was truncated. */
+  /** Whether the container stores its duration in the header, so that a shorter file was truncated. */
   statesLength: boolean
 }
 
 /**
- * Returns where the streams end. A header may be missing, estimated or wrong, so the last seconds are read. Only if
- * they are missing is the whole file read, without decoding.
+ * Returns where the streams end. A header may be missing, estimated or wrong, so the last seconds are read. If they are
+ * missing, the complete file is read, without decoding.
  */
-export async function measureEnds(question: EndsQuestion): Promise<StreamEnds> {
-  const claimed = question.file.durationSeconds
-  if (claimed !== undefined && claimed > 0) {
-    const tail = await lastPackets(question, Math.max(0, claimed - tailSeconds))
-    const reachesEnd = longest(tail.ends) >= claimed - slackSeconds
-    const ends = withHeaders(question, tail)
-    if (reachesEnd && ends.size === question.streams.length) return ends
+export async function measureEnds(options: EndsOptions): Promise<StreamEnds> {
+  const declaredSeconds = options.file.durationSeconds
+  if (declaredSeconds !== undefined && declaredSeconds > 0) {
+    const tail = await lastPackets(options, Math.max(0, declaredSeconds - tailSeconds))
+    const reachesEnd = longest(tail.ends) >= declaredSeconds - slackSeconds
+    const ends = withHeaders(options, tail)
+    if (reachesEnd && ends.size === options.streams.length) return ends
   }
-  const walked = await lastPackets(question, undefined)
-  const missing = claimed === undefined ? 0 : claimed - longest(walked.ends)
-  if (question.statesLength && claimed !== undefined && missing > Math.max(1, claimed * 0.02) && cutShort.test(walked.stderr)) {
-    throw new InvalidSource(4002, `the file is truncated: it has ${seconds(longest(walked.ends))} of ${seconds(claimed)}`)
+  const complete = await lastPackets(options, undefined)
+  const missing = declaredSeconds === undefined ? 0 : declaredSeconds - longest(complete.ends)
+  if (
+    options.statesLength &&
+    declaredSeconds !== undefined &&
+    missing > Math.max(1, declaredSeconds * 0.02) &&
+    cutShort.test(complete.stderr)
+  ) {
+    throw new InvalidSource(4002, `the file is truncated: it has ${seconds(longest(complete.ends))} of ${seconds(declaredSeconds)}`)
   }
-  return walked.ends
+  return complete.ends
 }
 
 const tailSeconds = 5
@@ -47,31 +52,31 @@ function seconds(value: number): string {
   return `${Math.max(0, Math.round(value * 10) / 10)} s`
 }
 
-interface Walk {
+interface PacketScan {
   ends: StreamEnds
   stderr: string
 }
 
-/** Returns the end of the last packet of each stream from a time on (undefined: of the whole file). */
-async function lastPackets({ run, guards, file, streams }: EndsQuestion, from: number | undefined): Promise<Walk> {
+/** Returns the end of the last packet of each stream from a time on, or of the complete file if it is undefined. */
+async function lastPackets({ run, guards, file, streams }: EndsOptions, from: number | undefined): Promise<PacketScan> {
   const ends: StreamEnds = new Map()
-  const wanted = new Set(streams.map((stream) => stream.index))
+  const streamIndexes = new Set(streams.map((stream) => stream.index))
   const interval = from === undefined || from === 0 ? [] : ['-read_intervals', `${(from + file.startSeconds).toFixed(3)}%`]
   const entries = ['-of', 'csv=p=0', '-show_entries', 'packet=stream_index,pts_time,dts_time,duration_time']
   const end = await ffprobeLines({ ...run, args: [...guards, ...interval, ...entries, `file:${sourceName}`] }, (line) => {
     // Side data of a packet adds lines and columns after these.
     const [index, pts, dts, duration] = line.split(',').map(Number)
     const time = finite(pts) ?? finite(dts)
-    if (index === undefined || time === undefined || !wanted.has(index)) return
-    const until = time + (finite(duration) ?? 0) - file.startSeconds
-    if (until > (ends.get(index) ?? 0)) ends.set(index, until)
+    if (index === undefined || time === undefined || !streamIndexes.has(index)) return
+    const end = time + (finite(duration) ?? 0) - file.startSeconds
+    if (end > (ends.get(index) ?? 0)) ends.set(index, end)
   })
   return { ends, stderr: end.stderr }
 }
 
-/** For a stream that ends before the last seconds, uses the end from its header, if there is one. */
-function withHeaders({ file, streams }: EndsQuestion, walk: Walk): StreamEnds {
-  const ends = new Map(walk.ends)
+/** Adds the ends from the headers for streams that end before the last seconds. */
+function withHeaders({ file, streams }: EndsOptions, scan: PacketScan): StreamEnds {
+  const ends = new Map(scan.ends)
   for (const { index, durationSeconds, startSeconds } of streams) {
     if (ends.has(index) || durationSeconds === undefined) continue
     ends.set(index, (startSeconds ?? 0) + durationSeconds - file.startSeconds)

@@ -4,7 +4,7 @@ import { type FfprobeRun, ffprobeLines } from './run-ffprobe.ts'
 import { sourceName } from './scratch.ts'
 import type { Container } from './sniff.ts'
 
-export interface KeysQuestion {
+export interface KeysOptions {
   run: Omit<FfprobeRun, 'args'>
   guards: readonly string[]
   container: Container['name']
@@ -14,14 +14,14 @@ export interface KeysQuestion {
 }
 
 /**
- * Only these two have an exact time index. Seeking in MPEG-TS, MPEG-PS, ASF and FLV is approximate, and AVI counts
+ * Containers with an exact time index. Seeking in MPEG-TS, MPEG-PS, ASF and FLV is approximate, and AVI counts
  * packets instead of time. A source in such a container is decoded from its start in one run. It is not remuxed,
  * which would need a second copy.
  */
-const exact: readonly Container['name'][] = ['mp4', 'matroska']
-/** A shorter video is not cut. */
+const indexedContainers: readonly Container['name'][] = ['mp4', 'matroska']
+/** A shorter video is not divided into chunks. */
 const minSeconds = 5
-const places = 8
+const POSITIONS = 8
 /** Maximum distance between key frames. Decoding more before each chunk would cost more than parallel chunks save. */
 const maxSeconds = 20
 const minScanSeconds = 0.1
@@ -29,29 +29,30 @@ const minScanSeconds = 0.1
  * Fragments of an MP4 are indexed in decoding order. A chunk seeks to half a second before its start
  * (`entrySeconds`).
  */
-const lateSeconds = 0.25
+const maxLateSeconds = 0.25
 
 /**
  * Returns the maximum distance in seconds from a position back to its key frame, or undefined if decoding cannot start
  * in the middle. Seeks to some positions; at each, the first packet must be a key frame that is not after the position.
  * A file without a duration has no index either, so each seek would read it from the start.
  */
-export async function measureKeys({ run, guards, container, file, video, endSeconds }: KeysQuestion): Promise<number | undefined> {
-  if (!exact.includes(container) || endSeconds < minSeconds || file.durationSeconds === undefined) return undefined
-  const wanted = [3, ...Array.from({ length: places - 1 }, (_, index) => (endSeconds * (index + 1)) / places)]
-  const intervals = wanted.map((place) => `${(place + file.startSeconds).toFixed(3)}%+#1`).join(',')
+export async function measureKeys({ run, guards, container, file, video, endSeconds }: KeysOptions): Promise<number | undefined> {
+  if (!indexedContainers.includes(container) || endSeconds < minSeconds || file.durationSeconds === undefined) return undefined
+  const positions = [3, ...Array.from({ length: POSITIONS - 1 }, (_, index) => (endSeconds * (index + 1)) / POSITIONS)]
+  const intervals = positions.map((position) => `${(position + file.startSeconds).toFixed(3)}%+#1`).join(',')
   const entries = ['-select_streams', String(video.index), '-of', 'csv=p=0', '-show_entries', 'packet=pts_time,flags']
-  const found: number[] = []
+  const keyTimes: number[] = []
   try {
     await ffprobeLines({ ...run, args: [...guards, ...entries, '-read_intervals', intervals, `file:${sourceName}`] }, (line) => {
       const [time, flags = ''] = line.split(',')
-      found.push(flags.startsWith('K') ? Number(time) - file.startSeconds : Number.NaN)
+      keyTimes.push(flags.startsWith('K') ? Number(time) - file.startSeconds : Number.NaN)
     })
   } catch (error) {
     if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
   }
-  const distances = wanted.map((place, index) => place - (found[index] ?? Number.NaN))
-  if (found.length !== wanted.length || !distances.every((distance) => distance >= -lateSeconds && distance <= maxSeconds)) return undefined
+  const distances = positions.map((position, index) => position - (keyTimes[index] ?? Number.NaN))
+  if (keyTimes.length !== positions.length || !distances.every((distance) => distance >= -maxLateSeconds && distance <= maxSeconds))
+    return undefined
   return Math.max(minScanSeconds, ...distances)
 }

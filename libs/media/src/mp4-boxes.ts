@@ -13,16 +13,16 @@ export async function outerBoxes(file: FileHandle): Promise<Mp4Box[] | undefined
   const { size } = await file.stat()
   const boxes: Mp4Box[] = []
   const header = Buffer.alloc(16)
-  let place = 0
-  while (place < size) {
-    const { bytesRead } = await file.read(header, 0, 16, place)
+  let offset = 0
+  while (offset < size) {
+    const { bytesRead } = await file.read(header, 0, 16, offset)
     if (bytesRead < 8) return undefined
     const short = header.readUInt32BE(0)
     // A size of 1 means that a 64-bit size follows.
     const bytes = short === 1 ? Number(header.readBigUInt64BE(8)) : short
-    if (bytes < 8 || place + bytes > size) return undefined
+    if (bytes < 8 || offset + bytes > size) return undefined
     boxes.push({ type: header.toString('latin1', 4, 8), bytes })
-    place += bytes
+    offset += bytes
   }
   return boxes
 }
@@ -55,19 +55,19 @@ function segmentHead(bytes: Buffer): SegmentHead | undefined {
   if (!sidx || !tfdt || !trun || sidx.length < 32 || tfdt.length < 8 || trun.length < 8) return undefined
   const timescale = sidx.readUInt32BE(8)
   // Followed by two times, whose width depends on the version, a count, then size and duration of the only reference.
-  const lengthPlace = sidx[0] === 0 ? 28 : 36
+  const durationOffset = sidx[0] === 0 ? 28 : 36
   const start = tfdt[0] === 0 ? tfdt.readUInt32BE(4) : tfdt.length < 12 ? undefined : Number(tfdt.readBigUInt64BE(4))
-  if (timescale === 0 || start === undefined || sidx.length < lengthPlace + 4) return undefined
-  return { startSeconds: start / timescale, seconds: sidx.readUInt32BE(lengthPlace) / timescale, samples: trun.readUInt32BE(4) }
+  if (timescale === 0 || start === undefined || sidx.length < durationOffset + 4) return undefined
+  return { startSeconds: start / timescale, seconds: sidx.readUInt32BE(durationOffset) / timescale, samples: trun.readUInt32BE(4) }
 }
 
 /** Returns the content of the first box of this type, as far as it was read. Undefined if there is none. */
 function bodyOf(bytes: Buffer | undefined, type: string): Buffer | undefined {
-  for (let place = 0; bytes && place + 8 <= bytes.length; ) {
-    const size = bytes.readUInt32BE(place)
+  for (let offset = 0; bytes && offset + 8 <= bytes.length; ) {
+    const size = bytes.readUInt32BE(offset)
     if (size < 8) return undefined
-    if (bytes.toString('latin1', place + 4, place + 8) === type) return bytes.subarray(place + 8, place + size)
-    place += size
+    if (bytes.toString('latin1', offset + 4, offset + 8) === type) return bytes.subarray(offset + 8, offset + size)
+    offset += size
   }
   return undefined
 }

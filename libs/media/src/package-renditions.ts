@@ -19,7 +19,7 @@ import { type ImageWork, imageWorkFolder } from './segment-file.ts'
 import { outputFile, outputFolder, setFolder, setLayout } from './set-layout.ts'
 import { imagesOfSound } from './sound-images.ts'
 import { planStoryboard } from './storyboard.ts'
-import { openOutputFolder, takeOutput, useOutput } from './tool-output.ts'
+import { linkOutput, openOutputFolder, useOutput } from './tool-output.ts'
 
 export interface Packaging {
   plan: EncodePlan
@@ -30,7 +30,7 @@ export interface Packaging {
 }
 
 /**
- * Makes the finished set from the segments of all chunks: HLS playlists, a progressive MP4 of each rendition from the
+ * Creates the finished set from the segments of all chunks: HLS playlists, a progressive MP4 of each rendition from the
  * same encoded frames, an audio-only file, and the images. Returns the folder of the set.
  */
 export async function packageRenditions({ plan, scratch, tools, limits, signal }: Packaging): Promise<string> {
@@ -57,7 +57,7 @@ export async function packageRenditions({ plan, scratch, tools, limits, signal }
   return set
 }
 
-/** Links the files that the runs made into the set. */
+/** Links the files that the runs wrote into the set. */
 async function moveOutput(plan: EncodePlan, scratch: string): Promise<void> {
   const storyboard = planStoryboard(plan)
   const images = [...plan.images.map(({ key }) => key), ...(storyboard?.sprites ?? [])]
@@ -67,11 +67,11 @@ async function moveOutput(plan: EncodePlan, scratch: string): Promise<void> {
     ...images.map((key) => setLayout.image(key)),
     ...(storyboard ? [setLayout.preview] : []),
   ]
-  const made = await openOutputFolder(scratch, outputFolder)
+  const output = await openOutputFolder(scratch, outputFolder)
   try {
-    for (const path of paths) await useOutput(made, basename(path), (file) => takeOutput(file, join(scratch, setFolder, path)))
+    for (const path of paths) await useOutput(output, basename(path), (file) => linkOutput(file, join(scratch, setFolder, path)))
   } finally {
-    await made.close()
+    await output.close()
   }
 }
 
@@ -85,7 +85,7 @@ function packageArguments(plan: EncodePlan, keys: readonly string[], images: Ima
   })
 }
 
-/** Returns the work that makes the images. The tracks are the inputs before those of the images. */
+/** Returns the command parts that create the images. The tracks are the inputs before those of the images. */
 async function imageWork(work: FrameScan): Promise<ImageWork> {
   const { plan, segments, scratch } = work
   if (plan.images.length === 0) return { inputs: [], graphs: [], outputs: [] }
@@ -96,8 +96,8 @@ async function imageWork(work: FrameScan): Promise<ImageWork> {
 }
 
 /**
- * Returns the key of the track for the audio-only file: the best one. Undefined for a plan without images, because it
- * is added to a set that already has both.
+ * Returns the key of the track for the audio-only file: the best one. Returns undefined for a plan without images, because
+ * its rendition is added to a set that already has both.
  */
 export function soundKey({ audio, images }: EncodePlan): string | undefined {
   return images.length === 0 ? undefined : audio?.tracks.findLast(({ sound }) => sound === 0)?.key

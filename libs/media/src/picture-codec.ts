@@ -34,8 +34,8 @@ const easyContent = 'rc-lookahead=20:aq-strength=0.5'
 
 /**
  * Returns the encoder options: constant quality under a cap with a buffer of one second, in closed groups of fixed
- * length. One thread for each encoder: with more, rate control depends on thread timing, so two runs differ; the
- * encoders themselves run in parallel. A chunk starts with half of the buffer, about what the previous chunk leaves.
+ * length. Each encoder has one thread. With more, rate control depends on thread timing, so two runs differ. The
+ * encoders run in parallel. A chunk starts with half of the buffer, about what the previous chunk leaves.
  * With a full buffer, each chunk border of a picture that is hard to encode would add bytes to the average.
  */
 export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264Asm }: PictureQuality): string[][] {

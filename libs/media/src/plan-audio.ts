@@ -1,7 +1,7 @@
 import type { Rung } from './ladder.ts'
 import type { SourceAudio } from './source-probe.ts'
 
-/** Sound of a plan. It is encoded once for the whole source by a separate run. */
+/** Sound of a plan. It is encoded once for the complete source by a separate run. */
 export interface PlannedAudio {
   /** Sounds, default first, at most `maxSounds`. */
   sounds: PlannedSound[]
@@ -15,7 +15,7 @@ export interface PlannedAudio {
 export interface PlannedSound {
   streamIndex: number
   channels: number
-  /** BCP 47; empty if the file has none. */
+  /** BCP 47. Empty if the file has none. */
   language: string
   /** Name that a player shows; unique. */
   name: string
@@ -46,7 +46,7 @@ export function audioGroup(kbps: number): string {
   return `audio_${kbps}`
 }
 
-/** Returns the planned sound. `sounds` has the default first. Undefined if there are none. */
+/** Returns the planned sound. `sounds` has the default first. Returns undefined if there are none. */
 export function planAudio(sounds: readonly SourceAudio[], rungs: readonly Rung[], durationSeconds: number): PlannedAudio | undefined {
   if (sounds.length === 0) return undefined
   const rates = [...new Set(rungs.map((rung) => rung.audioKbps))].sort((a, b) => a - b)

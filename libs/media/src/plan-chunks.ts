@@ -7,7 +7,7 @@ export interface PlannedChunk {
   startFrame: number
   frames: number
   startSeconds: number
-  /** Number of its first segment. */
+  /** Number of the first segment of the chunk. */
   firstSegment: number
   /** Rough estimate on a current CPU core. */
   expectedCpuSeconds: number
@@ -23,21 +23,21 @@ export interface PictureToCut {
   canCut: boolean
 }
 
-/** A long chunk has less overhead at its borders; a short one loses less if its worker fails, and is done sooner. */
-const usualSeconds = 60
-const maxCpuSeconds = 40
-/** Share of the whole, so that a lost worker costs little and several workers have chunks. */
-const usualShare = 0.13
-/** Below this the borders would cost more than the loss of a worker. */
-const minShareSegments = 4
+/** Maximum duration of a chunk. A long chunk has less overhead at its borders. A short one loses less work if its worker fails. */
+const MAX_SECONDS = 60
+const MAX_CPU_SECONDS = 40
+/** Maximum share of the picture in one chunk, so that a lost worker costs little and several workers have chunks. */
+const MAX_SHARE = 0.13
+/** Minimum length of a chunk by share. With shorter chunks the borders cost more than the loss of a worker. */
+const MIN_SHARE_SEGMENTS = 4
 
 /**
- * Divides the picture at segment borders. The first chunk has one segment, so that it is playable soon. Each next
+ * Divides the picture at segment borders. The first chunk has one segment, so that viewers can play it soon. Each next
  * chunk is twice as long, up to the usual length, which is a minute, or an eighth of a short picture.
  */
 export function planChunks(picture: PictureToCut): PlannedChunk[] {
   const chunks: PlannedChunk[] = []
-  for (const frames of lengths(picture)) {
+  for (const frames of chunkLengths(picture)) {
     const last = chunks.at(-1)
     const startFrame = last ? last.startFrame + last.frames : 0
     chunks.push({
@@ -52,21 +52,21 @@ export function planChunks(picture: PictureToCut): PlannedChunk[] {
   return chunks
 }
 
-function lengths({ frames, frameRate, segmentFrames, cpuSecondsPerFrame, canCut }: PictureToCut): number[] {
+function chunkLengths({ frames, frameRate, segmentFrames, cpuSecondsPerFrame, canCut }: PictureToCut): number[] {
   if (!canCut) return [frames]
-  const usual = Math.round((usualSeconds * toNumber(frameRate)) / segmentFrames)
-  const affordable = Math.floor(maxCpuSeconds / (segmentFrames * cpuSecondsPerFrame))
-  const share = Math.max(minShareSegments, Math.round((frames * usualShare) / segmentFrames))
-  const max = Math.max(2, Math.min(usual, affordable, share))
-  const cut: number[] = []
-  for (let left = frames, segments = 1; left > 0; segments = Math.min(max, segments * 2)) {
-    const length = Math.min(left, segments * segmentFrames)
-    cut.push(length)
-    left -= length
+  const usualSegments = Math.round((MAX_SECONDS * toNumber(frameRate)) / segmentFrames)
+  const affordable = Math.floor(MAX_CPU_SECONDS / (segmentFrames * cpuSecondsPerFrame))
+  const share = Math.max(MIN_SHARE_SEGMENTS, Math.round((frames * MAX_SHARE) / segmentFrames))
+  const max = Math.max(2, Math.min(usualSegments, affordable, share))
+  const chunkFrames: number[] = []
+  for (let remaining = frames, segments = 1; remaining > 0; segments = Math.min(max, segments * 2)) {
+    const length = Math.min(remaining, segments * segmentFrames)
+    chunkFrames.push(length)
+    remaining -= length
   }
-  const [before, last] = cut.slice(-2)
-  if (before === undefined || last === undefined || last >= before / 3) return cut
-  return [...cut.slice(0, -2), before + last]
+  const [before, last] = chunkFrames.slice(-2)
+  if (before === undefined || last === undefined || last >= before / 3) return chunkFrames
+  return [...chunkFrames.slice(0, -2), before + last]
 }
 
 function round(seconds: number): number {

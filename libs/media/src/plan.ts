@@ -1,6 +1,6 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { groupFrames, outputFrameRate, toNumber } from './frame-rate.ts'
-import { ladder, type Rung, sizeFor, usualKeys, videoKbps } from './ladder.ts'
+import { defaultKeys, ladder, type Rung, sizeFor, videoKbps } from './ladder.ts'
 import { type PictureCodec, pictureCosts } from './picture-codec.ts'
 import { audioGroup, maxSounds, minSoundSeconds, type PlannedAudio, planAudio, spareSeconds } from './plan-audio.ts'
 import { type PlannedChunk, planChunks } from './plan-chunks.ts'
@@ -9,7 +9,7 @@ import type { Rational, SourceAudio, SourceProbe, SourceVideo } from './source-p
 /** One rendition of a plan. */
 export interface PlannedRendition {
   key: string
-  /** Nominal bitrate in kbit/s. The average of the whole file must not exceed it by more than 10 %. */
+  /** Nominal bitrate in kbit/s. The average of the file must not exceed it by more than 10 %. */
   label: number
   /** Undefined if the source has no picture. */
   video?: {
@@ -29,11 +29,11 @@ export interface PlannedRendition {
 export const planVersion = 5
 
 /**
- * Everything that later steps need, as plain JSON. With one build of ffmpeg the same plan produces the same frames on
+ * The input of all later steps, as plain JSON. With one build of ffmpeg the same plan produces the same frames on
  * any machine.
  */
 export interface EncodePlan {
-  /** `planVersion` of the planner that made it. */
+  /** `planVersion` of the planner that created the plan. */
   planVersion: number
   ffmpegVersion: string
   demuxer: string
@@ -70,27 +70,27 @@ export interface EncodePlan {
   expectedCpuSeconds: number
 }
 
-export interface PlanQuestion {
+export interface PlanOptions {
   probe: SourceProbe
   tools: Pick<FfmpegTools, 'version' | 'toneMap'>
-  /** Keys of the renditions; default: `usualKeys`. */
+  /** Keys of the renditions; default: `defaultKeys`. */
   keys?: readonly string[]
-  /** False: encode the picture even if it could be copied. */
+  /** Whether the picture may be copied. True by default. */
   copies?: boolean
-  /** A single rendition instead of those, to be added to an existing set. It has no images, which exist already. */
+  /** A single rendition in place of those of `keys`. It is added to an existing set and has no images. */
   single?: Rung
 }
 
 /** Plans how a source is encoded. */
-export function planEncode({ probe, tools, keys = usualKeys(probe.video), copies = true, single }: PlanQuestion): EncodePlan {
+export function planEncode({ probe, tools, keys = defaultKeys(probe.video), copies = true, single }: PlanOptions): EncodePlan {
   const rungs = single ? [single] : ladder.filter((rung) => keys.includes(rung.key))
   const { video } = probe
   const sounds = soundsOf(probe)
   const durationSeconds = Math.max(video?.endSeconds ?? 0, sounds[0]?.endSeconds ?? 0)
-  const planned = video && planVideo(video, durationSeconds, tools.toneMap)
-  const frames = planned?.frames ?? 0
-  const made = rungs.map((rung) => planRendition(rung, video, planned, sounds.length > 0))
-  const renditions = copies ? withCopy(made, video, planned) : made
+  const plannedVideo = video && planVideo(video, durationSeconds, tools.toneMap)
+  const frames = plannedVideo?.frames ?? 0
+  const encodedRenditions = rungs.map((rung) => planRendition(rung, video, plannedVideo, sounds.length > 0))
+  const renditions = copies ? withCopy(encodedRenditions, video, plannedVideo) : encodedRenditions
   const audio = planAudio(sounds, rungs, durationSeconds)
   const cpuSecondsPerFrame = frameCpuSeconds(renditions, video)
   return {
@@ -98,10 +98,10 @@ export function planEncode({ probe, tools, keys = usualKeys(probe.video), copies
     ffmpegVersion: tools.version,
     demuxer: probe.demuxer,
     durationSeconds,
-    ...(planned ? { video: planned } : {}),
+    ...(plannedVideo ? { video: plannedVideo } : {}),
     ...(audio ? { audio } : {}),
-    segmentSeconds: planned ? Math.round(((planned.groupFrames * 2) / toNumber(planned.frameRate)) * 1e6) / 1e6 : 4,
-    chunks: planned ? cutPicture(planned, cpuSecondsPerFrame) : [],
+    segmentSeconds: plannedVideo ? Math.round(((plannedVideo.groupFrames * 2) / toNumber(plannedVideo.frameRate)) * 1e6) / 1e6 : 4,
+    chunks: plannedVideo ? cutPicture(plannedVideo, cpuSecondsPerFrame) : [],
     renditions,
     images: single ? [] : planImages(durationSeconds),
     maxPixels: 35_389_440,
@@ -158,11 +158,11 @@ function cutPicture(
   return planChunks({ frames, frameRate, segmentFrames: groupFrames * 2, cpuSecondsPerFrame, canCut: keySeconds > 0 })
 }
 
-function planRendition(rung: Rung, video: SourceVideo | undefined, planned: EncodePlan['video'], hasAudio: boolean): PlannedRendition {
+function planRendition(rung: Rung, video: SourceVideo | undefined, plannedVideo: EncodePlan['video'], hasAudio: boolean): PlannedRendition {
   const picture = video &&
-    planned && {
+    plannedVideo && {
       ...sizeFor(rung, video),
-      kbps: videoKbps(rung, toNumber(planned.frameRate), hasAudio),
+      kbps: videoKbps(rung, toNumber(plannedVideo.frameRate), hasAudio),
       profile: rung.profile,
       ...(rung.codec && { codec: rung.codec }),
     }
@@ -178,11 +178,11 @@ function planRendition(rung: Rung, video: SourceVideo | undefined, planned: Enco
  * Replaces the last rendition with a copy of the source's picture, if that has the same size and does not exceed its
  * bitrate. Another, scaled rendition must exist.
  */
-function withCopy(renditions: PlannedRendition[], source: SourceVideo | undefined, planned: EncodePlan['video']): PlannedRendition[] {
+function withCopy(renditions: PlannedRendition[], source: SourceVideo | undefined, plannedVideo: EncodePlan['video']): PlannedRendition[] {
   const last = renditions.at(-1)
   const size = last?.video
   if (!source?.copy || !size || renditions.length < 2 || size.codec !== undefined) return renditions
-  const isSame = size.width === source.width && size.height === source.height && source.copy.frames === planned?.frames
+  const isSame = size.width === source.width && size.height === source.height && source.copy.frames === plannedVideo?.frames
   if (!isSame || source.copy.kbps > size.kbps) return renditions
   return [...renditions.slice(0, -1), { ...last, video: { ...size, copied: { timeBase: source.copy.timeBase } } }]
 }
@@ -210,6 +210,6 @@ function frameCpuSeconds(renditions: readonly PlannedRendition[], video: SourceV
     size && !size.copied ? size.width * size.height * pictureCosts[size.codec ?? 'h264'] : 0
   const encoded = renditions.reduce((pixels, rendition) => pixels + cost(rendition), 0)
   const decoded = video ? video.width * video.height : 0
-  const made = renditions.filter((rendition) => cost(rendition) > 0).length
-  return encoded * 15e-9 + decoded * 3e-9 + made * 50e-6 + (video ? 20e-6 : 0)
+  const encodedRenditions = renditions.filter((rendition) => cost(rendition) > 0).length
+  return encoded * 15e-9 + decoded * 3e-9 + encodedRenditions * 50e-6 + (video ? 20e-6 : 0)
 }

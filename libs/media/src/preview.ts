@@ -4,7 +4,7 @@ import { sizeFor } from './ladder.ts'
 import type { EncodePlan, PlannedRendition } from './plan.ts'
 import { outputFile, setLayout } from './set-layout.ts'
 
-/** Three seconds in total, from up to three positions of the video. */
+/** Length of the preview: three seconds in total, from up to three positions of the video. */
 const totalFrames = 24
 const framesPerSecond = 8
 const maxPositions = 3
@@ -16,7 +16,7 @@ export function previewSegments(count: number): number[] {
 }
 
 /**
- * Returns the graph that makes the animated preview from the joined segments of `previewSegments`. It has few colours
+ * Returns the graph that creates the animated preview from the joined segments of `previewSegments`. It has few colours
  * and pixels, because it is shown in lists.
  */
 export function previewGraph(plan: EncodePlan, rendition: PlannedRendition, input: number, positions: number, label: string): string {

@@ -10,7 +10,7 @@ import { InvalidSource, isEncodeError } from './media-errors.ts'
 import { minSoundSeconds } from './plan-audio.ts'
 import { type FfprobeRun, ffprobeText } from './run-ffprobe.ts'
 import { type RunLimits, sandboxFor } from './sandbox.ts'
-import { placeSource, sourceName } from './scratch.ts'
+import { linkSource, sourceName } from './scratch.ts'
 import { type Container, sniffContainer } from './sniff.ts'
 import {
   defaultSourceLimits,
@@ -22,7 +22,7 @@ import {
 } from './source-probe.ts'
 import { measureJoinedEnds, timeMayJump } from './time-jumps.ts'
 
-export interface ProbeQuestion {
+export interface ProbeOptions {
   /** A local file. Its name is never passed to a tool. */
   source: string
   scratch: string
@@ -36,23 +36,23 @@ export interface ProbeQuestion {
  * Probes a source. Throws `InvalidSource` with 4002 if it is not video or sound, and 4003 if it is too large or too
  * long.
  */
-export async function probeSource(question: ProbeQuestion): Promise<SourceProbe> {
-  const limits = { ...defaultSourceLimits, ...question.limits }
-  const container = await sniffContainer(question.source)
-  await placeSource(question.source, question.scratch, await sandboxFor(question.tools.ffprobe))
+export async function probeSource(options: ProbeOptions): Promise<SourceProbe> {
+  const limits = { ...defaultSourceLimits, ...options.limits }
+  const container = await sniffContainer(options.source)
+  await linkSource(options.source, options.scratch, await sandboxFor(options.tools.ffprobe))
   const guards = inputGuards(container.demuxer, limits.maxPixels, 'ffprobe')
-  const run = { tools: question.tools, scratch: question.scratch, limits: question.runLimits, signal: question.signal }
-  const { file, tooLarge } = await askFfprobe(run, guards)
+  const run = { tools: options.tools, scratch: options.scratch, limits: options.runLimits, signal: options.signal }
+  const { file, tooLarge } = await runFfprobe(run, guards)
   if (tooLarge) throw pictureTooLarge()
   const { video, audio } = chooseStreams(file, limits)
   const streams = video ? [video, ...audio] : audio
-  const ends = await endsOf({ run, guards, container, file, streams, limits })
-  const found = describe(container, file, video, audio, ends, limits)
-  checkSubstance(found.durationSeconds, (await stat(question.source)).size)
-  if (!video || !found.video) return found
-  const keySeconds = await measureKeys({ run, guards, container: container.name, file, video, endSeconds: found.video.endSeconds })
-  const copy = await measureCopy({ run, maxPixels: limits.maxPixels, file, stream: video, found })
-  return { ...found, video: { ...found.video, ...(keySeconds === undefined ? {} : { keySeconds }), ...(copy && { copy }) } }
+  const ends = await measureStreamEnds({ run, guards, container, file, streams, limits })
+  const probe = describe(container, file, video, audio, ends, limits)
+  checkSubstance(probe.durationSeconds, (await stat(options.source)).size)
+  if (!video || !probe.video) return probe
+  const keySeconds = await measureKeys({ run, guards, container: container.name, file, video, endSeconds: probe.video.endSeconds })
+  const copy = await measureCopy({ run, maxPixels: limits.maxPixels, file, stream: video, probe })
+  return { ...probe, video: { ...probe.video, ...(keySeconds === undefined ? {} : { keySeconds }), ...(copy && { copy }) } }
 }
 
 interface SourceEnds {
@@ -65,7 +65,7 @@ interface SourceEnds {
 }
 
 /** Returns the ends of the streams. The duration of the container is ignored if time may jump. */
-async function endsOf({ run, guards, container, file, streams, limits }: SourceEnds): Promise<StreamEnds> {
+async function measureStreamEnds({ run, guards, container, file, streams, limits }: SourceEnds): Promise<StreamEnds> {
   const { name, demuxer } = container
   const joined = timeMayJump(demuxer)
     ? await measureJoinedEnds({ run, demuxer, maxPixels: limits.maxPixels, streams: streams.map(({ index }) => index) })
@@ -75,8 +75,8 @@ async function endsOf({ run, guards, container, file, streams, limits }: SourceE
   return measureEnds({ run, guards, file, streams, statesLength: name === 'mp4' || name === 'matroska' })
 }
 
-/** Runs ffprobe. Its failure is a fault of the file, unless a signal, a limit or the caller ended it. */
-async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string[]): Promise<{ file: ProbedFile; tooLarge: boolean }> {
+/** Runs ffprobe and returns its output. Its failure is a fault of the file, unless a signal, a limit or the caller ended it. */
+async function runFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string[]): Promise<{ file: ProbedFile; tooLarge: boolean }> {
   try {
     const { text, end } = await ffprobeText({
       ...run,
@@ -88,14 +88,14 @@ async function askFfprobe(run: Omit<FfprobeRun, 'args'>, guards: readonly string
     if (!isEncodeError(error) || error.kind !== 'crashed' || !error.message.startsWith('exit code')) throw error
     if (tooManyPixels.test(error.detail)) throw pictureTooLarge(error)
     const codec = /Codec \((\w+)\) not on whitelist/.exec(error.detail)?.[1]
-    throw codec === undefined ? damaged(error) : unknownCodec({ type: 'one stream', codec }, error)
+    throw codec === undefined ? damagedFile(error) : unknownCodec({ type: 'one stream', codec }, error)
   }
-  throw damaged()
+  throw damagedFile()
 }
 
 const tooManyPixels = /exceeds specified max pixel count/
 
-function damaged(cause?: unknown): InvalidSource {
+function damagedFile(cause?: unknown): InvalidSource {
   return new InvalidSource(4002, 'the file is damaged or truncated: it cannot be read as a video', cause)
 }
 
@@ -122,8 +122,8 @@ function chooseStreams(file: ProbedFile, limits: SourceLimits): { video: ProbedS
 /** Codec names are constants of ffprobe, never text from the file. */
 function unknownCodec(stream: Pick<ProbedStream, 'type' | 'codec'>, cause?: unknown): InvalidSource {
   const name = /^[a-z0-9_]{1,32}$/.test(stream.codec) ? stream.codec : 'unknown'
-  const what = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
-  return new InvalidSource(4002, `${what} has an unsupported format (${name})`, cause)
+  const subject = stream.type === 'video' ? 'the picture' : stream.type === 'audio' ? 'the sound' : stream.type
+  return new InvalidSource(4002, `${subject} has an unsupported format (${name})`, cause)
 }
 
 function pictureTooLarge(cause?: unknown): InvalidSource {
@@ -203,7 +203,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
  */
 function steadyRate(average: Rational | undefined, real: Rational | undefined): Rational {
   const difference = average && real ? Math.abs(toNumber(real) / toNumber(average) - 1) : 0
-  // 24 and 23.976 differ by less; between these two the average decides.
+  // 24 and 23.976 differ by less, so the average distinguishes them.
   const isOff = difference > 0.0015 && difference <= steadiness
   return (isOff ? real : average) ?? real ?? { numerator: 25, denominator: 1 }
 }
@@ -219,8 +219,8 @@ function displaySize(stream: ProbedStream, rotation: number): { width: number; h
 }
 
 function bitDepthOf(stream: ProbedStream): number {
-  const named = /p(9|10|12|14|16)(le|be)?$/.exec(stream.pixelFormat)?.[1]
-  return named === undefined ? stream.bitsPerRawSample || 8 : Number(named)
+  const depthInName = /p(9|10|12|14|16)(le|be)?$/.exec(stream.pixelFormat)?.[1]
+  return depthInName === undefined ? stream.bitsPerRawSample || 8 : Number(depthInName)
 }
 
 function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
@@ -229,7 +229,7 @@ function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
   return { index, codec, channels, sampleRate, language, title: titleOf(stream.title), isDefault, endSeconds }
 }
 
-/** Sanitises a title for a playlist: one line without double quotes. */
+/** Returns a title that is safe in a playlist: one line without double quotes. */
 function titleOf(title: string): string {
   return title
     .replace(/["\p{C}\p{Zl}\p{Zp}]+/gu, ' ')

@@ -3,22 +3,22 @@ import { release } from 'node:os'
 
 /**
  * Maximum number of processes and threads of a run (RLIMIT_NPROC). The kernel counts by user: `own` counts this run
- * only, `shared` everything of the worker's user. It does not apply to user 0 of the host.
+ * only, `shared` all processes of the user of the worker. It does not apply to user 0 of the host.
  */
 export type ProcessLimit = { kind: 'own' | 'shared'; processes: number } | { kind: 'none' }
 
 /** ffmpeg uses some threads for each input, filter, encoder and output: about a hundred for the largest run. */
-const OWN = 512
+const MAX_PROCESSES_OF_RUN = 512
 /**
- * Pods with the same user count together on a node. Far more than the workers of a large node need, far less than
- * would fill its process table.
+ * Pods with the same user count together on a node. The limit is far above the need of the workers of a large node, and far
+ * below the size of its process table.
  */
-const SHARED = 32_768
+const MAX_PROCESSES_OF_USER = 32_768
 
 export function processLimitFor({ hasOwnUser, hasUserNamespace }: { hasOwnUser: boolean; hasUserNamespace: boolean }): ProcessLimit {
   const max = hardLimit()
-  if (hasOwnUser || (hasUserNamespace && countsByNamespace())) return { kind: 'own', processes: Math.min(OWN, max) }
-  return process.getuid?.() === 0 ? { kind: 'none' } : { kind: 'shared', processes: Math.min(SHARED, max) }
+  if (hasOwnUser || (hasUserNamespace && countsByNamespace())) return { kind: 'own', processes: Math.min(MAX_PROCESSES_OF_RUN, max) }
+  return process.getuid?.() === 0 ? { kind: 'none' } : { kind: 'shared', processes: Math.min(MAX_PROCESSES_OF_USER, max) }
 }
 
 /** From Linux 5.14 on processes are counted for each user namespace separately. */

@@ -9,26 +9,26 @@ export interface ProgressReport {
 export function progressLines(onReport: (report: ProgressReport) => void): (line: string) => boolean {
   const report: ProgressReport = { frame: 0, seconds: 0 }
   let bytes = 0
-  let moved = false
+  let hasAdvanced = false
   return (line) => {
     const [name, value = ''] = line.split('=', 2)
     const number = Number(value)
     if (name === 'progress') {
-      const advanced = moved
-      moved = false
+      const advanced = hasAdvanced
+      hasAdvanced = false
       if (advanced) onReport({ ...report })
       return advanced
     }
     if (!Number.isFinite(number)) return false
     if (name === 'frame' && number > report.frame) {
       report.frame = number
-      moved = true
+      hasAdvanced = true
     } else if (name === 'out_time_us' && number / 1e6 > report.seconds) {
       report.seconds = number / 1e6
-      moved = true
+      hasAdvanced = true
     } else if (name === 'total_size' && number > bytes) {
       bytes = number
-      moved = true
+      hasAdvanced = true
     }
     return false
   }
@@ -39,20 +39,20 @@ export function progressLines(onReport: (report: ProgressReport) => void): (line
  * and verification, which ffmpeg's frame reports do not cover. It never decreases.
  */
 export function createProgress(planned: { frames: number; seconds: number }, onPercent: (percent: number) => void) {
-  let shown = 5
-  const show = (percent: number) => {
+  let reported = 5
+  const setPercent = (percent: number) => {
     const next = Math.min(99, Math.floor(percent))
-    if (next <= shown) return
-    shown = next
+    if (next <= reported) return
+    reported = next
     onPercent(next)
   }
   return {
     encoding: (report: ProgressReport) => {
       const share = planned.frames > 0 ? report.frame / planned.frames : report.seconds / Math.max(planned.seconds, 0.001)
-      show(6 + 90 * Math.min(1, Math.max(0, share)))
+      setPercent(6 + 90 * Math.min(1, Math.max(0, share)))
     },
-    packaging: () => show(97),
-    verifying: () => show(98),
-    verified: () => show(99),
+    packaging: () => setPercent(97),
+    verifying: () => setPercent(98),
+    verified: () => setPercent(99),
   }
 }

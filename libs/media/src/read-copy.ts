@@ -7,10 +7,11 @@ export interface FrameGrid {
   groupFrames: number
 }
 
-/** Reads the lines of `measureCopy`. `end` returns the result, or undefined if the picture cannot be copied. */
+/** Checks the lines of the packet list of `measureCopy`. */
 export interface CopyReader {
   /** Returns false as soon as the picture can no longer qualify. */
   line(line: string): boolean
+  /** Returns the result, or undefined if the picture cannot be copied. */
   end(): Omit<SourceCopy, 'timeBase'> | undefined
 }
 
@@ -32,30 +33,30 @@ const maxDelay = 8
  */
 export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
   let secondsPerTick = 0
-  let fits = true
+  let canCopy = true
   let frames = 0
   let bytes = 0
   let groupBytes = 0
   let maxGroupBytes = 0
-  let seen = new Uint8Array(groupFrames)
+  let occupied = new Uint8Array(groupFrames)
   /** Number of groups that start with an IDR picture. */
-  let whole = 0
+  let groupsWithIdr = 0
 
-  const placeOf = (pts: number) => {
+  const positionOf = (pts: number) => {
     const exact = pts * secondsPerTick * frameRate
-    const place = Math.round(exact)
-    if (!(Math.abs(exact - place) <= maxOffset)) fits = false
-    return place
+    const position = Math.round(exact)
+    if (!(Math.abs(exact - position) <= maxOffset)) canCopy = false
+    return position
   }
-  const frame = (place: number, size: number) => {
+  const frame = (position: number, size: number) => {
     const inGroup = frames % groupFrames
     if (inGroup === 0) {
-      seen = new Uint8Array(groupFrames)
+      occupied = new Uint8Array(groupFrames)
       groupBytes = 0
     }
-    const own = place - (frames - inGroup)
-    if (own < 0 || own >= groupFrames || seen[own] === 1) fits = false
-    seen[own] = 1
+    const indexInGroup = position - (frames - inGroup)
+    if (indexInGroup < 0 || indexInGroup >= groupFrames || occupied[indexInGroup] === 1) canCopy = false
+    occupied[indexInGroup] = 1
     frames += 1
     bytes += size
     groupBytes += size
@@ -65,19 +66,19 @@ export function copyReader({ frameRate, groupFrames }: FrameGrid): CopyReader {
     line(line) {
       const tick = /^#tb 0: (\d+)\/(\d+)$/.exec(line)
       if (tick) secondsPerTick = Number(tick[1]) / Number(tick[2])
-      if (line.startsWith('2,')) fits = false
-      if (!/^[01],/.test(line)) return fits
-      const [stream, , pts, , size, , ...more] = line.split(',').map((field) => field.trim())
+      if (line.startsWith('2,')) canCopy = false
+      if (!/^[01],/.test(line)) return canCopy
+      const [stream, , pts, , size, , ...extraFields] = line.split(',').map((field) => field.trim())
       // Side data may change the state of the decoder; flags mark packets that are not displayed.
-      if (more.some((field) => field !== 'F=0x0')) fits = false
-      const place = placeOf(Number(pts))
-      if (stream === '0') frame(place, Number(size))
-      else if (place === whole * groupFrames) whole += 1
-      if (frames > (whole + maxDelay) * groupFrames) fits = false
-      return fits
+      if (extraFields.some((field) => field !== 'F=0x0')) canCopy = false
+      const position = positionOf(Number(pts))
+      if (stream === '0') frame(position, Number(size))
+      else if (position === groupsWithIdr * groupFrames) groupsWithIdr += 1
+      if (frames > (groupsWithIdr + maxDelay) * groupFrames) canCopy = false
+      return canCopy
     },
     end() {
-      if (!fits || frames === 0 || whole !== Math.ceil(frames / groupFrames)) return undefined
+      if (!canCopy || frames === 0 || groupsWithIdr !== Math.ceil(frames / groupFrames)) return undefined
       const kbps = (bytes * 8 * frameRate) / frames / 1000
       const peakKbps = (maxGroupBytes * 8 * frameRate) / groupFrames / 1000
       return { frames, kbps: Math.ceil(Math.max(kbps, peakKbps / burst)) }

@@ -1,7 +1,7 @@
 import type { FfmpegTools } from './find-ffmpeg.ts'
 import { EncodeError } from './media-errors.ts'
 import type { RunLimits } from './sandbox.ts'
-import { type RunEnd, runSandboxed } from './sandboxed-process.ts'
+import { type RunResult, runSandboxed } from './sandboxed-process.ts'
 
 export interface FfprobeRun {
   tools: FfmpegTools
@@ -12,22 +12,22 @@ export interface FfprobeRun {
 }
 
 const limits: Partial<RunLimits> = { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
-const answerBytes = 4 << 20
+const MAX_OUTPUT_BYTES = 4 << 20
 
-/** Returns the whole output of a short ffprobe run. */
-export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end: RunEnd }> {
+/** Returns the complete output of a short ffprobe run. */
+export async function ffprobeText(run: FfprobeRun): Promise<{ text: string; end: RunResult }> {
   const lines: string[] = []
   let bytes = 0
   const end = await ffprobeLines(run, (line) => {
     bytes += line.length + 1
-    if (bytes <= answerBytes) lines.push(line)
+    if (bytes <= MAX_OUTPUT_BYTES) lines.push(line)
   })
-  if (bytes > answerBytes) throw new EncodeError('output_too_large', 'the output of ffprobe is too large')
+  if (bytes > MAX_OUTPUT_BYTES) throw new EncodeError('output_too_large', 'the output of ffprobe is too large')
   return { text: lines.join('\n'), end }
 }
 
 /** Reads a long output line by line. Each line counts as progress. */
-export function ffprobeLines(run: FfprobeRun, onLine: (line: string) => void): Promise<RunEnd> {
+export function ffprobeLines(run: FfprobeRun, onLine: (line: string) => void): Promise<RunResult> {
   return runSandboxed({
     tool: run.tools.ffprobe,
     args: ['-hide_banner', '-v', 'error', ...run.args],

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CallFilter, callFilter } from './call-filter.ts'
-import { filesOf, insideCommand, landlockCommand, loadCommand, missing, passedToolPath } from './landlock.ts'
+import { findToolFiles, landlockCommand, loadCommand, MISSING_LIBRARY, passedToolPath, restrictedCommand } from './landlock.ts'
 import { EncodeError } from './media-errors.ts'
 import { type ProcessLimit, processLimitFor } from './process-limit.ts'
-import { makeFoldersFor, type ToolUsers, toolUsers } from './tool-user.ts'
+import { createRunFolders, type ToolUsers, toolUsers } from './tool-user.ts'
 
 /** Limits of one run. */
 export interface RunLimits {
@@ -46,14 +46,14 @@ export interface Sandbox {
   /** Landlock ABI version if `files` is `own`. */
   landlock: number | undefined
   /**
-   * Whether a system call filter is installed, see `call-filter.ts`. Without it, and with the variant for
+   * Whether a system call filter is installed. See `call-filter.ts`. Without it, and with the variant for
    * LibreOffice, the tool can create sockets.
    */
   calls: 'filtered' | 'all'
   network: 'none' | 'open'
   /**
-   * How all processes of a run are killed: by the kernel with their PID namespace; by a user that no other run has;
-   * or by the process group, which the system call filter prevents them from leaving.
+   * Method of killing all processes of a run: the kernel kills them with their PID namespace, all processes of the
+   * user of the run are killed, or the process group is killed. The system call filter prevents leaving the group.
    */
   endsBy: 'namespace' | 'user' | 'group'
   processLimit: ProcessLimit
@@ -95,11 +95,11 @@ export interface StartedRun {
  * caller can attach its listeners in time.
  */
 export async function startInside(sandbox: Sandbox, { tool, args, limits, scratch, writes = [] }: InsideRun): Promise<StartedRun> {
-  const user = await makeFoldersFor(sandbox, scratch, writes)
+  const user = await createRunFolders(sandbox, scratch, writes)
   const options = { cwd: scratch, env: toolEnvironment, detached: true }
   if (!sandbox.passesToolAsFile) {
     const inside = sandbox.wrap(tool, args, { limits, writes, user })
-    return started(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), { sandbox, limits, user })
+    return toStartedRun(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] }), { sandbox, limits, user })
   }
   // The fourth descriptor is the program itself; a link in the folder provides its name.
   const name = basename(tool)
@@ -109,24 +109,24 @@ export async function startInside(sandbox: Sandbox, { tool, args, limits, scratc
   const program = await open(tool, 'r')
   try {
     const inside = sandbox.wrap(`./${name}`, args, { limits, writes, user })
-    return started(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), {
+    return toStartedRun(spawn(inside.command, inside.args, { ...options, stdio: ['ignore', 'pipe', 'pipe', program.fd] }), {
       sandbox,
       limits,
       user,
     })
   } finally {
     // The child has its own copy of the descriptor.
-    program.close().catch(closed)
+    program.close().catch(ignoreCloseError)
   }
 }
 
-interface Started {
+interface RunContext {
   sandbox: Sandbox
   limits: RunLimits
   user: number | undefined
 }
 
-function started(child: ChildProcess, { sandbox, limits, user }: Started): StartedRun {
+function toStartedRun(child: ChildProcess, { sandbox, limits, user }: RunContext): StartedRun {
   lowerPriority(child, limits)
   return {
     child,
@@ -137,7 +137,7 @@ function started(child: ChildProcess, { sandbox, limits, user }: Started): Start
   }
 }
 
-/** The child was started detached, so it leads its process group. */
+/** Kills the process group. The child was started detached, so it leads its process group. */
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return
   try {
@@ -158,20 +158,17 @@ function killAllOf(user: number): Promise<void> {
 }
 
 /**
- * If the system groups processes by session (sched(7), autogroup), niceness applies within a session only, and each
+ * Lowers the priority of a run. If the system groups processes by session (sched(7), autogroup), niceness applies within a session only, and each
  * run leads its own session. So the niceness of the group is set too.
  */
 function lowerPriority(child: ChildProcess, { niceness }: RunLimits): void {
-  if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(notGrouped)
+  if (child.pid !== undefined) writeFile(`/proc/${child.pid}/autogroup`, String(niceness)).catch(ignoreError)
 }
 
-/**
- * Best effort: this fails without such groups, without permission, or if the tool has already ended. Niceness then
- * applies as it is.
- */
-const notGrouped = () => {}
+/** Ignores an error: there are no such groups, the permission is missing, or the tool has already ended. */
+const ignoreError = () => {}
 /** A descriptor that was only read loses no data if closing it fails. */
-const closed = () => {}
+const ignoreCloseError = () => {}
 
 /**
  * Returns the strongest sandbox that works for a tool, determined once for each tool. A container or system may
@@ -180,23 +177,23 @@ const closed = () => {}
  */
 export function sandboxFor(tool: string, files: Sandbox['files'] = 'own'): Promise<Sandbox> {
   const key = `${files} ${tool}`
-  const known = sandboxes.get(key)
-  if (known) return known
-  const found = findSandbox(tool, files)
-  sandboxes.set(key, found)
-  found.catch(() => sandboxes.delete(key))
-  return found
+  const existing = sandboxes.get(key)
+  if (existing) return existing
+  const tools = findSandbox(tool, files)
+  sandboxes.set(key, tools)
+  tools.catch(() => sandboxes.delete(key))
+  return tools
 }
 
 /**
- * The whole environment of a tool. Statically linked builds crash on the system's gconv modules, so their path does
+ * The complete environment of a tool. Statically linked builds crash on the system's gconv modules, so their path does
  * not exist.
  */
 export const toolEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', GCONV_PATH: '/nonexistent' }
 
 const sandboxes = new Map<string, Promise<Sandbox>>()
 
-interface Lock {
+interface Restriction {
   namespaces: readonly string[]
   users?: ToolUsers
   files?: 'own'
@@ -208,38 +205,38 @@ async function findSandbox(tool: string, files: Sandbox['files']): Promise<Sandb
   await access(tool, constants.X_OK).catch((error: Error) => {
     throw new EncodeError('crashed', 'the tool cannot be started', error.message)
   })
-  const found = {
-    unshare: await onPath('unshare'),
-    prlimit: await onPath('prlimit'),
-    nice: await onPath('nice'),
-    setpriv: await onPath('setpriv'),
-    test: await onPath('test'),
-    env: await onPath('env'),
-    perl: await onPath('perl'),
-    toolFiles: await filesOf(tool),
+  const tools = {
+    unshare: await findOnPath('unshare'),
+    prlimit: await findOnPath('prlimit'),
+    nice: await findOnPath('nice'),
+    setpriv: await findOnPath('setpriv'),
+    test: await findOnPath('test'),
+    env: await findOnPath('env'),
+    perl: await findOnPath('perl'),
+    toolFiles: await findToolFiles(tool),
   }
-  const programs: Programs = { ...found, landlock: found.perl === undefined ? undefined : await landlockVersion(found.perl) }
-  for (const lock of locksFor(process.getuid?.() === 0)) {
+  const programs: Programs = { ...tools, landlock: tools.perl === undefined ? undefined : await landlockVersion(tools.perl) }
+  for (const restriction of restrictionsToTry(process.getuid?.() === 0)) {
     // The tool creates its own namespaces and mounts.
-    if ((lock.files === 'own' || lock.filter) && files === 'all') continue
-    const sandbox = toSandbox(lock, programs)
-    if (sandbox && (await works(sandbox, tool, found))) return sandbox
+    if ((restriction.files === 'own' || restriction.filter) && files === 'all') continue
+    const sandbox = toSandbox(restriction, programs)
+    if (sandbox && (await works(sandbox, tool, tools))) return sandbox
   }
-  return toSandbox({ namespaces: [] }, { ...programs, setpriv: undefined }) ?? bare
+  return toSandbox({ namespaces: [] }, { ...programs, setpriv: undefined }) ?? noSandbox
 }
 
 /**
  * Returns the combinations to try, strongest first. As root the tool gets its own user. Without root, a user
  * namespace at least removes the network.
  */
-function locksFor(root: boolean): Lock[] {
-  const byNamespaces = [[...NETWORK, ...PROCESSES], NETWORK, []]
+function restrictionsToTry(root: boolean): Restriction[] {
+  const byNamespaces = [[...NETWORK_NAMESPACE, ...PROCESS_NAMESPACES], NETWORK_NAMESPACE, []]
   const inside = restrictionsByImportance([
     ...byNamespaces.map((namespaces) => ({ namespaces: ['--user', ...namespaces] })),
     { namespaces: [] },
   ])
   if (!root) return inside
-  const ownUser = [[...NETWORK, ...PROCESSES], NETWORK, PROCESSES, []].flatMap((namespaces) =>
+  const ownUser = [[...NETWORK_NAMESPACE, ...PROCESS_NAMESPACES], NETWORK_NAMESPACE, PROCESS_NAMESPACES, []].flatMap((namespaces) =>
     toolUsers.flatMap((users) => [
       { namespaces, users },
       { namespaces, users, passesToolAsFile: true },
@@ -248,18 +245,18 @@ function locksFor(root: boolean): Lock[] {
   return [...restrictionsByImportance(ownUser), ...inside]
 }
 
-const NETWORK = ['--net']
+const NETWORK_NAMESPACE = ['--net']
 /** System V shared memory and message queues outlive processes, so they need their own IPC namespace. */
-const PROCESSES = ['--pid', '--ipc', '--fork', '--kill-child=KILL']
+const PROCESS_NAMESPACES = ['--pid', '--ipc', '--fork', '--kill-child=KILL']
 
 /**
  * Returns the combinations ordered by importance: restricting files is more important than filtering calls, and both
  * are more important than removing the network.
  */
-function restrictionsByImportance(locks: readonly Lock[]): Lock[] {
+function restrictionsByImportance(restrictions: readonly Restriction[]): Restriction[] {
   const filter = callFilter('tool')
-  const parts: Partial<Lock>[] = [{ files: 'own', filter }, { files: 'own' }, { filter }, {}]
-  return parts.flatMap((part) => locks.map((lock): Lock => ({ ...lock, ...part })))
+  const parts: Partial<Restriction>[] = [{ files: 'own', filter }, { files: 'own' }, { filter }, {}]
+  return parts.flatMap((part) => restrictions.map((restriction): Restriction => ({ ...restriction, ...part })))
 }
 
 type Programs = Record<'unshare' | 'prlimit' | 'nice' | 'setpriv' | 'perl', string | undefined> & {
@@ -267,27 +264,27 @@ type Programs = Record<'unshare' | 'prlimit' | 'nice' | 'setpriv' | 'perl', stri
   landlock: number | undefined
 }
 
-function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
+function toSandbox(restriction: Restriction, programs: Programs): Sandbox | undefined {
   const { unshare, prlimit, nice, setpriv, perl } = programs
-  const { namespaces, filter } = lock
+  const { namespaces, filter } = restriction
   const isFirst = namespaces.includes('--pid')
   if (namespaces.length > 0 && unshare === undefined) return undefined
   // Without the first setpriv, a namespace would outlive a killed worker. A filter requires no_new_privs.
-  if ((lock.users || lock.files || filter || isFirst) && setpriv === undefined) return undefined
-  if ((lock.files || filter || isFirst) && perl === undefined) return undefined
-  const processLimit = processLimitFor({ hasOwnUser: lock.users !== undefined, hasUserNamespace: namespaces.includes('--user') })
+  if ((restriction.users || restriction.files || filter || isFirst) && setpriv === undefined) return undefined
+  if ((restriction.files || filter || isFirst) && perl === undefined) return undefined
+  const processLimit = processLimitFor({ hasOwnUser: restriction.users !== undefined, hasUserNamespace: namespaces.includes('--user') })
   // A change of user clears the parent death signal and makes /proc/self inaccessible until the next exec. So two
   // steps are needed, in this order.
   const death = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--']
   return {
-    users: lock.users,
-    files: lock.files ?? 'all',
-    landlock: lock.files && programs.landlock,
+    users: restriction.users,
+    files: restriction.files ?? 'all',
+    landlock: restriction.files && programs.landlock,
     calls: filter ? 'filtered' : 'all',
-    passesToolAsFile: lock.passesToolAsFile ?? false,
+    passesToolAsFile: restriction.passesToolAsFile ?? false,
     // The filter blocks the creation of sockets.
     network: namespaces.includes('--net') || filter ? 'none' : 'open',
-    endsBy: isFirst ? 'namespace' : lock.users ? 'user' : 'group',
+    endsBy: isFirst ? 'namespace' : restriction.users ? 'user' : 'group',
     processLimit,
     diesWithParent: setpriv !== undefined,
     wrap(tool, args, { limits, writes, user }) {
@@ -298,15 +295,15 @@ function toSandbox(lock: Lock, programs: Programs): Sandbox | undefined {
       if (prlimit !== undefined) chain.push(prlimit, ...limitOptions(limits, processLimit), '--')
       if (nice !== undefined) chain.push(nice, '-n', String(limits.niceness))
       if (setpriv !== undefined) chain.push(setpriv, ...userOptions(user), '--no-new-privs', '--', ...death)
-      const ownFiles = lock.files && { toolFiles: lock.passesToolAsFile ? passedToolPath : programs.toolFiles, writes }
-      if (perl !== undefined) chain.push(...insideCommand(perl, { ownFiles, filter, isFirst }))
+      const ownFiles = restriction.files && { toolFiles: restriction.passesToolAsFile ? passedToolPath : programs.toolFiles, writes }
+      if (perl !== undefined) chain.push(...restrictedCommand(perl, { ownFiles, filter, isFirst }))
       const [command = tool, ...rest] = [...chain, tool, ...args]
       return { command, args: rest }
     },
   }
 }
 
-const bare: Sandbox = {
+const noSandbox: Sandbox = {
   users: undefined,
   files: 'all',
   landlock: undefined,
@@ -344,7 +341,7 @@ async function landlockVersion(perl: string): Promise<number | undefined> {
   return Number(stdout) > 0 ? Number(stdout) : undefined
 }
 
-async function onPath(program: string): Promise<string | undefined> {
+async function findOnPath(program: string): Promise<string | undefined> {
   for (const folder of toolEnvironment.PATH.split(':')) {
     const path = join(folder, program)
     if (await access(path, constants.X_OK).then(yes, no)) return path
@@ -358,29 +355,29 @@ const no = () => false
 /** Returns whether the tool is executable in the sandbox and has its libraries, without running it. */
 async function works(sandbox: Sandbox, tool: string, { test, env }: Record<'test' | 'env', string | undefined>): Promise<boolean> {
   if (test === undefined || env === undefined) return false
-  const ask = (path: string) => (sandbox.files === 'own' ? loadCommand(env, path) : [test, '-x', path])
+  const checkCommand = (path: string) => (sandbox.files === 'own' ? loadCommand(env, path) : [test, '-x', path])
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-sandbox-'))
   try {
     // Root in a container may lack the permission to change owners, or may not have these ids.
-    if (!(await makeFoldersFor(sandbox, folder, ['.']).then(yes, no))) return false
+    if (!(await createRunFolders(sandbox, folder, ['.']).then(yes, no))) return false
     const { child: inside } = await startInside(
       {
         ...sandbox,
         wrap: (path, _, run) => {
-          const [program = path, ...args] = ask(path)
+          const [program = path, ...args] = checkCommand(path)
           return sandbox.wrap(program, args, run)
         },
       },
       { tool, args: [], limits: defaultLimits, scratch: folder, writes: ['.'] },
     )
-    let said = ''
+    let output = ''
     inside.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      said += text
+      output += text
     })
     inside.stderr?.resume()
     return await new Promise<boolean>((resolve) => {
       inside.once('error', () => resolve(false))
-      inside.once('close', (code) => resolve(code === 0 && !missing.test(said)))
+      inside.once('close', (code) => resolve(code === 0 && !MISSING_LIBRARY.test(output)))
     })
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -9,7 +9,7 @@ import { type MediaFixture, openMediaFixture } from '../test/media-fixtures.ts'
 import { progressLines } from './progress.ts'
 import { defaultLimits, sandboxFor } from './sandbox.ts'
 import { runSandboxed, type SandboxedRun } from './sandboxed-process.ts'
-import { placeSource, sourceName } from './scratch.ts'
+import { linkSource, sourceName } from './scratch.ts'
 import { toolUsers } from './tool-user.ts'
 
 let fixture: MediaFixture
@@ -82,7 +82,7 @@ describe('a failed run reports its kind', () => {
     const run = (args: string[], limits: SandboxedRun['limits']) =>
       runSandboxed({ tool: fixture.tools.ffmpeg, args, scratch, writes: ['.'], limits })
     const source = await fixture.make('large.mp4', '-f lavfi -i color=s=7680x4320:r=1:d=1 -c:v libx264 -preset ultrafast')
-    await placeSource(source, scratch, await sandboxFor(fixture.tools.ffmpeg))
+    await linkSource(source, scratch, await sandboxFor(fixture.tools.ffmpeg))
     const large = ['-nostdin', '-v', 'error', '-i', sourceName, '-f', 'null', '-']
     await expect(run(large, { memoryBytes: 120 * 2 ** 20, stallSeconds: 3 })).rejects.toMatchObject({ kind: 'out_of_memory' })
     const noise = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=640x360', '-t', '2', '-f', 'rawvideo', 'out.yuv']

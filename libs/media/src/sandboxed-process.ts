@@ -23,7 +23,7 @@ export interface SandboxedRun {
 }
 
 /** Result of a successful run. */
-export interface RunEnd {
+export interface RunResult {
   /** CPU seconds of the tool, up to half a second old; 0 if the system does not report it. */
   cpuSeconds: number
   /** End of the output on stderr. */
@@ -34,21 +34,21 @@ export interface RunEnd {
  * Runs a tool in the sandbox (see `sandbox.ts`) in its own process group. The group is killed by the signal, a stall,
  * or the time limits. Throws `EncodeError` unless the tool exits with 0.
  */
-export async function runSandboxed(run: SandboxedRun): Promise<RunEnd> {
+export async function runSandboxed(run: SandboxedRun): Promise<RunResult> {
   const limits = { ...defaultLimits, ...run.limits }
   if (run.signal?.aborted) throw new EncodeError('aborted', 'the work was cancelled before it began')
   const sandbox = await sandboxFor(run.tool, run.files)
   const started = await startInside(sandbox, { ...run, limits })
   const watch = watchRun(started, run, limits)
-  const ended = readEnd(sandbox, await end(started))
+  const ended = decodeExit(sandbox, await waitForEnd(started))
   watch.stop()
   const stderr = watch.stderr()
   if (watch.fault() !== undefined) throw watch.fault()
-  if (ended.code === 0 && watch.killedFor() === undefined) return { cpuSeconds: watch.cpuSeconds(), stderr }
-  throw watch.killedFor() ?? failure(ended, stderr, watch.cpuSeconds(), limits)
+  if (ended.code === 0 && watch.killReason() === undefined) return { cpuSeconds: watch.cpuSeconds(), stderr }
+  throw watch.killReason() ?? failure(ended, stderr, watch.cpuSeconds(), limits)
 }
 
-interface Ended {
+interface ProcessEnd {
   code: number | null
   signal: NodeJS.Signals | null
   error?: Error
@@ -59,7 +59,7 @@ interface Ended {
  * its group, on a machine without stronger restrictions, cannot be killed and may keep the pipes open; then they are
  * closed on this side.
  */
-function end({ child, kill }: StartedRun): Promise<Ended> {
+function waitForEnd({ child, kill }: StartedRun): Promise<ProcessEnd> {
   return new Promise((resolve, reject) => {
     let killed = Promise.resolve()
     child.once('error', (error) => resolve({ code: null, signal: null, error }))
@@ -69,7 +69,7 @@ function end({ child, kill }: StartedRun): Promise<Ended> {
       const closing = setTimeout(() => {
         child.stdout?.destroy()
         child.stderr?.destroy()
-      }, leftMilliseconds)
+      }, CLOSE_TIMEOUT_MS)
       child.once('close', () => clearTimeout(closing))
     })
     child.once('close', (code, signal) => {
@@ -78,14 +78,14 @@ function end({ child, kill }: StartedRun): Promise<Ended> {
   })
 }
 
-/** Far more time than reading the remaining output of a pipe takes. */
-const leftMilliseconds = 5_000
+/** Time to read the remaining output of a pipe, which is far more than necessary. */
+const CLOSE_TIMEOUT_MS = 5_000
 
 /**
  * Converts an exit code of 128 plus a signal number to that signal: the first process of a PID namespace cannot end
  * by a signal as the tool did.
  */
-function readEnd(sandbox: Sandbox, ended: Ended): Ended {
+function decodeExit(sandbox: Sandbox, ended: ProcessEnd): ProcessEnd {
   const number = (ended.code ?? 0) - 128
   if (sandbox.endsBy !== 'namespace' || number <= 0) return ended
   const [signal] = Object.entries(constants.signals).find(([, value]) => value === number) ?? []
@@ -99,20 +99,20 @@ const stderrBytes = 16_384
 
 function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limits: RunLimits) {
   const started = performance.now()
-  let advanced = started
+  let progressTime = started
   let cpuSeconds = 0
   let stderr = ''
-  let killedFor: EncodeError | undefined
+  let killReason: EncodeError | undefined
   /** Error thrown by `onLine`. */
   let fault: unknown
 
-  const end = () =>
+  const killProcesses = () =>
     void killAll().catch((error: unknown) => {
       fault ??= error
     })
   const kill = (reason: EncodeError) => {
-    killedFor ??= reason
-    end()
+    killReason ??= reason
+    killProcesses()
   }
   const abort = () => kill(new EncodeError('aborted', 'the work was cancelled'))
   run.signal?.addEventListener('abort', abort, { once: true })
@@ -120,12 +120,12 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
 
   const timer = setInterval(() => {
     const now = performance.now()
-    if (now - advanced > limits.stallSeconds * 1000) {
+    if (now - progressTime > limits.stallSeconds * 1000) {
       // Some builds wait forever for a thread that could not allocate its memory.
       const stalled = new EncodeError('stalled', `no progress for ${limits.stallSeconds} s`, stderr)
       kill(noMemory.test(stderr) ? outOfMemory(limits, stderr) : stalled)
     } else if (now - started > limits.wallSeconds * 1000) {
-      kill(new EncodeError('timeout', `not done after ${limits.wallSeconds} s`, stderr))
+      kill(new EncodeError('timeout', `not finished after ${limits.wallSeconds} s`, stderr))
     }
     void cpuSecondsOf(child.pid).then((seconds) => {
       cpuSeconds = Math.max(cpuSeconds, seconds)
@@ -137,10 +137,10 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
     lines((line) => {
       if (fault !== undefined) return
       try {
-        if (run.onLine?.(line)) advanced = performance.now()
+        if (run.onLine?.(line)) progressTime = performance.now()
       } catch (error) {
         fault = error
-        end()
+        killProcesses()
       }
     }),
   )
@@ -152,7 +152,7 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
       clearInterval(timer)
       run.signal?.removeEventListener('abort', abort)
     },
-    killedFor: () => killedFor,
+    killReason: () => killReason,
     fault: () => fault,
     stderr: () => stderr,
     cpuSeconds: () => cpuSeconds,
@@ -162,12 +162,12 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
 const lineBytes = 65_536
 
 /** Splits a text stream into lines. A line of more than 64 KiB is dropped. */
-function lines(take: (line: string) => void): (text: string) => void {
+function lines(onLine: (line: string) => void): (text: string) => void {
   let rest = ''
   return (text) => {
     const parts = (rest + text).split('\n')
     rest = (parts.pop() ?? '').slice(-lineBytes)
-    for (const part of parts) take(part)
+    for (const part of parts) onLine(part)
   }
 }
 
@@ -178,25 +178,25 @@ function lines(take: (line: string) => void): (text: string) => void {
 async function cpuSecondsOf(pid: number | undefined, depth = 0): Promise<number> {
   if (pid === undefined) return 0
   const [stat, children] = await Promise.all(
-    [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/children`].map((file) => readFile(file, 'utf8').catch(gone)),
+    [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/children`].map((file) => readFile(file, 'utf8').catch(emptyIfMissing)),
   )
   // Fields 14 to 17 of proc(5), in ticks of 1/100 s. The name in parentheses before them may contain spaces.
   const fields = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ')
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + (Number(ticks) || 0), 0) / 100
   if (depth === maxDepth) return own
   const pids = (children ?? '').split(' ').filter((text) => text !== '')
-  const below = await Promise.all(pids.map((text) => cpuSecondsOf(Number(text), depth + 1)))
-  return below.reduce((sum, seconds) => sum + seconds, own)
+  const childSeconds = await Promise.all(pids.map((text) => cpuSecondsOf(Number(text), depth + 1)))
+  return childSeconds.reduce((sum, seconds) => sum + seconds, own)
 }
 
-/** unshare, the first process of its namespace, a script in place of the tool, the tool. */
+/** Depth of the tool below the started process: unshare, the first process of the namespace, a script, the tool. */
 const maxDepth = 4
-const gone = () => ''
+const emptyIfMissing = () => ''
 
-function failure(ended: Ended, stderr: string, cpuSeconds: number, limits: RunLimits): EncodeError {
+function failure(ended: ProcessEnd, stderr: string, cpuSeconds: number, limits: RunLimits): EncodeError {
   if (ended.error) return new EncodeError('crashed', 'the tool cannot be started', ended.error.message)
   if (ended.signal === 'SIGXFSZ' || /File too large/.test(stderr)) {
-    return new EncodeError('output_too_large', `a file passed ${limits.fileBytes} bytes`, stderr)
+    return new EncodeError('output_too_large', `a file exceeded ${limits.fileBytes} bytes`, stderr)
   }
   if (ended.signal === 'SIGXCPU' || (ended.signal === 'SIGKILL' && cpuSeconds > limits.cpuSeconds - 2)) {
     return new EncodeError('timeout', `used more than ${limits.cpuSeconds} s of processor time`, stderr)

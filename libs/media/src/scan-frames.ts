@@ -24,8 +24,8 @@ export interface FrameScan {
 }
 
 /**
- * Reads at most a hundred key frames of a small rendition, whatever its length. Makes the storyboard and the animated
- * preview, and returns the index of the frame that represents the video best. Undefined if there is no picture.
+ * Reads at most a hundred key frames of a small rendition, whatever its length. Creates the storyboard and the animated
+ * preview, and returns the index of the frame that represents the video best. Returns undefined if there is no picture.
  */
 export async function scanFrames(work: FrameScan): Promise<number | undefined> {
   const { plan, scratch, tools, limits, signal } = work
@@ -43,13 +43,13 @@ export async function scanFrames(work: FrameScan): Promise<number | undefined> {
     signal,
   })
   await writeFile(join(scratch, setFolder, setLayout.storyboard), storyboardVtt(storyboard, plan.durationSeconds), { mode: 0o644 })
-  const chosen = bestPicture({ ...storyboard.tile, pictures: await readGrey(scratch, storyboard) })
-  return chosen * storyboard.everyGroups * plan.video.groupFrames
+  const best = bestPicture({ ...storyboard.tile, pictures: await readGrey(scratch, storyboard) })
+  return best * storyboard.groupsPerTile * plan.video.groupFrames
 }
 
 const greyFile = `${outputFolder}/grey.raw`
 
-/** Returns the smallest rendition whose pictures need no enlarging. */
+/** Returns the smallest rendition whose pictures are at least as large as the tiles. */
 function scannedRendition({ renditions }: EncodePlan): PlannedRendition | undefined {
   const pictures = renditions
     .filter(({ video }) => video !== undefined)
@@ -62,16 +62,16 @@ async function imageWork(
   storyboard: StoryboardPlan,
   rendition: PlannedRendition,
 ): Promise<ImageWork> {
-  const all = segments.get(rendition.key) ?? []
-  const { everyGroups } = storyboard
-  const shown = everyGroups === 1 ? all : all.filter((_, place) => place % (everyGroups / 2) === 0)
-  const previewed = previewSegments(all.length).flatMap((place) => all[place] ?? [])
+  const allSegments = segments.get(rendition.key) ?? []
+  const { groupsPerTile } = storyboard
+  const storyboardSegments = groupsPerTile === 1 ? allSegments : allSegments.filter((_, index) => index % (groupsPerTile / 2) === 0)
+  const previewedSegments = previewSegments(allSegments.length).flatMap((index) => allSegments[index] ?? [])
   return {
     inputs: [
-      segmentInput(await joinSegments(scratch, rendition.key, shown, 'storyboard'), ['-skip_frame', 'nokey']),
-      segmentInput(await joinSegments(scratch, rendition.key, previewed, 'preview')),
+      segmentInput(await joinSegments(scratch, rendition.key, storyboardSegments, 'storyboard'), ['-skip_frame', 'nokey']),
+      segmentInput(await joinSegments(scratch, rendition.key, previewedSegments, 'preview')),
     ],
-    graphs: [storyboardGraph(storyboard), previewGraph(plan, rendition, 1, previewed.length, '[preview]')],
+    graphs: [storyboardGraph(storyboard), previewGraph(plan, rendition, 1, previewedSegments.length, '[preview]')],
     outputs: [
       ...storyboard.sprites.map((key, index) => jpegOutput(key, `[s${index}]`, 5)),
       { file: greyFile, options: ['-map', '[grey]', '-c:v', 'rawvideo', '-f', 'rawvideo'] },
@@ -84,10 +84,10 @@ async function imageWork(
  * Returns the filter graph. A segment has two groups. If tiles are more than one group apart, the key frame of the
  * second group is dropped.
  */
-function storyboardGraph({ tile, columns, rows, everyGroups, sprites }: StoryboardPlan): string {
+function storyboardGraph({ tile, columns, rows, groupsPerTile, sprites }: StoryboardPlan): string {
   const perSprite = columns * rows
   const parts = sprites.map((_, index) => `[t${index}]`).join('')
-  const begin = everyGroups === 1 ? 'select=key,' : 'select=key,select=not(mod(n\\,2)),'
+  const begin = groupsPerTile === 1 ? 'select=key,' : 'select=key,select=not(mod(n\\,2)),'
   const sheets = sprites.map(
     (_, index) => `[t${index}]select=between(n\\,${index * perSprite}\\,${(index + 1) * perSprite - 1}),tile=${columns}x${rows}[s${index}]`,
   )

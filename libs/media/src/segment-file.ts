@@ -7,7 +7,7 @@ import type { FrameSize } from './ladder.ts'
 import type { PlannedRendition } from './plan.ts'
 import { outputFile, setFolder, setLayout } from './set-layout.ts'
 
-/** A part of the command that makes the images. */
+/** Part of the ffmpeg command that creates the images. */
 export interface ImageWork {
   inputs: FfmpegInput[]
   graphs: string[]
@@ -18,7 +18,7 @@ export interface ImageWork {
 export const imageWorkFolder = 'image-frames'
 
 /**
- * Joins a few segments of a track in order, so that a run does not need to read the whole track. Returns the file
+ * Joins a few segments of a track in order, so that a run does not need to read the complete track. Returns the file
  * name in the scratch folder.
  */
 export async function joinSegments(

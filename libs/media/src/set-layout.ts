@@ -12,7 +12,6 @@ export function outputFile(path: string): string {
 }
 
 /** Names in the folder of the set. */
-
 export const setLayout = {
   mp4: (renditionKey: string) => `${renditionKey}.mp4`,
   hlsFolder: 'hls',
@@ -20,7 +19,7 @@ export const setLayout = {
   playlist: (key: string) => `hls/${key}/index.m3u8`,
   imageFolder: 'images',
   image: (imageKey: string) => `images/${imageKey}.jpg`,
-  /** In the same folder as its sprites. */
+  /** The storyboard is in the same folder as its sprites. */
   storyboard: 'images/storyboard.vtt',
   preview: 'images/preview.gif',
   sound: 'sound.m4a',

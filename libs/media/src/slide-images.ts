@@ -7,7 +7,7 @@ import { progressLines } from './progress.ts'
 import type { RunLimits } from './sandbox.ts'
 import { runSandboxed } from './sandboxed-process.ts'
 import { outputFile, outputFolder } from './set-layout.ts'
-import { type OutputFile, openOutputFolder, takeOutput, useOutput } from './tool-output.ts'
+import { linkOutput, type OutputFile, openOutputFolder, useOutput } from './tool-output.ts'
 
 /** Raw pixels of one picture and the names of its JPEGs. Names are server-generated. */
 export interface SlidePicture {
@@ -36,7 +36,7 @@ export interface SlideImages {
 const IMAGE_BYTES = 32 * 2 ** 20
 
 /**
- * Converts raw pixels to JPEGs, a large one and a thumbnail each, in one run of ffmpeg. Checks that all files exist
+ * Converts raw pixels to JPEGs in one run of ffmpeg. Each picture gets a large one and a thumbnail. Checks that all files exist
  * and are complete.
  */
 export async function makeSlideImages({ pictures, thumbnailSide, scratch, target, tools, limits, signal }: SlideImages): Promise<void> {
@@ -57,16 +57,16 @@ export async function makeSlideImages({ pictures, thumbnailSide, scratch, target
     onLine: progressLines(() => {}),
     signal,
   })
-  const made = await openOutputFolder(scratch, outputFolder)
+  const folder = await openOutputFolder(scratch, outputFolder)
   try {
     for (const name of pictures.flatMap(({ image, thumbnail }) => [image, thumbnail])) {
-      await useOutput(made, name, async (file) => {
+      await useOutput(folder, name, async (file) => {
         await checkJpeg(name, file)
-        await takeOutput(file, join(target, name))
+        await linkOutput(file, join(target, name))
       })
     }
   } finally {
-    await made.close()
+    await folder.close()
   }
 }
 
@@ -75,7 +75,7 @@ function rawOptions(width: number, height: number): string[] {
   return ['-f', 'rawvideo', '-pixel_format', 'rgba', ...size, '-framerate', '1', '-protocol_whitelist', 'file']
 }
 
-/** Text keeps full colour resolution in the large picture; in a thumbnail the difference is not visible. */
+/** Returns the filter graph of one picture. Text has full colour resolution in the large picture. In a thumbnail the difference is not visible. */
 function graph({ width, height }: SlidePicture, index: number, thumbnailSide: number): string {
   const share = Math.min(1, thumbnailSide / Math.max(width, height))
   const [small, low] = [width, height].map((side) => Math.max(1, Math.round(side * share)))

@@ -70,7 +70,7 @@ function nameOf(bytes: Buffer): Container['name'] | undefined {
   return elementaryAudio(bytes.subarray(tag)) ?? (isTransportStream(bytes) ? 'mpegts' : undefined)
 }
 
-/** Still pictures use the same boxes with different brands. */
+/** Returns whether the first box belongs to a video. Still pictures use the same boxes with different brands. */
 function isMp4(type: string, brand: string): boolean {
   if (type === 'ftyp') return !/^(avif|avis|mif1|msf1|heic|heix|heim|heis|hevc|hevx)$/.test(brand)
   return ['moov', 'mdat', 'free', 'skip', 'wide', 'styp', 'moof'].includes(type)
@@ -102,7 +102,7 @@ function isTransportStream(bytes: Buffer): boolean {
     { start: 4, step: 192 },
     { start: 0, step: 204 },
   ].some(({ start, step }) => {
-    const places = [0, 1, 2, 3, 4].map((packet) => start + packet * step).filter((place) => place < bytes.length)
-    return places.length >= 3 && places.every((place) => bytes[place] === 0x47)
+    const positions = [0, 1, 2, 3, 4].map((packet) => start + packet * step).filter((position) => position < bytes.length)
+    return positions.length >= 3 && positions.every((position) => bytes[position] === 0x47)
   })
 }

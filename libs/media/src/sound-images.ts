@@ -15,7 +15,7 @@ const levelsFile = `${outputFolder}/levels.txt`
 const LEVELS_BYTES = 64 * 2 ** 20
 const pictureFile = `${imageWorkFolder}/waveform.rgb`
 
-/** Returns the work that draws a waveform as the image of a source without a picture. */
+/** Returns the command parts that draw a waveform as the image of a source without a picture. */
 export async function imagesOfSound(work: FrameScan, firstInput: number): Promise<ImageWork> {
   const { plan, scratch } = work
   const picture = drawWaveform(await measureLevels(work))

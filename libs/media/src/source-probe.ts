@@ -14,12 +14,12 @@ export interface SourceVideo {
   /** Clockwise rotation of the stored picture in degrees: 0, 90, 180 or 270. */
   rotation: number
   frameRate: Rational
-  /** Distances between frames vary; `frameRate` is their average. */
+  /** Whether the distances between frames vary. `frameRate` is then the average. */
   variableRate: boolean
   pixelFormat: string
   bitDepth: number
   interlaced: boolean
-  /** Black is 0 instead of 16. */
+  /** Whether black is 0 instead of 16. */
   fullRange: boolean
   /** Transfer curve by ffprobe's name, such as `bt709`, `smpte2084` (HDR10), `arib-std-b67` (HLG); empty if unknown. */
   transfer: string
@@ -28,7 +28,7 @@ export interface SourceVideo {
   /** Seconds from the start of the file to the end of this stream. */
   endSeconds: number
   /**
-   * Maximum seconds from any position back to a key frame, as far as it was measured; above 0. Absent if decoding can
+   * Maximum seconds from any position back to a key frame, as far as it was measured; above 0. Undefined if decoding can
    * start exactly and cheaply only at the beginning.
    */
   keySeconds?: number
@@ -70,7 +70,7 @@ export interface SourceProbe {
   demuxer: string
   /** Seconds to the end of the longest used stream. */
   durationSeconds: number
-  /** Bit rate of the whole file in bit/s; 0 if unknown. */
+  /** Bit rate of the file in bit/s; 0 if unknown. */
   bitrate: number
   streams: number
   video?: SourceVideo

@@ -30,12 +30,12 @@ test.each([
   ['200 s, the longest video with a tile every two seconds', 200, 100, 4, 1, 5],
   ['201 s', 201, 51, 3, 2, 5],
   ['ten hours', 36_000, 100, 4, 180, 5],
-])('plans the tiles of %s', (_, seconds, tiles, sprites, everyGroups, columns) => {
+])('plans the tiles of %s', (_, seconds, tiles, sprites, groupsPerTile, columns) => {
   const storyboard = planned(seconds)
-  expect([storyboard.tiles, storyboard.sprites.length, storyboard.everyGroups, storyboard.columns]).toEqual([
+  expect([storyboard.tiles, storyboard.sprites.length, storyboard.groupsPerTile, storyboard.columns]).toEqual([
     tiles,
     sprites,
-    everyGroups,
+    groupsPerTile,
     columns,
   ])
 })

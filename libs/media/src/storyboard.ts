@@ -4,7 +4,7 @@ import type { EncodePlan } from './plan.ts'
 import { setLayout } from './set-layout.ts'
 
 /**
- * Layout of the pictures for a seek bar: tiles of one size in rows on a few sprites, one tile for every `everyGroups`
+ * Layout of the pictures for a seek bar: tiles of one size in rows on a few sprites, one tile for every `groupsPerTile`
  * groups of frames.
  */
 export interface StoryboardPlan {
@@ -13,7 +13,7 @@ export interface StoryboardPlan {
   columns: number
   rows: number
   /** 1 or an even number. An even number makes each tile start a segment, which has two groups. */
-  everyGroups: number
+  groupsPerTile: number
   secondsPerTile: number
   /** Keys of the sprites, as for images. */
   sprites: string[]
@@ -21,7 +21,7 @@ export interface StoryboardPlan {
 
 /** Maximum for any duration: enough for a seek bar of a thousand pixels, and small enough to be loaded at once. */
 const maxTiles = 100
-const side = 5
+const TILES_PER_SIDE = 5
 
 /** Returns the layout, or undefined if there is no picture or no images are planned. */
 export function planStoryboard(plan: Pick<EncodePlan, 'video' | 'renditions' | 'images'>): StoryboardPlan | undefined {
@@ -29,17 +29,17 @@ export function planStoryboard(plan: Pick<EncodePlan, 'video' | 'renditions' | '
   if (!plan.video || !picture || plan.images.length === 0) return undefined
   const { frames, groupFrames, frameRate } = plan.video
   const groups = Math.ceil(frames / groupFrames)
-  const everyGroups = groups <= maxTiles ? 1 : 2 * Math.ceil(groups / maxTiles / 2)
-  const tiles = Math.ceil(groups / everyGroups)
-  const columns = Math.min(side, tiles)
-  const rows = Math.min(side, Math.ceil(tiles / columns))
+  const groupsPerTile = groups <= maxTiles ? 1 : 2 * Math.ceil(groups / maxTiles / 2)
+  const tiles = Math.ceil(groups / groupsPerTile)
+  const columns = Math.min(TILES_PER_SIDE, tiles)
+  const rows = Math.min(TILES_PER_SIDE, Math.ceil(tiles / columns))
   return {
     tile: sizeFor({ shortSide: 90 }, picture),
     tiles,
     columns,
     rows,
-    everyGroups,
-    secondsPerTile: (everyGroups * groupFrames) / toNumber(frameRate),
+    groupsPerTile,
+    secondsPerTile: (groupsPerTile * groupFrames) / toNumber(frameRate),
     sprites: Array.from({ length: Math.ceil(tiles / (columns * rows)) }, (_, index) => `storyboard-${index + 1}`),
   }
 }
@@ -52,10 +52,10 @@ export function storyboardVtt({ tile, tiles, columns, rows, secondsPerTile, spri
   const cues = Array.from({ length: tiles }, (_, index) => {
     const start = index * secondsPerTile
     const end = index + 1 < tiles ? start + secondsPerTile : Math.max(durationSeconds, start + 0.001)
-    const place = index % (columns * rows)
+    const tileInSprite = index % (columns * rows)
     const sprite = setLayout.image(sprites[Math.floor(index / (columns * rows))] ?? '').replace(/^.*\//, '')
-    const x = (place % columns) * tile.width
-    const y = Math.floor(place / columns) * tile.height
+    const x = (tileInSprite % columns) * tile.width
+    const y = Math.floor(tileInSprite / columns) * tile.height
     return `${clock(start)} --> ${clock(end)}\n${sprite}#xywh=${x},${y},${tile.width},${tile.height}\n`
   })
   return `WEBVTT\n\n${cues.join('\n')}`

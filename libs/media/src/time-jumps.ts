@@ -17,7 +17,7 @@ export function timeMayJump(demuxer: string): boolean {
 
 const jumpingDemuxers = ['mpegts', 'mpeg', 'ogg']
 
-export interface JoinedQuestion {
+export interface JoinedOptions {
   run: Omit<FfprobeRun, 'args'>
   demuxer: string
   maxPixels: number
@@ -26,19 +26,19 @@ export interface JoinedQuestion {
 }
 
 /**
- * Returns the end of each stream after closing gaps as the encode does. Undefined if the packets cannot be read in
- * sequence. Reads the whole file once, without decoding.
+ * Returns the end of each stream after closing gaps as the encode does. Returns undefined if the packets cannot be read
+ * in sequence. Reads the complete file once, without decoding.
  */
-export async function measureJoinedEnds(question: JoinedQuestion): Promise<StreamEnds | undefined> {
+export async function measureJoinedEnds(options: JoinedOptions): Promise<StreamEnds | undefined> {
   try {
-    return await joinedEnds(question)
+    return await joinedEnds(options)
   } catch (error) {
     if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
   }
 }
 
-async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion): Promise<StreamEnds> {
+async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedOptions): Promise<StreamEnds> {
   const ends: StreamEnds = new Map()
   const ticks: number[] = []
   const maps = streams.flatMap((index) => ['-map', `0:${index}`])
@@ -52,13 +52,13 @@ async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion):
     scratch: run.scratch,
     limits: { ...limits, ...run.limits },
     onLine: (line) => {
-      const [, place, tick] = timeBase.exec(line) ?? []
-      if (place !== undefined && tick !== undefined) ticks[Number(place)] = 1 / Number(tick)
+      const [, stream, tick] = timeBase.exec(line) ?? []
+      if (stream !== undefined && tick !== undefined) ticks[Number(stream)] = 1 / Number(tick)
       const [, output, pts, duration] = packet.exec(line) ?? []
       const index = streams[Number(output)]
       if (index === undefined) return timeBase.test(line)
-      const until = (Number(pts) + Number(duration)) * (ticks[Number(output)] ?? 0)
-      if (until > (ends.get(index) ?? 0)) ends.set(index, until)
+      const end = (Number(pts) + Number(duration)) * (ticks[Number(output)] ?? 0)
+      if (end > (ends.get(index) ?? 0)) ends.set(index, end)
       return true
     },
     signal: run.signal,
@@ -69,5 +69,5 @@ async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedQuestion):
 const limits = { cpuSeconds: 600, wallSeconds: 3600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
 /** `#tb 0: 1/90000`: time base of a stream. */
 const timeBase = /^#tb (\d+): 1\/(\d+)$/
-/** Stream, decoding time, presentation time, duration, bytes, checksum. */
+/** A line of a packet: stream, decoding time, presentation time, duration, bytes, checksum. */
 const packet = /^(\d+), *-?\d+, *(-?\d+), *(\d+), /

@@ -39,8 +39,8 @@ export interface OutputOptions {
 export async function openOutputFolder(root: string, path: string, { mayBeLinked = false }: OutputOptions = {}): Promise<OutputFolder> {
   let folder = await openFolder(root, path)
   for (const part of path.split('/')) {
-    const above = folder
-    folder = await openFolder(`${above.path}/${part}`, path).finally(() => above.handle.close())
+    const parent = folder
+    folder = await openFolder(`${parent.path}/${part}`, path).finally(() => parent.handle.close())
   }
   return {
     names: () => readdir(folder.path),
@@ -81,7 +81,7 @@ export async function useOutput<T>(folder: OutputFolder, name: string, use: (fil
  * Links a tool's file as `target`, in a folder that no tool can write to. Ensures that the link refers to the file
  * that was opened.
  */
-export async function takeOutput(file: OutputFile, target: string): Promise<void> {
+export async function linkOutput(file: OutputFile, target: string): Promise<void> {
   try {
     // link(2) does not follow symbolic links.
     await link(file.path, target)
@@ -89,66 +89,66 @@ export async function takeOutput(file: OutputFile, target: string): Promise<void
     if (!isErrno(error, 'EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error
     return copyFile(pathOf(file.handle, file.path), target, constants.COPYFILE_EXCL)
   }
-  const taken = await lstat(target)
-  if (taken.dev === file.dev && taken.ino === file.ino) return
+  const linked = await lstat(target)
+  if (linked.dev === file.dev && linked.ino === file.ino) return
   await rm(target)
   throw new EncodeError('incomplete', 'a file was replaced while it was read')
 }
 
-/** Reads a whole file of at most `maxBytes`. Bytes that a tool adds after the file was opened are not read. */
+/** Reads a file of at most `maxBytes`. Bytes that a tool adds after the file was opened are not read. */
 export async function readOutput(file: Pick<OutputFile, 'handle' | 'bytes'>, maxBytes: number): Promise<Buffer> {
   if (file.bytes > maxBytes) throw new EncodeError('incomplete', `a file has ${file.bytes} bytes; at most ${maxBytes} were expected`)
   const bytes = Buffer.alloc(file.bytes)
-  let place = 0
-  while (place < bytes.length) {
-    const { bytesRead } = await file.handle.read(bytes, place, bytes.length - place, place)
+  let position = 0
+  while (position < bytes.length) {
+    const { bytesRead } = await file.handle.read(bytes, position, bytes.length - position, position)
     if (bytesRead === 0) break
-    place += bytesRead
+    position += bytesRead
   }
-  return bytes.subarray(0, place)
+  return bytes.subarray(0, position)
 }
 
-/** O_NONBLOCK: a FIFO is opened at once and rejected, instead of waiting for a writer. */
+/** Flags to open a plain file. With O_NONBLOCK, opening a FIFO does not wait for a writer, and the FIFO is then rejected. */
 const plainFile = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 const plainFolder = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY
 
-async function openFolder(path: string, named: string): Promise<{ handle: FileHandle; path: string }> {
+async function openFolder(path: string, displayPath: string): Promise<{ handle: FileHandle; path: string }> {
   try {
     const handle = await open(path, plainFolder)
     return { handle, path: pathOf(handle, path) }
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw new EncodeError('incomplete', `${named}: there is no such folder`)
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) throw new EncodeError('incomplete', `${displayPath}: there is no such folder`)
     throw error
   }
 }
 
-async function openFile(path: string, named: string, mayBeLinked: boolean): Promise<OutputFile | undefined> {
+async function openFile(path: string, displayPath: string, mayBeLinked: boolean): Promise<OutputFile | undefined> {
   let handle: FileHandle
   try {
     handle = await open(path, plainFile)
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined
     // ELOOP: a symbolic link. ENXIO: a socket.
-    if (isErrno(error, 'ELOOP', 'ENXIO', 'ENOTDIR')) throw notPlain(named)
+    if (isErrno(error, 'ELOOP', 'ENXIO', 'ENOTDIR')) throw notPlainFile(displayPath)
     throw error
   }
   try {
-    const there = await handle.stat()
-    if (!there.isFile() || (!mayBeLinked && there.nlink > 1)) throw notPlain(named)
-    return { handle, bytes: there.size, dev: there.dev, ino: there.ino, path }
+    const stats = await handle.stat()
+    if (!stats.isFile() || (!mayBeLinked && stats.nlink > 1)) throw notPlainFile(displayPath)
+    return { handle, bytes: stats.size, dev: stats.dev, ino: stats.ino, path }
   } catch (error) {
     await handle.close()
     throw error
   }
 }
 
-/** On other systems than Linux only the last component of a path is protected from links. */
+/** Returns a path through the open descriptor. On other systems than Linux only the last component of a path is protected from links. */
 function pathOf({ fd }: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${fd}` : path
 }
 
-function notPlain(named: string): EncodeError {
-  return new EncodeError('incomplete', `${named}: it is not a plain file of its own`)
+function notPlainFile(displayPath: string): EncodeError {
+  return new EncodeError('incomplete', `${displayPath}: it is not a plain file of its own`)
 }
 
 /**

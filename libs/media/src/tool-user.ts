@@ -23,7 +23,7 @@ export const toolUsers: readonly ToolUsers[] = [
  * owner of folders that an earlier run used, so that several runs can share them; else a user that no other
  * concurrent run has.
  */
-export async function makeFoldersFor(
+export async function createRunFolders(
   { users }: { users: ToolUsers | undefined },
   scratch: string,
   writes: readonly string[],
@@ -31,20 +31,20 @@ export async function makeFoldersFor(
   await mkdir(scratch, { recursive: true })
   const folders = writes.map((name) => join(scratch, name))
   for (const folder of folders) await mkdir(folder, { recursive: true })
-  const owners = await Promise.all([scratch, ...folders].map(ownerOf))
+  const owners = await Promise.all([scratch, ...folders].map(requireFolderOwner))
   if (!users) return undefined
   // mkdtemp creates a folder that other users cannot read.
   await chmod(scratch, 0o755)
-  const user = owners.slice(1).find((owner) => isOneOf(users, owner)) ?? nextOf(users)
+  const user = owners.slice(1).find((owner) => isOneOf(users, owner)) ?? nextUser(users)
   for (const folder of folders) await lchown(folder, user, user)
   return user
 }
 
-/** Throws for a link in place of a folder, which only a compromised tool can have created. */
-async function ownerOf(folder: string): Promise<number> {
-  const there = await lstat(folder)
-  if (!there.isDirectory()) throw new EncodeError('incomplete', 'a symbolic link is in place of a folder')
-  return there.uid
+/** Returns the owner of a folder. Throws for a link in place of a folder, which only a compromised tool can have created. */
+async function requireFolderOwner(folder: string): Promise<number> {
+  const stats = await lstat(folder)
+  if (!stats.isDirectory()) throw new EncodeError('incomplete', 'a symbolic link is in place of a folder')
+  return stats.uid
 }
 
 function isOneOf({ first, count }: ToolUsers, id: number): boolean {
@@ -52,9 +52,9 @@ function isOneOf({ first, count }: ToolUsers, id: number): boolean {
 }
 
 /** Returns the next user. Processes start at random positions, and an id is reused only after all others. */
-function nextOf({ first, count }: ToolUsers): number {
-  return first + ((begin + given++) % count)
+function nextUser({ first, count }: ToolUsers): number {
+  return first + ((begin + issued++) % count)
 }
 
 const begin = randomInt(2 ** 31)
-let given = 0
+let issued = 0

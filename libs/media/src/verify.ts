@@ -32,7 +32,7 @@ export interface SetFile {
   /** Width in pixels, for files with a picture. */
   width?: number
   height?: number
-  /** Average bit rate of the whole file in bit/s, for MP4 files and segments. */
+  /** Average bit rate of the file in bit/s, for MP4 files and segments. */
   bitrate?: number
   durationSeconds?: number
 }
@@ -111,8 +111,9 @@ interface PlannedTracks {
 function checkStreams(plan: EncodePlan, rendition: PlannedTracks, probed: ProbedFile, path: string): void {
   const picture = probed.streams.find((stream) => stream.type === 'video')
   const sound = probed.streams.find((stream) => stream.type === 'audio')
-  const wanted = (rendition.video ? 1 : 0) + (rendition.audioKey === undefined ? 0 : 1)
-  if (probed.streams.length !== wanted) throw incomplete(path, `it has ${probed.streams.length} streams instead of ${wanted}`)
+  const expectedStreams = (rendition.video ? 1 : 0) + (rendition.audioKey === undefined ? 0 : 1)
+  if (probed.streams.length !== expectedStreams)
+    throw incomplete(path, `it has ${probed.streams.length} streams instead of ${expectedStreams}`)
   checkDuration(path, probed.durationSeconds, plan.durationSeconds)
   if (rendition.video && plan.video) {
     const { width, height, codec = 'h264' } = rendition.video
@@ -126,9 +127,9 @@ function checkStreams(plan: EncodePlan, rendition: PlannedTracks, probed: Probed
   }
 }
 
-function checkDuration(path: string, found: number | undefined, planned: number): void {
-  if (found === undefined || Math.abs(found - planned) > tolerance) {
-    throw incomplete(path, `it is ${found ?? 0} s long instead of ${planned.toFixed(3)} s`)
+function checkDuration(path: string, actual: number | undefined, planned: number): void {
+  if (actual === undefined || Math.abs(actual - planned) > tolerance) {
+    throw incomplete(path, `it is ${actual ?? 0} s long instead of ${planned.toFixed(3)} s`)
   }
 }
 
@@ -172,8 +173,8 @@ async function verifyPreview(set: string): Promise<SetFile> {
   const path = setLayout.preview
   return withFile(set, path, async (opened) => {
     const bytes = await readAll(opened)
-    const isWhole = bytes.length > 13 && bytes.toString('latin1', 0, 6) === 'GIF89a' && bytes.at(-1) === 0x3b
-    if (!isWhole) throw incomplete(path, 'it is not a complete GIF')
+    const isComplete = bytes.length > 13 && bytes.toString('latin1', 0, 6) === 'GIF89a' && bytes.at(-1) === 0x3b
+    if (!isComplete) throw incomplete(path, 'it is not a complete GIF')
     const file = await describe(opened, { path, kind: 'preview', key: '' })
     return { ...file, width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
   })
@@ -182,10 +183,10 @@ async function verifyPreview(set: string): Promise<SetFile> {
 /** Returns the size in the frame header of a baseline JPEG that has its end marker. */
 function jpegSize(bytes: Buffer): { width: number; height: number } | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8 || bytes.readUInt16BE(bytes.length - 2) !== 0xffd9) return undefined
-  let place = 2
-  while (place + 9 <= bytes.length && bytes[place] === 0xff) {
-    if (bytes[place + 1] === 0xc0) return { width: bytes.readUInt16BE(place + 7), height: bytes.readUInt16BE(place + 5) }
-    place += 2 + bytes.readUInt16BE(place + 2)
+  let offset = 2
+  while (offset + 9 <= bytes.length && bytes[offset] === 0xff) {
+    if (bytes[offset + 1] === 0xc0) return { width: bytes.readUInt16BE(offset + 7), height: bytes.readUInt16BE(offset + 5) }
+    offset += 2 + bytes.readUInt16BE(offset + 2)
   }
   return undefined
 }
@@ -196,7 +197,7 @@ async function boxesOf({ handle }: OutputFile, path: string) {
   return boxes
 }
 
-/** Segments have a second link in the folder of their chunk. */
+/** Opens a file of the set and calls `use`. Segments have a second hard link in the folder of their chunk. */
 function withFile<T>(set: string, path: string, use: (file: OutputFile) => Promise<T>): Promise<T> {
   return withOutput(set, path, use, { mayBeLinked: true })
 }
@@ -209,25 +210,25 @@ async function describe(opened: OutputFile, file: Pick<SetFile, 'path' | 'kind' 
   return { ...file, bytes: opened.bytes, sha256: await sha256Of(opened) }
 }
 
-/** Reads a whole image or playlist. The runs that make images may write files of 64 MiB. */
+/** Reads a complete image or playlist. The runs that make images may write files of 64 MiB. */
 function readAll(file: OutputFile): Promise<Buffer> {
-  return readOutput(file, WHOLE_BYTES)
+  return readOutput(file, MAX_FILE_BYTES)
 }
 
-const WHOLE_BYTES = 64 * 2 ** 20
-const PIECE_BYTES = 2 ** 20
+const MAX_FILE_BYTES = 64 * 2 ** 20
+const CHUNK_BYTES = 2 ** 20
 
 async function sha256Of({ handle, bytes }: OutputFile): Promise<string> {
   const hash = createHash('sha256')
-  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(1, bytes)))
-  for (let place = 0; ; ) {
-    const { bytesRead } = await handle.read(piece, 0, piece.length, place)
+  const piece = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, bytes)))
+  for (let offset = 0; ; ) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length, offset)
     if (bytesRead === 0) return hash.digest('hex')
     hash.update(piece.subarray(0, bytesRead))
-    place += bytesRead
+    offset += bytesRead
   }
 }
 
-function incomplete(path: string, what: string): EncodeError {
-  return new EncodeError('incomplete', `${path}: ${what}`)
+function incomplete(path: string, problem: string): EncodeError {
+  return new EncodeError('incomplete', `${path}: ${problem}`)
 }

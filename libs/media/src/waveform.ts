@@ -16,12 +16,12 @@ const [quiet, loud] = [-54, -9]
 export function drawWaveform(levels: readonly number[]): RgbPicture {
   const pixels = Buffer.alloc(width * height * 3)
   for (let y = 0; y < height; y++) {
-    const [red, green, blue] = mixed([0x1d, 0x26, 0x36], [0x0a, 0x0d, 0x13], y / height)
+    const [red, green, blue] = mixColours([0x1d, 0x26, 0x36], [0x0a, 0x0d, 0x13], y / height)
     for (let x = 0; x < width; x++) pixels.set([red, green, blue], (y * width + x) * 3)
   }
   const left = (width - bars * pitch + pitch - thickness) >> 1
   barHeights(levels).forEach((half, bar) => {
-    const colour = mixed([0x7c, 0xc4, 0xff], [0xa5, 0x8b, 0xff], bar / bars)
+    const colour = mixColours([0x7c, 0xc4, 0xff], [0xa5, 0x8b, 0xff], bar / bars)
     for (let y = height / 2 - half; y < height / 2 + half; y++) {
       // Rounded ends.
       const inset = y === height / 2 - half || y === height / 2 + half - 1 ? 1 : 0
@@ -43,7 +43,7 @@ export function barHeights(levels: readonly number[]): number[] {
 
 type Colour = [red: number, green: number, blue: number]
 
-function mixed(from: Colour, to: Colour, share: number): Colour {
+function mixColours(from: Colour, to: Colour, share: number): Colour {
   const part = (index: 0 | 1 | 2) => Math.round(from[index] + (to[index] - from[index]) * share)
   return [part(0), part(1), part(2)]
 }

@@ -2,7 +2,7 @@ import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
-  canCarryOut,
+  canExecutePlan,
   chunkFolder,
   chunkNumbers,
   type EncodePlan,
@@ -228,8 +228,8 @@ describe('detects a chunk boundary that does not match:', () => {
   )
 
   test('a plan of another build or an older plan version is not executed', async () => {
-    expect(canCarryOut(work.plan, fixture.tools)).toBe(true)
-    expect(canCarryOut({ ...work.plan, planVersion: 1 }, fixture.tools)).toBe(false)
-    expect(canCarryOut(work.plan, { version: 'another' })).toBe(false)
+    expect(canExecutePlan(work.plan, fixture.tools)).toBe(true)
+    expect(canExecutePlan({ ...work.plan, planVersion: 1 }, fixture.tools)).toBe(false)
+    expect(canExecutePlan(work.plan, { version: 'another' })).toBe(false)
   })
 })

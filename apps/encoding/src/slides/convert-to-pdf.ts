@@ -1,6 +1,15 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { InvalidSource, isEncodeError, makeFoldersFor, placeSource, sandboxFor, sourceName, takeOutput, withOutput } from '@vitascope/media'
+import {
+  createRunFolders,
+  InvalidSource,
+  isEncodeError,
+  linkOutput,
+  linkSource,
+  sandboxFor,
+  sourceName,
+  withOutput,
+} from '@vitascope/media'
 import { runLibreOffice, SANDBOX_FOLDER } from './libreoffice-sandbox.ts'
 import { slideLimits } from './slide-limits.ts'
 
@@ -27,11 +36,11 @@ export async function convertToPdf({ file, format, folder, pdf, office, signal }
     throw new InvalidSource(4002, `converting ${kind} files requires LibreOffice, which is not installed: upload the presentation as PDF`)
   }
   const sandbox = await sandboxFor(office, 'all')
-  await placeSource(file, folder, sandbox)
+  await linkSource(file, folder, sandbox)
   const source = `source.${format}`
   await rename(join(folder, sourceName), join(folder, source))
   await writeProfile(folder)
-  await makeFoldersFor(sandbox, folder, ['.', 'profile', 'profile/user'])
+  await createRunFolders(sandbox, folder, ['.', 'profile', 'profile/user'])
   const convert = () =>
     runLibreOffice({
       office,
@@ -65,7 +74,7 @@ export async function convertToPdf({ file, format, folder, pdf, office, signal }
   const conversionFailed = (cause?: unknown) => new InvalidSource(4002, `LibreOffice could not convert this ${kind} file to PDF`, cause)
   await withOutput(folder, 'source.pdf', async (output) => {
     if (output.bytes > slideLimits.bytes) throw conversionFailed()
-    await takeOutput(output, pdf)
+    await linkOutput(output, pdf)
   }).catch((error: unknown) => {
     throw isEncodeError(error) ? conversionFailed(error) : error
   })

@@ -1,4 +1,4 @@
-import { canCarryOut, chunkKeys, encodeChunk, listChunk, segmentNames } from '@vitascope/media'
+import { canExecutePlan, chunkKeys, encodeChunk, listChunk, segmentNames } from '@vitascope/media'
 import type { EncodeInput, FilesResult, StoredFile } from '../task/task.ts'
 import { chunkScratchBytes, isLong } from '../task/task-resources.ts'
 import { streamSegmentsWhile, uploadSegments } from './stream-segments.ts'
@@ -12,7 +12,7 @@ const ENCODE_SHARE = 0.97
 export async function encodeTask(work: TaskWork, input: EncodeInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, setProgress, stallSeconds } = work
   const { plan, chunk, workPrefix } = input
-  if (!canCarryOut(plan, tools)) throw new FfmpegVersionMismatch()
+  if (!canExecutePlan(plan, tools)) throw new FfmpegVersionMismatch()
   const keys = chunkKeys(plan, chunk)
   if (keys.length === 0) throw new Error(`the plan has no chunk ${chunk}`)
   const source = await work.getSource(input.source, chunkScratchBytes(plan, chunk))

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { canCarryOut, EncodeError, packageRenditions, setFolder, verifySet } from '@vitascope/media'
+import { canExecutePlan, EncodeError, packageRenditions, setFolder, verifySet } from '@vitascope/media'
 import type { FilesResult, PackageInput } from '../task/task.ts'
 import { packageScratchBytes } from '../task/task-resources.ts'
 import { type ChunkWithFiles, downloadChunk, listChunkFiles } from './download.ts'
@@ -9,7 +9,7 @@ import { uploadFileList, uploadFiles } from './upload.ts'
 /** Makes the set from all segments, verifies it, and uploads it with the list of its files. */
 export async function packageTask(work: TaskWork, { plan, chunks, setPrefix, workPrefix }: PackageInput): Promise<FilesResult> {
   const { storage, tools, scratch, signal, setProgress } = work
-  if (!canCarryOut(plan, tools)) throw new FfmpegVersionMismatch()
+  if (!canExecutePlan(plan, tools)) throw new FfmpegVersionMismatch()
   const chunksWithFiles: ChunkWithFiles[] = []
   for (const chunk of chunks) chunksWithFiles.push(await listChunkFiles(work, chunk))
   await work.reserveDisk(

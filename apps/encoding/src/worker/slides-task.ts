@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { InvalidSource, makeSlideImages, placeSource, sandboxFor } from '@vitascope/media'
+import { InvalidSource, linkSource, makeSlideImages, sandboxFor } from '@vitascope/media'
 import { convertToPdf } from '../slides/convert-to-pdf.ts'
 import { installRenderer, type RenderedPage, rawFile, renderPages } from '../slides/render-pages.ts'
 import { PAGES_PER_RUN, slideLimits } from '../slides/slide-limits.ts'
@@ -66,7 +66,7 @@ const formatThumbnailName = (page: number) => `thumb-${numbered(page)}.jpg`
 async function renderAll(work: TaskWork, pdf: string, { folder, target }: { folder: string; target: string }): Promise<RenderedPage[]> {
   const { tools, signal, setProgress, stallSeconds } = work
   const until = performance.now() + slideLimits.drawSeconds * 1000
-  await placeSource(pdf, folder, await sandboxFor(process.execPath))
+  await linkSource(pdf, folder, await sandboxFor(process.execPath))
   await installRenderer(folder)
   const all: RenderedPage[] = []
   for (let pages = 1; all.length < pages; ) {
