@@ -2,7 +2,7 @@
 -- is installed already, it is used from its schema.
 create extension if not exists pg_trgm;
 
--- Replica of an organisation of auth: the part that videos depend on.
+-- Replica of an organisation that auth stores, with the fields that the catalogue uses.
 create table organisation (
   organisation_id         bigint primary key,
   -- Revision of the replica. An older revision that arrives later is ignored.
@@ -12,7 +12,7 @@ create table organisation (
   default_setting_id      text not null default '',
   default_theme_id        text not null default '',
   -- False until auth reported the quota. Until then there is no limit.
-  quota_known             boolean not null default false,
+  has_quota               boolean not null default false,
   quota_bytes             bigint,
   quota_minutes_per_month bigint,
   quota_concurrent_jobs   int
@@ -22,7 +22,7 @@ create table organisation (
 -- of this row.
 create table organisation_usage (
   organisation_id bigint primary key references organisation,
-  -- Sets of media and of slides.
+  -- Size of the sets of media and of slides.
   bytes           bigint not null
 );
 
@@ -36,11 +36,11 @@ create table organisation_minutes (
 
 -- Quota bytes that an upload reserves until it is the source of a job or is removed.
 create table upload_reservation (
-  -- Id of the upload, or a random one while it has none.
+  -- Id of the upload. A random id until the upload has one.
   reservation_id  uuid primary key,
   organisation_id bigint not null references organisation,
   bytes           bigint not null check (bytes >= 0),
-  -- False for a complete upload, which counts in bytes only.
+  -- False if the upload is complete. It then does not count as an open upload.
   is_open         boolean not null,
   -- The reservation does not count after this time.
   expire_time     timestamptz(3) not null
@@ -49,7 +49,7 @@ create index upload_reservation_organisation on upload_reservation (organisation
 create index upload_reservation_expire on upload_reservation (expire_time);
 
 -- A player settings profile. Videos refer to it by setting_id, organisations by default_setting_id.
--- A reference to a missing profile counts as none, so that deleting a profile changes no video. Ids
+-- A reference to a deleted profile has no effect, so that deleting a profile changes no video. Ids
 -- are not reused.
 create table setting (
   setting_id                     bigint generated always as identity primary key,
@@ -142,7 +142,7 @@ create index media_set_job on media (set_job_id) where set_job_id is not null;
 create index media_organisation on media (organisation_id);
 create index media_set_bytes on media (organisation_id) include (set_bytes) where set_bytes > 0;
 
--- Returns 16 characters with 62 random bits, so that a URL that was given up is not reused.
+-- Returns 16 characters with 62 random bits, so that an old URL is never reused.
 create function new_delivery_version() returns text language sql volatile
   return right(replace(gen_random_uuid()::text, '-', ''), 16);
 
@@ -174,7 +174,7 @@ create table video (
   javascript_api_json            text not null,
   monetization_json              text not null,
   events_triggered_by_click_json text not null,
-  -- References to other resources. The id of a missing one counts as none.
+  -- References to other records. The id of a deleted record has no effect.
   presentation_id                text not null,
   setting_id                     text not null,
   theme_id                       text not null,
@@ -185,7 +185,7 @@ create table video (
   create_time                    timestamptz(3) not null default now(),
   -- Time of the last change by a user.
   update_time                    timestamptz(3) not null default now(),
-  -- The path segment of its files; empty until something plays.
+  -- The path segment of its files. Empty until the video is playable.
   delivery_version               text not null default '',
   -- State of its media, for lists by state. Maintained by triggers.
   state                          text not null default 'waiting'
@@ -475,7 +475,7 @@ create index caption_line_caption on caption_line (caption_id, caption_line_id);
 create table overlay (
   overlay_id           bigint generated always as identity primary key,
   organisation_id      bigint not null references organisation,
-  -- Of the same organisation; null for none.
+  -- A media of the same organisation. Null if no video shows the overlay.
   media_id             bigint references media on delete cascade,
   disabled             boolean not null,
   at_end               boolean not null,
@@ -520,7 +520,7 @@ create table contact_form (
 );
 create index contact_form_organisation on contact_form (organisation_id, contact_form_id);
 
--- An answer of a viewer to a contact form. The video may be deleted.
+-- A submission of a viewer to a contact form. The video may have been deleted.
 create table contact_form_submission (
   submission_id   bigint generated always as identity primary key,
   contact_form_id bigint not null references contact_form on delete cascade,
@@ -618,7 +618,7 @@ create table video_search (
   -- searched.
   serial          bigint not null
 );
--- Every search reads the whole pending list, so it is short.
+-- Every search reads the entire pending list, so the list is short.
 create index video_search_words on video_search using gin (words) with (gin_pending_list_limit = 256);
 create index video_search_media on video_search (media_id);
 
@@ -686,7 +686,7 @@ create table webhook (
 create index webhook_organisation on webhook (organisation_id, webhook_id);
 
 -- The delivery of one event to one webhook. It stays as a log entry. Partitioned by UTC day of
--- create_time; old days are dropped as a whole. The service creates later partitions. Rows without
+-- create_time. Partitions of old days are dropped. The service creates later partitions. Rows without
 -- a partition go to the default one, so that the transaction of the cause does not fail.
 create table webhook_delivery (
   delivery_id    bigint generated always as identity,
@@ -698,7 +698,7 @@ create table webhook_delivery (
   attempt        int not null default 0,
   -- Status of the last attempt; null without a response.
   response_code  int,
-  first_try_time timestamptz(3),
+  first_attempt_time timestamptz(3),
   create_time    timestamptz(3) not null default now(),
   primary key (delivery_id, create_time)
 ) partition by range (create_time);
@@ -749,7 +749,7 @@ create table mail (
   user_id         text not null,
   -- `dropped`: there is no recipient, or the video is deleted.
   state           text not null default 'waiting' check (state in ('waiting', 'sent', 'dropped', 'failed')),
-  -- Also the fence: a sender may settle the row while the number is unchanged.
+  -- Also the fencing token. A sender stores its result only if the number is unchanged.
   attempt         int not null default 0,
   next_time       timestamptz not null default now(),
   create_time     timestamptz(3) not null default now()

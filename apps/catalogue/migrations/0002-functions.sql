@@ -56,9 +56,9 @@ begin
       select distinct v.organisation_id, t.tag, v.create_time, v.video_id from new_video v cross join unnest(v.tags) as t (tag)
     returning organisation_id, tag
   )
-  insert into tag_count as known (organisation_id, tag, videos)
+  insert into tag_count as stored (organisation_id, tag, videos)
     select organisation_id, tag, count(*) from added group by 1, 2 order by 1, 2
-  on conflict (organisation_id, tag) do update set videos = known.videos + excluded.videos;
+  on conflict (organisation_id, tag) do update set videos = stored.videos + excluded.videos;
   return null;
 end $$;
 create trigger video_new_tags after insert on video referencing new table as new_video
@@ -71,9 +71,9 @@ begin
       where d.organisation_id = v.organisation_id and d.tag = t.tag and d.create_time = v.create_time and d.video_id = v.video_id
     returning d.organisation_id, d.tag
   )
-  insert into tag_count as known (organisation_id, tag, videos)
+  insert into tag_count as stored (organisation_id, tag, videos)
     select organisation_id, tag, -count(*) from removed group by 1, 2 order by 1, 2
-  on conflict (organisation_id, tag) do update set videos = known.videos + excluded.videos;
+  on conflict (organisation_id, tag) do update set videos = stored.videos + excluded.videos;
   delete from tag_count c using (select distinct v.organisation_id, t.tag from old_video v cross join unnest(v.tags) as t (tag)) g
     where c.organisation_id = g.organisation_id and c.tag = g.tag and c.videos = 0;
   return null;
@@ -101,11 +101,11 @@ begin
       except select v.organisation_id, t.tag, v.create_time, v.video_id from old_video v cross join unnest(v.tags) as t (tag)
     returning organisation_id, tag
   )
-  insert into tag_count as known (organisation_id, tag, videos)
+  insert into tag_count as stored (organisation_id, tag, videos)
     select organisation_id, tag, sum(difference)
     from (select organisation_id, tag, -1 as difference from removed union all select organisation_id, tag, 1 from added) change
     group by 1, 2 having sum(difference) <> 0 order by 1, 2
-  on conflict (organisation_id, tag) do update set videos = known.videos + excluded.videos;
+  on conflict (organisation_id, tag) do update set videos = stored.videos + excluded.videos;
   delete from tag_count c using (select distinct v.organisation_id, t.tag from old_video v cross join unnest(v.tags) as t (tag)) g
     where c.organisation_id = g.organisation_id and c.tag = g.tag and c.videos = 0;
   return null;
@@ -182,7 +182,7 @@ create function add_title_words(titles text[]) returns void language sql set sea
     select distinct w.word collate "C"
     from unnest(titles) as title, unnest(tsvector_to_array(to_tsvector('pg_catalog.simple', plain_words(title)))) as w (word)
     where length(w.word) between 4 and 40 and w.word !~ '[0-9]'
-      and not exists (select from title_word known where known.word = w.word collate "C")
+      and not exists (select from title_word stored where stored.word = w.word collate "C")
     order by 1
   on conflict do nothing
 $$;
@@ -195,7 +195,7 @@ create function add_organisation_words(organisations bigint[], titles text[]) re
       unnest(tsvector_to_array(to_tsvector('pg_catalog.simple', plain_words(t.title)))) as w (word)
     where length(w.word) between 4 and 40 and w.word !~ '[0-9]'
       and not exists (
-        select from organisation_title_word known where known.organisation_id = t.organisation_id and known.word = w.word collate "C")
+        select from organisation_title_word stored where stored.organisation_id = t.organisation_id and stored.word = w.word collate "C")
     order by 1, 2
   on conflict do nothing
 $$;
@@ -213,20 +213,20 @@ end $$;
 
 -- Returns the words of the first 250,000 characters, about five hours of speech. A tsvector holds 1
 -- MiB; captions beyond that are left out.
-create function caption_words(of_media bigint) returns tsvector language plpgsql stable set search_path from current as $$
+create function caption_words(searched_media_id bigint) returns tsvector language plpgsql stable set search_path from current as $$
 declare
   words tsvector := '';
-  budget int := 250000;
-  more   tsvector;
+  remaining int := 250000;
+  caption_vector tsvector;
   text   text;
 begin
-  for text in select left(plain_text, 250000) from caption where media_id = of_media order by caption_id loop
-    text := left(text, budget);
-    budget := budget - length(text);
-    more := strip(to_tsvector('pg_catalog.simple', plain_words(text)));
-    exit when pg_column_size(words) + pg_column_size(more) > 1000000;
-    words := words || more;
-    exit when budget = 0;
+  for text in select left(plain_text, 250000) from caption where media_id = searched_media_id order by caption_id loop
+    text := left(text, remaining);
+    remaining := remaining - length(text);
+    caption_vector := strip(to_tsvector('pg_catalog.simple', plain_words(text)));
+    exit when pg_column_size(words) + pg_column_size(caption_vector) > 1000000;
+    words := words || caption_vector;
+    exit when remaining = 0;
   end loop;
   return words;
 end $$;
@@ -234,14 +234,14 @@ end $$;
 -- Updates the search document of a media. Returns false if another transaction updates it; the
 -- changes then stay recorded. A later statement than the delete reads the captions, so no change is
 -- missed.
-create function update_caption_search(of_media bigint) returns boolean language plpgsql set search_path from current as $$
+create function update_caption_search(searched_media_id bigint) returns boolean language plpgsql set search_path from current as $$
 begin
-  perform from caption_search where media_id = of_media for no key update skip locked;
-  if not found and exists (select from caption_search where media_id = of_media) then return false; end if;
-  delete from caption_change where media_id = of_media;
+  perform from caption_search where media_id = searched_media_id for no key update skip locked;
+  if not found and exists (select from caption_search where media_id = searched_media_id) then return false; end if;
+  delete from caption_change where media_id = searched_media_id;
   update caption_search
     set words = caption_words(media_id) || array_to_tsvector(array['@' || organisation_id, '~' || media_id])
-    where media_id = of_media;
+    where media_id = searched_media_id;
   return true;
 end $$;
 
@@ -250,22 +250,22 @@ end $$;
 -- transposition changes most trigrams of a word of six letters.
 do $$
 declare
-  home text;
+  extension_schema text;
 begin
-  select quote_ident(n.nspname) into home from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm';
-  execute format('create index title_word_trigrams on title_word using gin (word %s.gin_trgm_ops)', home);
+  select quote_ident(n.nspname) into extension_schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm';
+  execute format('create index title_word_trigrams on title_word using gin (word %s.gin_trgm_ops)', extension_schema);
   execute format(
-    'create function similar_title_words(wanted text) returns table (word text)
+    'create function similar_title_words(searched text) returns table (word text)
      language sql stable set pg_trgm.similarity_threshold = 0.25 as $f$
-       select t.word from title_word t where t.word operator(%1$s.%%) wanted
-       order by %1$s.similarity(t.word, wanted) desc, t.word limit 100 $f$', home);
+       select t.word from title_word t where t.word operator(%1$s.%%) searched
+       order by %1$s.similarity(t.word, searched) desc, t.word limit 100 $f$', extension_schema);
   execute format(
-    'create function similar_title_words(wanted text, organisation bigint) returns table (word text)
+    'create function similar_title_words(searched text, organisation bigint) returns table (word text)
      language sql stable set pg_trgm.similarity_threshold = 0.25 as $f$
        select t.word from title_word t
-       where t.word operator(%1$s.%%) wanted
+       where t.word operator(%1$s.%%) searched
          and exists (select from organisation_title_word o where o.organisation_id = organisation and o.word = t.word)
-       order by %1$s.similarity(t.word, wanted) desc, t.word limit 100 $f$', home);
+       order by %1$s.similarity(t.word, searched) desc, t.word limit 100 $f$', extension_schema);
 end $$;
 
 create function video_search_insert() returns trigger language plpgsql set search_path from current as $$
@@ -411,24 +411,24 @@ create trigger caption_event_insert after insert on caption referencing new tabl
   for each statement execute function caption_event_insert();
 
 -- Adds stored bytes to the usage of an organisation; a negative number removes them.
-create function add_usage(used_by bigint, added bigint) returns void language sql set search_path from current as $$
-  insert into organisation_usage as known (organisation_id, bytes) values (used_by, added)
-  on conflict (organisation_id) do update set bytes = known.bytes + excluded.bytes
+create function add_usage(organisation bigint, added_bytes bigint) returns void language sql set search_path from current as $$
+  insert into organisation_usage as stored (organisation_id, bytes) values (organisation, added_bytes)
+  on conflict (organisation_id) do update set bytes = stored.bytes + excluded.bytes
 $$;
 
 -- Counts bytes and minutes when a media gets another set; minutes once for each job.
 create function media_set_usage() returns trigger language plpgsql set search_path from current as $$
 declare
-  made record;
+  finished_job record;
 begin
   new.set_bytes := coalesce((new.renditions ->> 'bytes')::bigint, 0);
   perform add_usage(new.organisation_id, new.set_bytes - old.set_bytes);
   update job set used_ms = round(coalesce((new.renditions ->> 'durationSeconds')::numeric, 0) * 1000)
-    where job_id = new.set_job_id and used_ms = 0 returning organisation_id, quota_month, used_ms into made;
-  if made.used_ms > 0 then
-    insert into organisation_minutes as known (organisation_id, month, used_ms)
-      values (made.organisation_id, made.quota_month, made.used_ms)
-    on conflict (organisation_id, month) do update set used_ms = known.used_ms + excluded.used_ms;
+    where job_id = new.set_job_id and used_ms = 0 returning organisation_id, quota_month, used_ms into finished_job;
+  if finished_job.used_ms > 0 then
+    insert into organisation_minutes as stored (organisation_id, month, used_ms)
+      values (finished_job.organisation_id, finished_job.quota_month, finished_job.used_ms)
+    on conflict (organisation_id, month) do update set used_ms = stored.used_ms + excluded.used_ms;
   end if;
   return new;
 end $$;
@@ -452,17 +452,17 @@ create trigger slide_set_usage after insert on slide_set for each row execute fu
 -- Moves the bytes of the slides when a presentation is deleted or gets another organisation.
 create function presentation_move_usage() returns trigger language plpgsql set search_path from current as $$
 declare
-  held bigint := coalesce((select sum(bytes) from slide_set where presentation_id = old.presentation_id), 0);
+  slide_bytes bigint := coalesce((select sum(bytes) from slide_set where presentation_id = old.presentation_id), 0);
 begin
   if tg_op = 'DELETE' then
-    if held <> 0 then perform add_usage(old.organisation_id, -held); end if;
+    if slide_bytes <> 0 then perform add_usage(old.organisation_id, -slide_bytes); end if;
     return old;
   end if;
   -- In order of the ids, which prevents deadlocks.
   perform add_usage(least(old.organisation_id, new.organisation_id),
-    case when old.organisation_id < new.organisation_id then -held else held end);
+    case when old.organisation_id < new.organisation_id then -slide_bytes else slide_bytes end);
   perform add_usage(greatest(old.organisation_id, new.organisation_id),
-    case when old.organisation_id < new.organisation_id then held else -held end);
+    case when old.organisation_id < new.organisation_id then slide_bytes else -slide_bytes end);
   return new;
 end $$;
 create trigger presentation_move_usage before delete on presentation for each row execute function presentation_move_usage();

@@ -42,7 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
   const config = {
     ...readGrpcServiceConfig(read, 'CATALOGUE'),
     masterKeyFile: readMasterKeyFile(read),
-    tokenKeys: tokenKeys(read),
+    tokenKeys: readTokenKeys(read),
     encodingAddress: readServiceAddress(read, 'ENCODING'),
     authAddress: readServiceAddress(read, 'AUTH'),
     sourceAllow: readSourceAllow(read, checkNetwork),
@@ -52,7 +52,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
       max: 1_000_000,
       description: 'Open uploads of one organisation. Further uploads get 429 `too_many_uploads`.',
     }),
-    mail: mailSettings(read, publicUrl),
+    mail: readMailSettings(read, publicUrl),
     publicUrl,
     reconcile: { everyMs: 10_000, staleSeconds: 30, resultSeconds: 600 },
   }
@@ -74,19 +74,19 @@ function readMasterKeyFile(read: Reader): string {
   return read.optional('VITASCOPE_MASTER_KEY_FILE') ?? ''
 }
 
-function tokenKeys(read: Reader): TokenKeys {
+function readTokenKeys(read: Reader): TokenKeys {
   const name = 'VITASCOPE_TOKEN_KEYS_FILE'
   const text = read.secretFile(name, TOKEN_KEYS_FILE)
   try {
     return parseTokenKeys(text)
   } catch (error) {
     if (text !== '') read.addProblem(`${name}: ${(error as Error).message}`)
-    // Never used: `check` throws.
+    // This value is never used, because `check` throws.
     return [] as unknown as TokenKeys
   }
 }
 
-function mailSettings(read: Reader, publicUrl: string): MailSettings {
+function readMailSettings(read: Reader, publicUrl: string): MailSettings {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : 'localhost'
   // An IP address is not a valid mail domain.
   const domain = /^[\d.]+$|^\[/.test(host) ? 'localhost' : host
@@ -101,7 +101,7 @@ function mailSettings(read: Reader, publicUrl: string): MailSettings {
   return {
     smtpUrl: read.secretUrl('VITASCOPE_SMTP_URL', SMTP_URL),
     folder: read.optional('VITASCOPE_MAIL_DIR', {
-      description: 'Folder for messages if there is no mail server. Without both, none are sent.',
+      description: 'Folder for messages if there is no mail server. Without both, no messages are sent.',
     }),
     from: from ?? { email: '', name: '' },
   }

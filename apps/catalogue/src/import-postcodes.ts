@@ -4,14 +4,14 @@ import { ConfigError, readDatabaseConfig } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { openPostgres } from '@vitascope/postgres'
 import { createLogger } from '@vitascope/telemetry'
-import { ImportRefused, importGeonames } from './location/geonames-import.ts'
+import { ImportRejected, importGeonames } from './location/geonames-import.ts'
 
 // Command `node apps/catalogue/src/import-postcodes.ts [--skip-bad] FILE`: imports a GeoNames postal
 // code file into the catalogue's database.
 const USAGE = 'usage: node apps/catalogue/src/import-postcodes.ts [--skip-bad] FILE'
 /** Statement timeout. Some statements process millions of rows. */
 const STATEMENT_TIMEOUT_MS = 600_000
-const PART_BYTES = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 
 process.exitCode = await run()
 
@@ -27,19 +27,19 @@ async function run(): Promise<number> {
       const began = performance.now()
       const { lines, skipped, postcodes, countries } = await importGeonames(
         db,
-        () => createReadStream(file, { highWaterMark: PART_BYTES }),
+        () => createReadStream(file, { highWaterMark: CHUNK_BYTES }),
         { skip },
       )
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
-      const left = skipped > 0 ? `, ${skipped} of them skipped` : ''
-      process.stdout.write(`${postcodes} postcodes of ${countries.join(', ')} from ${lines} lines${left}, in ${seconds} s\n`)
+      const skippedNote = skipped > 0 ? `, ${skipped} of them skipped` : ''
+      process.stdout.write(`${postcodes} postcodes of ${countries.join(', ')} from ${lines} lines${skippedNote}, in ${seconds} s\n`)
       return 0
     } finally {
       await db.close()
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (error instanceof ImportRefused || error instanceof ConfigError || isDomainError(error)) return fail(error.message, 1)
+    if (error instanceof ImportRejected || error instanceof ConfigError || isDomainError(error)) return fail(error.message, 1)
     if (code === 'ENOENT' || code === 'EACCES' || code === 'EISDIR') return fail(`${file} cannot be read (${code})`, 1)
     throw error
   }
@@ -48,8 +48,8 @@ async function run(): Promise<number> {
 function readOptions(): { file: string; skip: ((problem: string) => void) | undefined } | undefined {
   try {
     const { values, positionals } = parseArgs({ options: { 'skip-bad': { type: 'boolean' } }, allowPositionals: true })
-    const [file, ...more] = positionals
-    if (file === undefined || more.length > 0) return undefined
+    const [file, ...otherArguments] = positionals
+    if (file === undefined || otherArguments.length > 0) return undefined
     return { file, skip: values['skip-bad'] ? (problem) => void process.stderr.write(`${problem}\n`) : undefined }
   } catch {
     return undefined

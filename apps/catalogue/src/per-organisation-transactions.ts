@@ -4,7 +4,7 @@ import { DomainError } from '@vitascope/errors'
 import type { Admission, Call, GrpcServer } from '@vitascope/grpc'
 import type { Db } from '@vitascope/postgres'
 
-/** Half of the write connections. */
+/** Maximum number of transactions that an organisation runs at once: half of the connections. */
 const MAX_RUNNING_PER_ORGANISATION = 2
 const MAX_QUEUED_PER_ORGANISATION = 64
 
@@ -25,15 +25,15 @@ export function createPerOrganisationTransactions() {
   return {
     /** Returns a server whose handlers run with the organisation of their caller. */
     server(server: GrpcServer): GrpcServer {
-      // Handlers are passed on unchanged. The cast avoids a slow comparison of whole service types.
+      // The handlers have the same types as before. The cast avoids a slow comparison of these types.
       const implement = server.implement as unknown as (
         definition: unknown,
         handlers: Record<string, Handler>,
         admission?: Admission,
       ) => void
-      const wrapped: unknown = (definition: unknown, handlers: Record<string, Handler>, admission?: Admission) =>
+      const wrappedImplement: unknown = (definition: unknown, handlers: Record<string, Handler>, admission?: Admission) =>
         implement(definition, withOrganisation(currentOrganisation, handlers), admission)
-      return { ...server, implement: wrapped as GrpcServer['implement'] }
+      return { ...server, implement: wrappedImplement as GrpcServer['implement'] }
     },
     db: (db: Db): Db => ({
       ...db,

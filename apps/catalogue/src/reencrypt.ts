@@ -10,13 +10,13 @@ export interface ReencryptResult {
   failed: number
 }
 
-/** SQL condition for rows that are encrypted with another master key: their first bytes differ from the prefix `$3`. */
+/** Returns the SQL condition for rows that are not encrypted with the first master key, whose prefix is `$3`. */
 const usesOldKey = (column: string) => `substring(${column} from 1 for length($3::bytea)) <> $3::bytea`
 
-/** Encrypts all secrets of the catalogue with the first master key. Services may run meanwhile. */
+/** Encrypts all secrets of the catalogue with the first master key. Services can run meanwhile. */
 export async function reencryptCatalogue(
   { db, keys }: { db: Db; keys: MasterKeys },
-  onTable: (done: ReencryptResult) => void = () => {},
+  onTable: (result: ReencryptResult) => void = () => {},
 ): Promise<{ isComplete: boolean; problem?: string }> {
   const tables = [await reencryptWebhooks(db, keys), await reencryptResponses(db, keys)]
   for (const table of tables) onTable(table)

@@ -51,7 +51,7 @@ import { createMetadataStore } from './metadata/metadata-store.ts'
 import { eventHandlers } from './notification/event/event-rpc.ts'
 import { createEventStore, EVENTS_PER_SWEEP } from './notification/event/event-store.ts'
 import { createMailStore } from './notification/mail/mail-store.ts'
-import { mailTransport } from './notification/mail/mail-transport.ts'
+import { createMailTransport } from './notification/mail/mail-transport.ts'
 import { createFindRecipient, createMailer } from './notification/mail/mailer.ts'
 import { deliveryRetention } from './notification/webhook/delivery-retention.ts'
 import { createDeliveryStore } from './notification/webhook/delivery-store.ts'
@@ -61,7 +61,7 @@ import { createSecretCipher } from './notification/webhook/webhook-secret.ts'
 import { createWebhookSender } from './notification/webhook/webhook-sender.ts'
 import { createWebhookStore } from './notification/webhook/webhook-store.ts'
 import { createOrganisations } from './organisation-replica/organisation.ts'
-import { organisationReplicaHandlers, organisationsOfAuth } from './organisation-replica/organisation-replica-rpc.ts'
+import { createAuthLookup, organisationReplicaHandlers } from './organisation-replica/organisation-replica-rpc.ts'
 import { createOrganisationStore } from './organisation-replica/organisation-store.ts'
 import { overlayHandlers } from './overlay/overlay-rpc.ts'
 import { createOverlayStore } from './overlay/overlay-store.ts'
@@ -110,8 +110,7 @@ import { requirePublicVideo, requireVisibleVideo } from './video/visible-video.t
 import { videoSummaryHandlers } from './video-summary/video-summary-rpc.ts'
 import { createVideoSummaryStore } from './video-summary/video-summary-store.ts'
 
-/** A running catalogue service. */
-/** Roughly five minutes of failed attempts. After that the reconciler decides what happens to the job. */
+/** The attempts take about five minutes. After that the reconciler sends the job again or ends it. */
 const SEND_ATTEMPTS = 20
 /** Interval of the failover check. It reads a table of one or two rows. */
 const FAILOVER_EVERY_MS = 1_000
@@ -119,9 +118,9 @@ const SWEEP_EVERY_MS = 60_000
 const MAIL_EVERY_MS = 1_000
 const DELIVERY_TRIM_EVERY_MS = 600_000
 const USAGE_EVERY_MS = 3_600_000
-/** How soon new captions become searchable. */
+/** New captions become searchable after at most about this time. */
 const SEARCH_INDEX_EVERY_MS = 500
-/** For one media, of which 250,000 characters are read. This takes one or two seconds on a busy machine. */
+/** Timeout for one media. Indexing 250,000 characters takes up to two seconds. */
 const SEARCH_INDEX_TIMEOUT_MS = 30_000
 
 export function startCatalogue(config: CatalogueConfig, log: Logger): Promise<RunningGrpcService> {
@@ -136,12 +135,12 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   )
   const perOrganisation = createPerOrganisationTransactions()
   const db = perOrganisation.db(base.openDatabase())
-  // A message holds a connection while it is sent, so the outbox has a pool of its own and calls do
-  // not wait for it.
+  // The outbox has its own pool, because it holds connections while it sends. Requests must not
+  // wait for them.
   const outboxDb = base.openDatabase()
-  // Indexing large captions is slow. It runs one media at a time on a pool of its own.
+  // Indexing large captions is slow, so it has its own pool and runs for one media at a time.
   const searchIndexDb = base.openDatabase({ poolSize: 1, statementTimeoutMs: SEARCH_INDEX_TIMEOUT_MS })
-  // Webhooks and mails: many short transactions on a pool of their own.
+  // Webhooks and mails have their own pool, because they run many short transactions.
   const notificationDb = base.openDatabase({ poolSize: 2 })
   const auth = base.openChannel('auth', config.authAddress)
   const encoding = base.openChannel('encoding', config.encodingAddress).client(EncodingJobServiceService)
@@ -161,7 +160,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const captionSearchIndexer = createCaptionSearchIndexer(searchIndexDb, log)
   const policies = createPlaybackPolicyStore(db)
   const replicas = createOrganisationStore(db)
-  const organisations = createOrganisations(replicas, organisationsOfAuth(auth.client(OrganisationServiceService)))
+  const organisations = createOrganisations(replicas, createAuthLookup(auth.client(OrganisationServiceService)))
   const folders = createFolderStore(db)
   const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
 
@@ -208,9 +207,9 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const checkAddress = (url: string) => checkUrl(url, policy)
   server.implement(WebhookServiceService, webhookHandlers({ webhooks, deliveries, organisations, checkAddress }))
   const cipher = createSecretCipher(masterKeys)
-  const sender = createWebhookSender({ store: createSendingStore(notificationDb), cipher: cipher, policy, log })
+  const sender = createWebhookSender({ store: createSendingStore(notificationDb), cipher, policy, log })
   const mails = createMailStore(notificationDb)
-  const send = mailTransport(config.mail, log)
+  const send = createMailTransport(config.mail, log)
   const findRecipient = createFindRecipient(auth.client(UserServiceService))
   const mailer = send && createMailer({ store: mails, send, findRecipient, publicUrl: config.publicUrl, log })
   server.implement(OverlayServiceService, overlayHandlers(createOverlayStore(db), organisations))
@@ -222,7 +221,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const locationStores = { postcodes: createPostcodeStore(db), videos: createPlacedVideoStore(db) }
   server.implement(LocationServiceService, locationHandlers({ ...locationStores, organisations }))
 
-  observeBacklog(metrics, db)
+  registerBacklogGauges(metrics, db)
   const differences = metrics.counter(
     'vitascope_catalogue_usage_differences_total',
     'Usage totals of organisations that did not match the sums of their rows',
@@ -238,9 +237,9 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     { table: 'mail', remove: mails.sweep },
   ]
   const rounds = [
-    (of: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ staleJobs, jobs, encoding, log, ...of }, signal),
-    (of: ReconcileTimes, signal: AbortSignal) =>
-      reconcileJobs({ staleJobs: staleSlideJobs, jobs: slideJobs, encoding, log, ...of }, signal),
+    (times: ReconcileTimes, signal: AbortSignal) => reconcileJobs({ staleJobs, jobs, encoding, log, ...times }, signal),
+    (times: ReconcileTimes, signal: AbortSignal) =>
+      reconcileJobs({ staleJobs: staleSlideJobs, jobs: slideJobs, encoding, log, ...times }, signal),
   ]
   const afterFailover = createAfterFailover({ db, rounds, resultSeconds: times.resultSeconds, log })
   return {
@@ -268,7 +267,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
  * Exports gauges of the backlog: outbox, webhooks, mails and active jobs. While the database is
  * unavailable, the gauges keep their values.
  */
-function observeBacklog(metrics: Metrics, db: Db): void {
+function registerBacklogGauges(metrics: Metrics, db: Db): void {
   const addGauge = (name: string, help: string, statement: string) =>
     metrics.gauge(name, help, [], async (gauge) => {
       const [row] = await db.query<{ value: number }>(statement).catch(() => [])

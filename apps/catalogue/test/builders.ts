@@ -2,7 +2,7 @@ import type { Organisation } from '../src/organisation-replica/organisation.ts'
 import type { RenditionSet } from '../src/publishing/media/rendition-set.ts'
 import { newRandomId } from '../src/rules/id.ts'
 import type { Upload } from '../src/video/upload.ts'
-import { newVideoFields, type VideoFields } from '../src/video/video-fields.ts'
+import { createVideoFields, type VideoFields } from '../src/video/video-fields.ts'
 
 export function aCall(idempotency?: { key: string; fingerprint: string }) {
   return { idempotency, signal: new AbortController().signal }
@@ -20,7 +20,7 @@ export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload
     userId: '7',
     sourceUrl: 'https://example.org/launch.mp4',
     originalFilename: 'launch.mp4',
-    fields: { ...newVideoFields('Launch'), ...fields },
+    fields: { ...createVideoFields('Launch'), ...fields },
     notify: true,
     startsWaiting: false,
     lowPriority: false,

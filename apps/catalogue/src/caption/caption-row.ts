@@ -4,15 +4,14 @@ export const COLUMNS = `caption_id, media_id, organisation_id, title, language, 
   create_time, update_time`
 
 /**
- * Selects the captions of a media as one JSON column. A media without captions only costs a lookup
- * in the index caption_media. Delivery needs `revision`.
+ * Returns SQL for the captions of a media as one JSON column, ordered by id. Delivery uses `revision`.
  */
-export const captionsOf = (
+export const selectCaptions = (
   mediaId: string,
 ) => `coalesce((select jsonb_agg(jsonb_build_object('captionId', c.caption_id::text, 'title', c.title,
   'language', c.language, 'revision', c.revision) order by c.caption_id) from caption c where c.media_id = ${mediaId}), '[]')`
 
-/** One element of the `captionsOf` column. */
+/** One element of the column of `selectCaptions`. */
 export interface CaptionSummaryRow {
   captionId: string
   title: string

@@ -23,59 +23,61 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       if (!source || problems.length > 0) throw invalid(problems)
       if (!isId(mediaId)) throw notFound('media', mediaId)
       const key = { scope: scopeOf(call.principal), mediaId }
-      // Do not fetch the file if the media does not exist or if the request is a repeat.
-      const known = await captions.findCreated(key, call)
-      if (known !== undefined) return { captionId: known }
+      // The file is not fetched if the media does not exist or if the request was processed before.
+      const earlierId = await captions.findCreated(key, call)
+      if (earlierId !== undefined) return { captionId: earlierId }
       const lines = await readSource(fromSourceMessage(source, organisationId), call)
       return {
-        captionId: await withCommitDeadline(call, (signalled) => captions.create(key, { title, language, userId, lines }, signalled)),
+        captionId: await withCommitDeadline(call, (callWithDeadline) =>
+          captions.create(key, { title, language, userId, lines }, callWithDeadline),
+        ),
       }
     },
     async *readCaption({ captionId }, { principal, signal }) {
       const scope = principal.kind === 'service' ? null : scopeOf(principal)
-      const found = await captions.read(keyOf(scope, captionId), signal)
-      if (!found) throw notFound('caption', captionId)
-      yield* splitIntoMessages(found.caption, found.lines)
+      const stored = await captions.read(toKey(scope, captionId), signal)
+      if (!stored) throw notFound('caption', captionId)
+      yield* splitIntoMessages(stored.caption, stored.lines)
     },
-    async updateCaption({ caption: given, updateMask = [], source }, call) {
+    async updateCaption({ caption: input, updateMask = [], source }, call) {
       const { userId, organisationId } = requireUser(call.principal)
-      const key = keyOf(scopeOf(call.principal), given?.captionId ?? '')
-      const now = await captions.find(key, call.signal)
-      if (!given || !now) throw notFound('caption', key.captionId)
-      const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, given, updateMask)
+      const key = toKey(scopeOf(call.principal), input?.captionId ?? '')
+      const caption = await captions.find(key, call.signal)
+      if (!input || !caption) throw notFound('caption', key.captionId)
+      const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, input, updateMask)
       // Validate the fields before the file is fetched.
-      const { mediaId } = change(now)
+      const { mediaId } = change(caption)
       if (!isId(mediaId)) throw notFound('media', mediaId)
       const lines = source && (await readSource(fromSourceMessage(source, organisationId), call))
       return { caption: await withCommitDeadline(call, ({ signal }) => captions.update(key, { change, userId, lines }, signal)) }
     },
     async deleteCaption({ captionId }, { principal, signal }) {
-      await captions.remove(keyOf(scopeOf(principal), captionId), signal)
+      await captions.remove(toKey(scopeOf(principal), captionId), signal)
       return {}
     },
   }
 }
 
-/** Characters of text per message: far below the 4 MiB message limit, whatever their size in bytes. */
+/** Maximum number of characters per message. Their size in bytes is below the message limit of 4 MiB. */
 const MAX_CHARACTERS_PER_MESSAGE = 250_000
 const MAX_LINES_PER_MESSAGE = 5_000
 
 function* splitIntoMessages(caption: Caption, lines: readonly StoredLine[]): Generator<ReadCaptionResponse> {
-  let part: ReadCaptionResponse = { caption, lines: [] }
+  let message: ReadCaptionResponse = { caption, lines: [] }
   let size = 0
   for (const line of lines) {
-    if (size + line.text.length > MAX_CHARACTERS_PER_MESSAGE || part.lines.length === MAX_LINES_PER_MESSAGE) {
-      yield part
-      part = { caption: undefined, lines: [] }
+    if (size + line.text.length > MAX_CHARACTERS_PER_MESSAGE || message.lines.length === MAX_LINES_PER_MESSAGE) {
+      yield message
+      message = { caption: undefined, lines: [] }
       size = 0
     }
-    part.lines.push(line)
+    message.lines.push(line)
     size += line.text.length
   }
-  yield part
+  yield message
 }
 
-function keyOf(scope: Scope, captionId: string): CaptionKey {
+function toKey(scope: Scope, captionId: string): CaptionKey {
   if (!isId(captionId)) throw notFound('caption', captionId)
   return { scope, captionId }
 }

@@ -6,7 +6,7 @@ import type { Scope } from '@vitascope/principal'
 import { lockMedia, type MediaKey } from '../publishing/media/media-lock.ts'
 import { type Caption, type CaptionFields, MAX_CAPTIONS } from './caption.ts'
 import { type CaptionRow, COLUMNS, toCaption } from './caption-row.ts'
-import { searchedText } from './searched-text.ts'
+import { toSearchableText } from './searched-text.ts'
 
 export interface CaptionKey {
   scope: Scope
@@ -26,7 +26,7 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
  */
 export interface CaptionStore {
   find(key: CaptionKey, signal?: AbortSignal): Promise<Caption | undefined>
-  /** Returns captions with their lines, as one consistent snapshot. */
+  /** Returns captions with their lines, from one snapshot. */
   read(key: CaptionKey, signal?: AbortSignal): Promise<{ caption: Caption; lines: StoredLine[] } | undefined>
   /**
    * Returns the id that an earlier call with this idempotency key created. Throws MEDIA_NOT_FOUND
@@ -34,7 +34,7 @@ export interface CaptionStore {
    */
   findCreated(media: MediaKey, call: IdempotentCall): Promise<string | undefined>
   create(media: MediaKey, caption: NewCaption, call: IdempotentCall): Promise<string>
-  /** Locks the captions and stores the fields that `change` returns. Replaces the lines if new ones are given. */
+  /** Locks the captions and stores the fields that `change` returns. Replaces the lines if `changes` contains lines. */
   update(key: CaptionKey, changes: CaptionChanges, signal?: AbortSignal): Promise<Caption>
   remove(key: CaptionKey, signal?: AbortSignal): Promise<void>
 }
@@ -77,8 +77,8 @@ export function createCaptionStore(db: Db): CaptionStore {
       return row && { caption: toCaption(row), lines: row.lines.map(toLine) }
     },
     async findCreated({ scope, mediaId }, call) {
-      const known = await storedResponse(db, call, codec)
-      if (known) return known.captionId
+      const earlierResult = await storedResponse(db, call, codec)
+      if (earlierResult) return earlierResult.captionId
       const [media] = await db.query('select 1 from media where media_id = $1 and ($2::bigint is null or organisation_id = $2)', [
         mediaId,
         scope,
@@ -92,7 +92,7 @@ export function createCaptionStore(db: Db): CaptionStore {
         const [row] = await tx.query<{ caption_id: string }>(
           `insert into caption (media_id, organisation_id, title, language, created_by_user_id, last_modified_by_user_id, plain_text)
            values ($1, $2, $3, $4, $5, $5, $6) returning caption_id`,
-          [media.mediaId, media.organisationId, title, language, userId, searchedText(lines)],
+          [media.mediaId, media.organisationId, title, language, userId, toSearchableText(lines)],
         )
         if (!row) throw new Error('the insert of captions returned no row')
         await insertLines(tx, row.caption_id, lines)
@@ -114,7 +114,7 @@ export function createCaptionStore(db: Db): CaptionStore {
           `update caption set media_id = $2, title = $3, language = $4, last_modified_by_user_id = $5, update_time = clock_timestamp(),
              revision = revision + $6 ${lines ? ', plain_text = $7' : ''}
            where caption_id = $1 returning ${COLUMNS}`,
-          [now.captionId, mediaId, title, language, userId, ...(lines ? [1, searchedText(lines)] : [0])],
+          [now.captionId, mediaId, title, language, userId, ...(lines ? [1, toSearchableText(lines)] : [0])],
         )
         if (!row) throw new Error(`captions ${now.captionId} disappeared while they were locked`)
         if (lines) {
@@ -142,15 +142,15 @@ function toLine([captionLineId, beginMs, endMs, text]: LineCells): StoredLine {
 async function insertLines(tx: Transaction, captionId: string, lines: readonly CaptionLine[]): Promise<void> {
   await tx.query(
     `insert into caption_line (caption_id, begin_ms, end_ms, text)
-     select $1, begin_ms, end_ms, text from unnest($2::int[], $3::int[], $4::text[]) with ordinality as line (begin_ms, end_ms, text, place)
-     order by place`,
+     select $1, begin_ms, end_ms, text from unnest($2::int[], $3::int[], $4::text[]) with ordinality as line (begin_ms, end_ms, text, position)
+     order by position`,
     [captionId, lines.map(({ beginMs }) => beginMs), lines.map(({ endMs }) => endMs), lines.map(({ text }) => text)],
   )
 }
 
 /**
- * Locks the media and throws CAPTIONS_FULL if it is at its limit. Because of the lock, two
- * concurrent inserts see each other.
+ * Locks the media and throws CAPTIONS_FULL if it has the maximum number of captions. The lock
+ * serialises concurrent inserts.
  */
 async function requireBelowLimit(tx: Transaction, { scope, mediaId }: MediaKey) {
   const media = await lockMedia(tx, mediaId, scope)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { nameCaptions, shownCaption } from './shown-caption.ts'
+import { findInitialCaption, nameCaptions } from './shown-caption.ts'
 
 const captions = [
   { captionId: '11', title: 'Deutsch', language: 'de' },
@@ -23,13 +23,13 @@ test.each([
   ['e', undefined],
   ['99', undefined],
 ])('show_on_load %j shows %s', (showOnLoad, id) => {
-  expect(shownCaption(captions, { showOnLoad, defaultOn: false })).toBe(id)
+  expect(findInitialCaption(captions, { showOnLoad, defaultOn: false })).toBe(id)
 })
 
 test('a profile with captions on by default applies if the video has no setting', () => {
-  const shown = (showOnLoad: string) => shownCaption(captions, { showOnLoad, defaultOn: true })
+  const shown = (showOnLoad: string) => findInitialCaption(captions, { showOnLoad, defaultOn: true })
   expect([shown(''), shown('0'), shown('fr'), shown('en')]).toEqual(['11', undefined, undefined, '13'])
-  expect(shownCaption([], { showOnLoad: '1', defaultOn: true })).toBeUndefined()
+  expect(findInitialCaption([], { showOnLoad: '1', defaultOn: true })).toBeUndefined()
 })
 
 test('each caption has a unique name', () => {

@@ -16,31 +16,31 @@ export interface CaptionsOnLoad {
 
 /** Returns the captions of a video with unique names, in the order of the player's menu. */
 export function nameCaptions(captions: readonly CaptionSummary[], onLoad: CaptionsOnLoad): NamedCaption[] {
-  const shown = shownCaption(captions, onLoad)
-  const taken = new Set<string>()
+  const initialId = findInitialCaption(captions, onLoad)
+  const names = new Set<string>()
   return captions.map(({ captionId, title, language }) => {
     let name = title
-    for (let count = 2; taken.has(name); count++) name = `${title} (${count})`
-    taken.add(name)
-    return { captionId, name, language, showsOnLoad: captionId === shown }
+    for (let count = 2; names.has(name); count++) name = `${title} (${count})`
+    names.add(name)
+    return { captionId, name, language, showsOnLoad: captionId === initialId }
   })
 }
 
 /**
- * Returns the id of the captions that are shown initially. `1` and `true` select the first
- * captions. A language code or a title selects those captions, or else the first in the same
- * language for another region. `0`, `false` and an unknown language select none. The player page
- * uses the same rules.
+ * Returns the id of the captions that are shown initially. `1` and `true` select the first captions.
+ * A language code or a title selects the captions with it, or else the first captions in the same
+ * language for another region. `0`, `false` and an unknown language select no captions. The player
+ * page uses the same rules.
  */
-export function shownCaption(captions: readonly CaptionSummary[], { showOnLoad, defaultOn }: CaptionsOnLoad): string | undefined {
+export function findInitialCaption(captions: readonly CaptionSummary[], { showOnLoad, defaultOn }: CaptionsOnLoad): string | undefined {
   const setting = showOnLoad.trim().toLowerCase()
   if (setting === '0' || setting === 'false' || (setting === '' && !defaultOn)) return undefined
   if (setting === '' || setting === '1' || setting === 'true') return captions[0]?.captionId
   const requestedLanguage = setting.replaceAll('_', '-')
-  const exact = captions.find(({ language, title }) => language.toLowerCase() === requestedLanguage || title.toLowerCase() === setting)
-  return (exact ?? captions.find(({ language }) => primaryLanguage(language) === primaryLanguage(requestedLanguage)))?.captionId
+  const exactMatch = captions.find(({ language, title }) => language.toLowerCase() === requestedLanguage || title.toLowerCase() === setting)
+  return (exactMatch ?? captions.find(({ language }) => toPrimaryLanguage(language) === toPrimaryLanguage(requestedLanguage)))?.captionId
 }
 
-function primaryLanguage(language: string): string {
+function toPrimaryLanguage(language: string): string {
   return language.toLowerCase().split('-', 1)[0] ?? ''
 }

@@ -9,7 +9,7 @@ import { type ContactForm, checkContactForm, checkSubmission } from './contact-f
 import type { ContactFormKey, ContactFormStore } from './contact-form-store.ts'
 import type { SubmissionStore } from './submission-store.ts'
 
-/** Requires a public video of an organisation. Throws VIDEO_NOT_FOUND otherwise. */
+/** Throws VIDEO_NOT_FOUND if the organisation has no public video with this id. */
 export type RequirePublicVideo = (organisationId: string, videoId: string, signal: AbortSignal) => Promise<void>
 
 export interface ContactFormParts {
@@ -32,44 +32,44 @@ export function contactFormHandlers({
     async listContactForms(request, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       const { rows, nextPageToken } = await pageById(request, MAX_FORMS, {
-        read: (place) => forms.list(organisationId, place, signal),
+        read: (position) => forms.list(organisationId, position, signal),
         idOf: ({ contactFormId }) => contactFormId,
       })
       return { contactForms: rows, nextPageToken }
     },
     async getContactForm({ contactFormId }, { principal, signal }) {
-      return { contactForm: await requireForm(keyOf(requireUser(principal), contactFormId), signal) }
+      return { contactForm: await requireForm(toKey(requireUser(principal), contactFormId), signal) }
     },
-    async createContactForm({ contactForm: given }, call) {
+    async createContactForm({ contactForm: input }, call) {
       const { userId } = requireUser(call.principal)
-      const organisationId = await requireOrganisation(organisations, call.principal, given?.organisationId ?? '', call.signal)
-      if (!given) throw invalid([{ field: 'contact_form', message: 'is required' }])
-      checkContactForm(given)
-      return { contactForm: await forms.create({ ...given, organisationId, userId }, call) }
+      const organisationId = await requireOrganisation(organisations, call.principal, input?.organisationId ?? '', call.signal)
+      if (!input) throw invalid([{ field: 'contact_form', message: 'is required' }])
+      checkContactForm(input)
+      return { contactForm: await forms.create({ ...input, organisationId, userId }, call) }
     },
     async deleteContactForm({ contactFormId }, { principal, signal }) {
-      await forms.remove(keyOf(requireUser(principal), contactFormId), signal)
+      await forms.remove(toKey(requireUser(principal), contactFormId), signal)
       return {}
     },
-    async submitContactForm({ contactFormId, validateOnly, ...sent }, call) {
+    async submitContactForm({ contactFormId, validateOnly, ...submission }, call) {
       if (!isId(contactFormId)) throw notFound('contact form', contactFormId)
       const form = await requireForm({ scope: null, contactFormId }, call.signal)
       await requireActiveOrganisation(form, call.signal)
-      checkSubmission(form, sent)
-      if (sent.videoId !== '') await requirePublicVideo(form.organisationId, sent.videoId, call.signal)
+      checkSubmission(form, submission)
+      if (submission.videoId !== '') await requirePublicVideo(form.organisationId, submission.videoId, call.signal)
       if (validateOnly) return { submissionId: '' }
-      return { submissionId: await submissions.add(contactFormId, sent, call) }
+      return { submissionId: await submissions.add(contactFormId, submission, call) }
     },
     async listSubmissions({ contactFormId, ...request }, { principal, signal }) {
-      await requireForm(keyOf(requireUser(principal), contactFormId), signal)
+      await requireForm(toKey(requireUser(principal), contactFormId), signal)
       const { rows, nextPageToken } = await pageById(request, MAX_SUBMISSIONS, {
-        read: (place) => submissions.list(contactFormId, place, signal),
+        read: (position) => submissions.list(contactFormId, position, signal),
         idOf: ({ submissionId }) => submissionId,
       })
       return { submissions: rows, nextPageToken }
     },
     async deleteSubmission({ contactFormId, submissionId }, { principal, signal }) {
-      await requireForm(keyOf(requireUser(principal), contactFormId), signal)
+      await requireForm(toKey(requireUser(principal), contactFormId), signal)
       if (!isId(submissionId)) throw notFound('submission', submissionId)
       await submissions.remove(contactFormId, submissionId, signal)
       return {}
@@ -89,7 +89,7 @@ export function contactFormHandlers({
   }
 }
 
-function keyOf(user: UserPrincipal, contactFormId: string): ContactFormKey {
+function toKey(user: UserPrincipal, contactFormId: string): ContactFormKey {
   if (!isId(contactFormId)) throw notFound('contact form', contactFormId)
   return { scope: scopeOf(user), contactFormId }
 }

@@ -17,7 +17,7 @@ export interface NewContactForm extends ContactFormFields {
 
 export interface ContactFormStore {
   find(key: ContactFormKey, signal?: AbortSignal): Promise<ContactForm | undefined>
-  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<ContactForm[]>
+  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<ContactForm[]>
   create(form: NewContactForm, call: Pick<Call, 'idempotency' | 'signal'>): Promise<ContactForm>
   /** Deletes the form with its submissions. Throws CONTACT_FORM_NOT_FOUND. */
   remove(key: ContactFormKey, signal?: AbortSignal): Promise<void>
@@ -27,11 +27,10 @@ const COLUMNS = `contact_form_id, organisation_id, primary_text, secondary_text,
   capture_company_name, capture_opt_in, gated, created_by_user_id, create_time`
 
 /**
- * SQL for the contact form of a video `v`, empty if the form does not exist. Dangling ids are
- * allowed, so deleting a form does not touch its videos. Costs one lookup by primary key for videos
- * with a form.
+ * SQL for the contact form id of a video `v`. It is empty if the form was deleted, because deleting a
+ * form does not change its videos.
  */
-export const SHOWN_CONTACT_FORM = `coalesce((select f.contact_form_id::text from contact_form f
+export const EXISTING_CONTACT_FORM = `coalesce((select f.contact_form_id::text from contact_form f
   where f.contact_form_id = nullif(v.contact_form_id, '')::bigint and f.organisation_id = v.organisation_id), '')`
 
 export function createContactFormStore(db: Db): ContactFormStore {

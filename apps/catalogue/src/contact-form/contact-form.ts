@@ -5,7 +5,7 @@ import { checkEmail, checkText, isId } from '@vitascope/request'
 export interface ContactFormFields {
   primaryText: string
   secondaryText: string
-  /** The organisation's own name for the form. */
+  /** Name of the form, which only its organisation sees. */
   reference: string
   optInMessage: string
   buttonText: string
@@ -28,9 +28,9 @@ export interface ContactForm extends ContactFormFields {
 
 /** Throws `invalid` with every invalid field. */
 export function checkContactForm(fields: ContactFormFields): void {
-  const nothing = fields.primaryText.trim() === '' && fields.reference.trim() === ''
+  const isUnnamed = fields.primaryText.trim() === '' && fields.reference.trim() === ''
   const problems: FieldError[] = [
-    ...(nothing ? ['primary_text', 'reference'].map((field) => ({ field, message: 'is required, or the other one is' })) : []),
+    ...(isUnnamed ? ['primary_text', 'reference'].map((field) => ({ field, message: 'is required, or the other one is' })) : []),
     ...checkText('primary_text', fields.primaryText, { max: 1_000 }),
     ...checkText('secondary_text', fields.secondaryText, { max: 1_000 }),
     ...checkText('reference', fields.reference, { max: 255 }),
@@ -42,7 +42,7 @@ export function checkContactForm(fields: ContactFormFields): void {
 
 /** The fields that a viewer submits. */
 export interface SubmissionFields {
-  /** The video that showed the form; empty if unknown. */
+  /** The video that showed the form. Empty if it is unknown. */
   videoId: string
   name: string
   companyName: string
@@ -55,14 +55,14 @@ export interface Submission extends SubmissionFields {
   createTime: Date
 }
 
-/** Requires every field that the form captures, and rejects all others. Throws `invalid` with every invalid field. */
-export function checkSubmission(form: ContactFormFields, sent: SubmissionFields): void {
+/** Throws `invalid` if a captured field is missing or if a field is set that the form does not capture. */
+export function checkSubmission(form: ContactFormFields, submission: SubmissionFields): void {
   const problems = [
-    ...checkCaptured('name', form.captureNames, sent.name),
-    ...checkCaptured('company_name', form.captureCompanyName, sent.companyName),
-    ...checkEmail('email', sent.email),
-    ...(sent.optIn && !form.captureOptIn ? [notCaptured('opt_in')] : []),
-    ...(sent.videoId === '' || isId(sent.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
+    ...checkCaptured('name', form.captureNames, submission.name),
+    ...checkCaptured('company_name', form.captureCompanyName, submission.companyName),
+    ...checkEmail('email', submission.email),
+    ...(submission.optIn && !form.captureOptIn ? [notCaptured('opt_in')] : []),
+    ...(submission.videoId === '' || isId(submission.videoId) ? [] : [{ field: 'video_id', message: 'must be an id, or empty for none' }]),
   ]
   requireValid(problems)
 }

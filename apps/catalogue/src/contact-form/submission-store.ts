@@ -6,8 +6,8 @@ import type { Submission, SubmissionFields } from './contact-form.ts'
 
 export interface SubmissionStore {
   /** Stores a submission to a form of an active organisation and returns its id. Throws CONTACT_FORM_NOT_FOUND. */
-  add(contactFormId: string, sent: SubmissionFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
-  list(contactFormId: string, place: PagePosition, signal?: AbortSignal): Promise<Submission[]>
+  add(contactFormId: string, submission: SubmissionFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
+  list(contactFormId: string, position: PagePosition, signal?: AbortSignal): Promise<Submission[]>
   /** Deletes a submission of the form permanently. Throws SUBMISSION_NOT_FOUND. */
   remove(contactFormId: string, submissionId: string, signal?: AbortSignal): Promise<void>
 }

@@ -8,7 +8,7 @@ import { requireOrganisation } from '../organisation-replica/requested-organisat
 import { checkFolder, mergeFolder } from './folder.ts'
 import type { FolderKey, FolderStore } from './folder-store.ts'
 
-/** With descriptions of 5,000 characters, a page is at most about 2 MiB. */
+/** Maximum page size. With descriptions of maximum length, a page has about 2 MiB. */
 const MAX_FOLDERS = 100
 const VIDEOS_DEFAULT = 100
 const MAX_VIDEOS = 1_000
@@ -18,7 +18,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
     async listFolders({ organisationId: requestedId, ...page }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const { rows, nextPageToken } = await pageById(page, MAX_FOLDERS, {
-        read: (place) => folders.list(organisationId, place, signal),
+        read: (position) => folders.list(organisationId, position, signal),
         idOf: ({ folderId }) => folderId,
       })
       return { folders: rows, nextPageToken }
@@ -28,36 +28,36 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
       const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return { folder: await folders.create({ organisationId, userId, ...checkFolder({ name, description }) }, call) }
     },
-    async updateFolder({ folder: given, updateMask = [] }, { principal, signal }) {
+    async updateFolder({ folder: input, updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
-      if (!given) throw notFound('folder', '')
-      const key = keyOf(principal, given.folderId, given.organisationId)
-      return folders.update(key, userId, (now) => mergeFolder(now, given, updateMask), signal)
+      if (!input) throw notFound('folder', '')
+      const key = toKey(principal, input.folderId, input.organisationId)
+      return folders.update(key, userId, (now) => mergeFolder(now, input, updateMask), signal)
     },
     async deleteFolder({ folderId, organisationId }, { principal, signal }) {
-      return { folder: await folders.remove(keyOf(principal, folderId, organisationId), signal) }
+      return { folder: await folders.remove(toKey(principal, folderId, organisationId), signal) }
     },
     async listFolderVideos({ folderId, ...page }, { principal, signal }) {
-      const key = keyOf(principal, folderId)
-      const sized = { ...page, pageSize: page.pageSize === 0 ? VIDEOS_DEFAULT : page.pageSize }
-      const { rows, nextPageToken } = await pageById(sized, MAX_VIDEOS, {
-        read: (place) => folders.videos(key, place, signal),
-        idOf: ({ place }) => place,
+      const key = toKey(principal, folderId)
+      const pageRequest = { ...page, pageSize: page.pageSize === 0 ? VIDEOS_DEFAULT : page.pageSize }
+      const { rows, nextPageToken } = await pageById(pageRequest, MAX_VIDEOS, {
+        read: (position) => folders.videos(key, position, signal),
+        idOf: ({ position }) => position,
       })
       return { videoIds: rows.map(({ videoId }) => videoId), nextPageToken }
     },
     async addFolderVideo({ folderId, videoId }, call) {
-      return { added: await folders.addVideo(keyOf(call.principal, folderId), videoId, call) }
+      return { added: await folders.addVideo(toKey(call.principal, folderId), videoId, call) }
     },
     async removeFolderVideo({ folderId, videoId }, call) {
-      await folders.removeVideo(keyOf(call.principal, folderId), videoId, call)
+      await folders.removeVideo(toKey(call.principal, folderId), videoId, call)
       return {}
     },
   }
 }
 
-/** If the caller specifies an organisation, the folder must belong to it. */
-function keyOf(principal: Principal, folderId: string, requestedId = ''): FolderKey {
+/** Returns the key of a folder. If the caller specifies an organisation, the folder must belong to it. */
+function toKey(principal: Principal, folderId: string, requestedId = ''): FolderKey {
   const owner = requestedId === '' ? scopeOf(principal) : (organisationFor(principal, requestedId) ?? null)
   if (!isId(folderId) || (owner !== null && !isId(owner))) throw notFound('folder', folderId)
   return { scope: owner, folderId }

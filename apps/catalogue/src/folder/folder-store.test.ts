@@ -82,7 +82,7 @@ describe('the videos of a folder', () => {
     expect(await folders.addVideo(key, ids[0] ?? '', aCall())).toBe(false)
     expect(await contents(key)).toEqual(ids)
     const [first] = await folders.videos(key, { ...all, limit: 1 })
-    expect(await contents(key, { after: first?.place ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
+    expect(await contents(key, { after: first?.position ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
     const repeated = { ...aCall(), idempotency: { key: 'taken out', fingerprint: 'f' } }
     for (const call of [repeated, repeated]) await folders.removeVideo(key, ids[1] ?? '', call)
     for (const id of [ids[1] ?? '', 'x']) {

@@ -10,29 +10,29 @@ export interface FolderKey {
   folderId: string
 }
 
-export interface FolderPlace {
-  /** Position in the folder; increases with each added video. */
-  place: string
+export interface FolderEntry {
+  /** Position in the folder. Videos that are added later have higher positions. */
+  position: string
   videoId: string
 }
 
 type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
-/** Methods with a key throw FOLDER_NOT_FOUND. A name that is in use throws FOLDER_EXISTS. */
+/** Methods with a key throw FOLDER_NOT_FOUND. `create` and `update` throw FOLDER_EXISTS if the name is in use. */
 export interface FolderStore {
   require(key: FolderKey, signal?: AbortSignal): Promise<Folder>
-  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<Folder[]>
+  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<Folder[]>
   create(folder: FolderFields & { organisationId: string; userId: string }, call: IdempotentCall): Promise<Folder>
-  /** Locks the folder and stores the fields that `change` returns. Returns the folder after and before. */
+  /** Stores the fields that `change` returns for the locked folder. Returns the folder after and before the change. */
   update(
     key: FolderKey,
     byUserId: string,
     change: (now: Folder) => FolderFields,
     signal?: AbortSignal,
   ): Promise<{ folder: Folder; previous: Folder }>
-  /** Deletes the folder and returns it. Its videos are kept. */
+  /** Deletes the folder and returns it. Its videos are not deleted. */
   remove(key: FolderKey, signal?: AbortSignal): Promise<Folder>
-  videos(key: FolderKey, place: PagePosition, signal?: AbortSignal): Promise<FolderPlace[]>
+  videos(key: FolderKey, position: PagePosition, signal?: AbortSignal): Promise<FolderEntry[]>
   /** Returns false if the folder already contains the video. Throws VIDEO_NOT_FOUND. */
   addVideo(key: FolderKey, videoId: string, call: IdempotentCall): Promise<boolean>
   /** Throws FOLDER_VIDEO_NOT_FOUND if the folder does not contain the video. */
@@ -100,7 +100,7 @@ export function createFolderStore(db: Db): FolderStore {
         'select place, video_id from folder_video where folder_id = $1 and place > $2 order by place limit $3 offset $4',
         [folderId, after, limit, skip],
       )
-      return rows.map((row) => ({ place: row.place, videoId: row.video_id }))
+      return rows.map((row) => ({ position: row.place, videoId: row.video_id }))
     },
     addVideo: (key, videoId, call) =>
       withIdempotency(db, call, jsonCodec<boolean>(), async (tx) => {

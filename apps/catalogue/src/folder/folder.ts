@@ -1,7 +1,7 @@
 import { DomainError, requireValid } from '@vitascope/errors'
 import { applyMask, checkText } from '@vitascope/request'
 
-/** Contains videos of its organisation. A video can be in several folders. */
+/** A folder contains videos of its organisation. A video can be in several folders. */
 export interface Folder extends FolderFields {
   folderId: string
   organisationId: string
@@ -31,9 +31,9 @@ export function checkFolder(fields: FolderFields): FolderFields {
   return fields
 }
 
-/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid`. */
-export function mergeFolder(now: FolderFields, given: FolderFields, mask: readonly string[]): FolderFields {
-  const { fields, problems } = applyMask(now, given, mask, PATHS)
+/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeFolder(now: FolderFields, input: FolderFields, mask: readonly string[]): FolderFields {
+  const { fields, problems } = applyMask(now, input, mask, PATHS)
   requireValid(problems)
   return checkFolder(fields)
 }

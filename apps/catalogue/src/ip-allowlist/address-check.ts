@@ -20,11 +20,11 @@ export async function checkAddress(
     const texts = rules.get(videoId)
     if (!texts) return false
     const parsed = parseAddressRules(texts)
-    // Only valid rules are stored. An unreadable rule allows no address.
+    // Only valid rules are stored. If a rule is invalid, no address is allowed.
     return parsed.rules !== undefined && isAddressAllowed(address, parsed.rules)
   }
-  const pass = new Set(videoIds.filter(isAllowed))
-  return { pass: [...pass], fail: videoIds.filter((videoId) => !pass.has(videoId)) }
+  const passedIds = new Set(videoIds.filter(isAllowed))
+  return { pass: [...passedIds], fail: videoIds.filter((videoId) => !passedIds.has(videoId)) }
 }
 
 /**
@@ -33,7 +33,7 @@ export async function checkAddress(
  */
 export const EFFECTIVE_ALLOWED_IPS = `case when v.allowed_ips = '{}' then o.allowed_ips else v.allowed_ips end`
 
-/** Returns the same allowlists as delivery uses: those of the video, or of its organisation if it has none. */
+/** Returns a function that reads the allowlists that delivery enforces. */
 export function createFindAllowedIps(db: Db): FindAllowedIps {
   return async (videoIds, signal) => {
     signal?.throwIfAborted()

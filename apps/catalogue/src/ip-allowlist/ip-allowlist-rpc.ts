@@ -12,15 +12,15 @@ export function ipAllowlistHandlers(find: FindAllowedIps): Handlers<typeof Secur
   return {
     async checkAddress({ address, videoIds }, { principal, signal }) {
       requireSystemUser(principal)
-      const normal = normaliseAddress(address)
+      const normalAddress = normaliseAddress(address)
       const problems = [
-        ...(normal === undefined ? [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }] : []),
+        ...(normalAddress === undefined ? [{ field: 'address', message: 'must be an IPv4 or IPv6 address' }] : []),
         ...(videoIds.length > MAX_IDS ? [{ field: 'video_ids', message: `must be at most ${MAX_IDS} ids` }] : []),
       ]
-      if (normal === undefined || problems.length > 0) throw invalid(problems)
-      const distinct = [...new Set(videoIds)]
-      const known = (ids: readonly string[]) => find(ids.filter(isId), signal)
-      return checkAddress(known, { address: normal, videoIds: distinct }, signal)
+      if (normalAddress === undefined || problems.length > 0) throw invalid(problems)
+      const distinctIds = [...new Set(videoIds)]
+      const findRules = (ids: readonly string[]) => find(ids.filter(isId), signal)
+      return checkAddress(findRules, { address: normalAddress, videoIds: distinctIds }, signal)
     },
   }
 }

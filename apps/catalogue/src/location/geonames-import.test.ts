@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { ImportRefused, importGeonames } from './geonames-import.ts'
+import { ImportRejected, importGeonames } from './geonames-import.ts'
 
 let catalogue: CatalogueDatabase
 
@@ -66,7 +66,7 @@ describe('an import', () => {
     const before = await all()
     const lines = [line('NL', '1'), 'what', line('NL', '2'), line('NL', '3', '91'), ...Array(30).fill('x')]
     const error = await importGeonames(catalogue.db, file(...lines)).catch((reason) => reason)
-    expect(error).toBeInstanceOf(ImportRefused)
+    expect(error).toBeInstanceOf(ImportRejected)
     const output = error.message.split('\n')
     expect(output[0]).toBe('line 2 has 1 columns, not 12')
     expect(output[1]).toBe('line 4 has no latitude from -90 to 90')

@@ -10,25 +10,25 @@ export interface ImportResult {
   countries: string[]
 }
 
-/** Thrown if a file is rejected; nothing of it is stored. Each problem names its line. */
-export class ImportRefused extends Error {
-  constructor(problems: readonly string[], more: number) {
-    super([...problems, ...(more > 0 ? [`and ${more} more`] : []), 'nothing was imported'].join('\n'))
+/** Thrown if a file is rejected. Nothing is imported then. Each problem contains its line number. */
+export class ImportRejected extends Error {
+  constructor(problems: readonly string[], omittedProblems: number) {
+    super([...problems, ...(omittedProblems > 0 ? [`and ${omittedProblems} more`] : []), 'nothing was imported'].join('\n'))
     this.name = 'ImportRefused'
   }
 }
 
 /** Maximum number of problems in the error message. */
 const MAX_LISTED_PROBLEMS = 20
-/** Characters that are sent to COPY at once. */
+/** Minimum size of a chunk that is sent to COPY, in characters. */
 const COPY_CHARACTERS = 64 * 1024
-/** Only one import runs at a time. Readers are not blocked. */
+/** Serialises imports. Readers do not wait for this lock. */
 const IMPORT_LOCK = `select pg_advisory_xact_lock(hashtextextended('vitascope catalogue postcodes', 0))`
 
 /**
  * Imports a GeoNames postal code file in one transaction. It replaces all postcodes of every
- * country in the file. Throws `ImportRefused` if a line is malformed, or passes its problem to
- * `skip` if that is given. `open` is called again for each attempt of the transaction.
+ * country in the file. If a line is malformed, its problem is passed to `skip`, or `ImportRejected`
+ * is thrown if `skip` is undefined. `open` is called for each attempt of the transaction.
  */
 export function importGeonames(
   db: Db,
@@ -41,56 +41,56 @@ export function importGeonames(
       `create temporary table incoming (line int, country text collate "C", postcode text, key text collate "C", latitude float8,
          longitude float8, accuracy smallint) on commit drop`,
     )
-    const count = { lines: 0, skipped: 0 }
-    const copied = await tx.copy('copy pg_temp.incoming from stdin', copyParts(open(), count, skip))
-    if (copied === 0) throw new ImportRefused(['the file contains no postcode'], 0)
+    const lineCounts = { lines: 0, skipped: 0 }
+    const copiedRows = await tx.copy('copy pg_temp.incoming from stdin', toCopyChunks(open(), lineCounts, skip))
+    if (copiedRows === 0) throw new ImportRejected(['the file contains no postcode'], 0)
     await tx.query(`set local work_mem = '64MB'`)
     const countryRows = await tx.query<{ country: string }>('select distinct country from pg_temp.incoming order by country')
     const countries = countryRows.map(({ country }) => country)
     await tx.query('delete from postcode where country = any($1)', [countries])
-    const [stored] = await tx.query<{ postcodes: number }>(
-      `with stored as (
+    const [inserted] = await tx.query<{ postcodes: number }>(
+      `with inserted as (
          insert into postcode (postcode_key, country, postcode, latitude, longitude)
          select distinct on (key, country) key, country, postcode, latitude, longitude from pg_temp.incoming
          order by key, country, accuracy desc, line
          returning 1)
-       select count(*)::int as postcodes from stored`,
+       select count(*)::int as postcodes from inserted`,
     )
-    return { ...count, postcodes: stored?.postcodes ?? 0, countries }
+    return { ...lineCounts, postcodes: inserted?.postcodes ?? 0, countries }
   }, signal)
 }
 
 /**
- * Yields the valid lines in the text format of COPY. Throws `ImportRefused` at the end of the file
- * if there were invalid lines and `skip` is not given.
+ * Yields the valid lines in the text format of COPY. Throws `ImportRejected` at the end of the file
+ * if there were invalid lines and `skip` is undefined.
  */
-async function* copyParts(
+async function* toCopyChunks(
   bytes: AsyncIterable<Uint8Array>,
-  count: { lines: number; skipped: number },
+  lineCounts: { lines: number; skipped: number },
   skip: ((problem: string) => void) | undefined,
 ): AsyncGenerator<string> {
   const problems: string[] = []
   let malformedLines = 0
-  let part = ''
+  let chunk = ''
   for await (const lines of readLines(bytes)) {
     for (const line of lines) {
-      count.lines++
-      const place = readGeonamesLine(line)
-      if (typeof place === 'string') {
-        const problem = `line ${count.lines} ${place}`
+      lineCounts.lines++
+      const parsed = readGeonamesLine(line)
+      if (typeof parsed === 'string') {
+        const problem = `line ${lineCounts.lines} ${parsed}`
         malformedLines++
         if (skip) skip(problem)
         else if (problems.length < MAX_LISTED_PROBLEMS) problems.push(problem)
       } else {
-        const { country, postcode, key, latitude, longitude, accuracy } = place
-        part += `${count.lines}\t${country}\t${postcode}\t${key}\t${latitude}\t${longitude}\t${accuracy}\n`
+        const { country, postcode, key, latitude, longitude, accuracy } = parsed
+        chunk += `${lineCounts.lines}\t${country}\t${postcode}\t${key}\t${latitude}\t${longitude}\t${accuracy}\n`
       }
-      if (part.length < COPY_CHARACTERS) continue
-      if (malformedLines === 0 || skip) yield part
-      part = ''
+      if (chunk.length < COPY_CHARACTERS) continue
+      if (malformedLines === 0 || skip) yield chunk
+      chunk = ''
     }
   }
-  if (malformedLines > 0 && !skip) throw new ImportRefused(problems, malformedLines - problems.length)
-  count.skipped = malformedLines
-  if (part !== '') yield part
+  if (malformedLines > 0 && !skip) throw new ImportRejected(problems, malformedLines - problems.length)
+  lineCounts.skipped = malformedLines
+  if (chunk !== '') yield chunk
 }

@@ -1,11 +1,11 @@
-import { postcodeKey } from './postcode.ts'
+import { toPostcodeKey } from './postcode.ts'
 
 /** The fields of a line that are imported. */
-export interface GeonamesPlace {
+export interface GeonamesRow {
   country: string
   postcode: string
   key: string
-  /** As written, in decimal digits. */
+  /** Decimal digits, as in the file. */
   latitude: string
   longitude: string
   /** 0 (unknown) to 9. Of several places with the same postcode, the most accurate is used. */
@@ -20,13 +20,13 @@ const DEGREES = /^-?\d{1,3}(\.\d{1,20})?$/
  * levels with their codes, latitude, longitude and accuracy, separated by tabs. Returns a string
  * that describes the problem if the line is malformed.
  */
-export function readGeonamesLine(line: string): GeonamesPlace | string {
+export function readGeonamesLine(line: string): GeonamesRow | string {
   const columns = line.split('\t')
   if (columns.length !== COLUMNS) return `has ${columns.length} columns, not ${COLUMNS}`
-  const [country = '', written = '', , , , , , , , latitude = '', longitude = '', accuracy = ''] = columns
+  const [country = '', postcodeText = '', , , , , , , , latitude = '', longitude = '', accuracy = ''] = columns
   if (!/^[A-Z]{2}$/.test(country)) return 'does not start with a country code'
-  const postcode = written.trim()
-  const key = postcodeKey(postcode)
+  const postcode = postcodeText.trim()
+  const key = toPostcodeKey(postcode)
   if (key === '' || postcode.length > 20 || /[\p{C}\\\ufffd]/u.test(postcode)) return 'has no postcode of 1 to 20 characters'
   if (!isDegrees(latitude, 90)) return 'has no latitude from -90 to 90'
   if (!isDegrees(longitude, 180)) return 'has no longitude from -180 to 180'
@@ -34,6 +34,6 @@ export function readGeonamesLine(line: string): GeonamesPlace | string {
   return { country, postcode, key, latitude, longitude, accuracy: accuracy || '0' }
 }
 
-function isDegrees(written: string, max: number): boolean {
-  return DEGREES.test(written) && Math.abs(Number(written)) <= max
+function isDegrees(text: string, max: number): boolean {
+  return DEGREES.test(text) && Math.abs(Number(text)) <= max
 }

@@ -1,4 +1,4 @@
-/** Longer than any valid line. A file with such a line is not a postal code file. */
+/** Maximum length of a line. A file with a longer line is not a postal code file. */
 const MAX_LINE_LENGTH = 64 * 1024
 
 /**
@@ -7,20 +7,20 @@ const MAX_LINE_LENGTH = 64 * 1024
  */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let incompleteLine = ''
   for await (const chunk of bytes) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield lines.map(withoutReturn)
-    if (rest.length > MAX_LINE_LENGTH) {
-      yield [rest.slice(0, MAX_LINE_LENGTH)]
+    const lines = (incompleteLine + decoder.decode(chunk, { stream: true })).split('\n')
+    incompleteLine = lines.pop() ?? ''
+    yield lines.map(stripReturn)
+    if (incompleteLine.length > MAX_LINE_LENGTH) {
+      yield [incompleteLine.slice(0, MAX_LINE_LENGTH)]
       return
     }
   }
-  rest += decoder.decode()
-  if (rest !== '') yield [withoutReturn(rest)]
+  incompleteLine += decoder.decode()
+  if (incompleteLine !== '') yield [stripReturn(incompleteLine)]
 }
 
-function withoutReturn(line: string): string {
+function stripReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }

@@ -24,8 +24,8 @@ describe('videos by place', () => {
     name: string,
     more: { organisationId?: string; part?: 'country' | 'city'; size?: number; token?: string; skip?: number } = {},
   ) => {
-    const { organisationId = '1', part = 'country', size = 100, token = '', skip = 0 } = more
-    return createPlacedVideoStore(catalogue.db).page({ organisationId, part, name }, { size, token, skip })
+    const { organisationId = '1', part: field = 'country', size = 100, token = '', skip = 0 } = more
+    return createPlacedVideoStore(catalogue.db).page({ organisationId, field, name }, { size, token, skip })
   }
   const ids = async (...args: Parameters<typeof page>) => (await page(...args)).videos.map(({ videoId }) => videoId)
 

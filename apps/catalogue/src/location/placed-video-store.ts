@@ -16,28 +16,28 @@ export interface PlacedVideoPage {
 }
 
 export interface PlacedVideoStore {
-  /** Returns the videos of an organisation with the given country or city (case-insensitive), oldest first. */
+  /** Returns the videos of an organisation that have a country or city (case-insensitive), oldest first. */
   page(
-    where: { organisationId: string; part: 'country' | 'city'; name: string },
-    place: { size: number; token: string; skip: number },
+    filter: { organisationId: string; field: 'country' | 'city'; name: string },
+    position: { size: number; token: string; skip: number },
     signal?: AbortSignal,
   ): Promise<PlacedVideoPage>
 }
 
-/** Must match the expressions of the indexes video_location_country and video_location_city. */
-const PARTS = {
+/** The expressions must be those of the indexes video_location_country and video_location_city. */
+const FIELD_CONDITIONS = {
   country: `lower(location ->> 'country') = lower($2)`,
   city: `lower(location ->> 'city') = lower($2)`,
 } as const
 
 export function createPlacedVideoStore(db: Db): PlacedVideoStore {
   return {
-    async page({ organisationId, part, name }, { size, token, skip }, signal) {
+    async page({ organisationId, field, name }, { size, token, skip }, signal) {
       signal?.throwIfAborted()
       const { time, id } = readToken(token)
       const rows = await db.query<Row>(
         `select video_id, title, location, create_time from video
-         where organisation_id = $1 and location is not null and ${PARTS[part]} and (create_time, video_id) > ($3::timestamptz, $4::bigint)
+         where organisation_id = $1 and location is not null and ${FIELD_CONDITIONS[field]} and (create_time, video_id) > ($3::timestamptz, $4::bigint)
          order by create_time, video_id limit $5 offset $6`,
         [organisationId, name, time, id, size + 1, skip],
       )

@@ -1,19 +1,19 @@
 import type { Db } from '@vitascope/postgres'
-import type { Place } from './postcode.ts'
+import type { PostcodePlace } from './postcode.ts'
 
 export interface PostcodeStore {
   /**
    * Returns the place of a postcode key. If several countries have it, returns that of `country`,
    * or of the first country code.
    */
-  find(key: string, country: string | undefined, signal?: AbortSignal): Promise<Place | undefined>
+  find(key: string, country: string | undefined, signal?: AbortSignal): Promise<PostcodePlace | undefined>
 }
 
 export function createPostcodeStore(db: Db): PostcodeStore {
   return {
     async find(key, country, signal) {
       signal?.throwIfAborted()
-      const [place] = await db.query<Place>(
+      const [place] = await db.query<PostcodePlace>(
         `select postcode, country, latitude, longitude from postcode
          where postcode_key = $1 and ($2::text is null or country = $2) order by country limit 1`,
         [key, country],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { readGeonamesLine } from './geonames-line.ts'
 import { readLines } from './lines.ts'
-import { areasOf, postcodeKey } from './postcode.ts'
+import { findAreas, toPostcodeKey } from './postcode.ts'
 
 test.each([
   ['1011 ab', '1011AB'],
@@ -10,7 +10,7 @@ test.each([
   ['L-1009', 'L1009'],
   ['D.10115', 'D10115'],
   [' .-', ''],
-])('%j has the key %j', (written, key) => expect(postcodeKey(written)).toBe(key))
+])('%j has the key %j', (written, key) => expect(toPostcodeKey(written)).toBe(key))
 
 test.each([
   ['SW1A1AA', [{ key: 'SW1A', country: 'GB' }]],
@@ -20,7 +20,7 @@ test.each([
   ['K1A0B1', [{ key: 'K1A', country: 'CA' }]],
   ['10115', []],
   ['SW1A', []],
-])('%s is possibly in %j', (key, areas) => expect(areasOf(key)).toEqual(areas))
+])('%s is possibly in %j', (key, areas) => expect(findAreas(key)).toEqual(areas))
 
 describe('a line of a GeoNames file', () => {
   const columns = ['NL', '1011 AB', 'Amsterdam', 'Noord-Holland', '07', '', '', '', '', '52.3738', '4.8910', '6']

@@ -1,5 +1,5 @@
 /** The location of a postcode. */
-export interface Place {
+export interface PostcodePlace {
   /** In the notation of its country. */
   postcode: string
   /** ISO 3166-1 alpha-2. */
@@ -10,8 +10,8 @@ export interface Place {
 }
 
 /** Returns the normalised postcode used for lookups: upper case, without spaces, hyphens and dots. */
-export function postcodeKey(written: string): string {
-  return written.toUpperCase().replaceAll(/[\s.-]/gu, '')
+export function toPostcodeKey(postcode: string): string {
+  return postcode.toUpperCase().replaceAll(/[\s.-]/gu, '')
 }
 
 /** An area of a country, identified by the first part of its postcodes. */
@@ -28,7 +28,7 @@ const AREAS: readonly { country: string; full: RegExp }[] = [
 ]
 
 /** Returns the areas of a full postcode. The public data of these countries has areas only. */
-export function areasOf(key: string): Area[] {
+export function findAreas(key: string): Area[] {
   return AREAS.flatMap(({ country, full }) => {
     const [, area] = full.exec(key) ?? []
     return area === undefined ? [] : [{ key: area, country }]

@@ -14,8 +14,8 @@ export interface MetadataStore {
 }
 
 /**
- * SQL for the entries of a video `v`, ordered by name; null if there are none. At most 100 rows,
- * adjacent in the primary key.
+ * SQL for the entries of a video `v` as one JSON column, ordered by name. Null if the video has no
+ * entries.
  */
 export const METADATA_ENTRIES = `(select jsonb_agg(jsonb_build_object('name', e.name, 'value', e.value, 'private', e.private,
       'readOnly', e.read_only) order by e.name) from metadata_entry e where e.video_id = v.video_id)`
@@ -48,13 +48,13 @@ async function readEntries(tx: Transaction, videoId: string): Promise<MetadataEn
   return rows.map((row) => ({ name: row.name, value: row.value, private: row.private, readOnly: row.read_only }))
 }
 
-/** Writes only the differences, so unchanged entries keep their update time. */
+/** Writes only the differences, so that the update time of unchanged entries stays. */
 async function saveEntries(tx: Transaction, videoId: string, before: readonly MetadataEntry[], after: readonly MetadataEntry[]) {
-  const kept = new Set(after.map(({ name }) => name))
-  const removed = before.filter(({ name }) => !kept.has(name)).map(({ name }) => name)
-  const written = after.filter((entry) => !before.includes(entry))
+  const remainingNames = new Set(after.map(({ name }) => name))
+  const removed = before.filter(({ name }) => !remainingNames.has(name)).map(({ name }) => name)
+  const changed = after.filter((entry) => !before.includes(entry))
   if (removed.length > 0) await tx.query('delete from metadata_entry where video_id = $1 and name = any ($2)', [videoId, removed])
-  if (written.length === 0) return
+  if (changed.length === 0) return
   await tx.query(
     `insert into metadata_entry (video_id, name, value, private, read_only)
      select $1, * from unnest($2::text[], $3::text[], $4::boolean[], $5::boolean[])
@@ -62,10 +62,10 @@ async function saveEntries(tx: Transaction, videoId: string, before: readonly Me
        set value = excluded.value, private = excluded.private, read_only = excluded.read_only, update_time = now()`,
     [
       videoId,
-      written.map(({ name }) => name),
-      written.map(({ value }) => value),
-      written.map((entry) => entry.private),
-      written.map(({ readOnly }) => readOnly),
+      changed.map(({ name }) => name),
+      changed.map(({ value }) => value),
+      changed.map((entry) => entry.private),
+      changed.map(({ readOnly }) => readOnly),
     ],
   )
 }

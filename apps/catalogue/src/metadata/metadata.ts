@@ -15,7 +15,7 @@ export interface MetadataEntry {
   readOnly: boolean
 }
 
-/** A change of an entry. Absent fields stay unchanged. */
+/** A change of an entry. Undefined fields stay unchanged. */
 export interface MetadataChange {
   name: string
   value: string
@@ -23,7 +23,7 @@ export interface MetadataChange {
   readOnly?: boolean | undefined
 }
 
-/** Maximum number of entries of a video, and so of a call. */
+/** Maximum number of entries of a video, and of a request. */
 export const MAX_ENTRIES = 100
 const MAX_NAME_LENGTH = 100
 const MAX_VALUE_LENGTH = 1_000
@@ -41,25 +41,25 @@ export function checkNames(names: readonly string[]): void {
 }
 
 /**
- * Returns the entries of a video plus new ones. Throws METADATA_EXISTS, METADATA_FULL or
- * SYSTEM_ONLY without a partial result.
+ * Returns the entries of a video with the new entries. Throws METADATA_EXISTS, METADATA_FULL or
+ * SYSTEM_ONLY.
  */
-export function addEntries(now: readonly MetadataEntry[], given: readonly MetadataEntry[], isSystem: boolean): MetadataEntry[] {
-  if (!isSystem) rejectNewReadOnly(given)
-  const known = new Set(now.map(({ name }) => name))
-  const existing = given.filter(({ name }) => known.has(name)).map(({ name }) => name)
-  if (existing.length > 0) {
-    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(existing)}`)
+export function addEntries(now: readonly MetadataEntry[], newEntries: readonly MetadataEntry[], isSystem: boolean): MetadataEntry[] {
+  if (!isSystem) rejectNewReadOnly(newEntries)
+  const existingNames = new Set(now.map(({ name }) => name))
+  const repeatedNames = newEntries.filter(({ name }) => existingNames.has(name)).map(({ name }) => name)
+  if (repeatedNames.length > 0) {
+    throw new DomainError('exists', 'METADATA_EXISTS', `the video already has metadata with this name: ${formatNames(repeatedNames)}`)
   }
-  if (now.length + given.length > MAX_ENTRIES) {
+  if (now.length + newEntries.length > MAX_ENTRIES) {
     throw new DomainError('failed_precondition', 'METADATA_FULL', `a video has at most ${MAX_ENTRIES} entries of metadata`)
   }
-  return [...now, ...given]
+  return [...now, ...newEntries]
 }
 
 /**
  * Returns the entries of a video with the changes applied. Throws METADATA_NOT_FOUND,
- * METADATA_READ_ONLY or SYSTEM_ONLY without a partial result.
+ * METADATA_READ_ONLY or SYSTEM_ONLY.
  */
 export function changeEntries(now: readonly MetadataEntry[], changes: readonly MetadataChange[], isSystem: boolean): MetadataEntry[] {
   if (!isSystem) rejectNewReadOnly(changes)
@@ -73,8 +73,8 @@ export function changeEntries(now: readonly MetadataEntry[], changes: readonly M
 }
 
 /**
- * Returns the entries of a video without the named ones. Throws METADATA_NOT_FOUND or
- * METADATA_READ_ONLY without a partial result.
+ * Returns the entries of a video without the entries in `names`. Throws METADATA_NOT_FOUND or
+ * METADATA_READ_ONLY.
  */
 export function removeEntries(now: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): MetadataEntry[] {
   rejectForbiddenChanges(now, names, isSystem)
@@ -87,14 +87,14 @@ function checkCount(count: number, field: string): FieldError[] {
 }
 
 function entryProblems(entries: readonly MetadataChange[], list: string): FieldError[] {
-  const seen = new Set<string>()
+  const names = new Set<string>()
   return entries.flatMap(({ name, value }, index) => {
     const field = `${list}[${index}]`
-    const twice = seen.has(name)
-    seen.add(name)
+    const isRepeated = names.has(name)
+    names.add(name)
     return [
       ...checkName(name, `${field}.name`),
-      ...(twice ? [{ field: `${field}.name`, message: 'must not be repeated' }] : []),
+      ...(isRepeated ? [{ field: `${field}.name`, message: 'must not be repeated' }] : []),
       ...checkText(`${field}.value`, value, { max: MAX_VALUE_LENGTH }),
     ]
   })
@@ -112,12 +112,16 @@ function rejectNewReadOnly(entries: readonly MetadataChange[]): void {
 }
 
 function rejectForbiddenChanges(now: readonly MetadataEntry[], names: readonly string[], isSystem: boolean): void {
-  const known = new Map(now.map((entry) => [entry.name, entry]))
-  const missing = names.filter((name) => !known.has(name))
-  if (missing.length > 0) throw notFound('metadata', formatNames(missing))
-  const bound = names.filter((name) => known.get(name)?.readOnly)
-  if (bound.length > 0 && !isSystem) {
-    throw new DomainError('forbidden', 'METADATA_READ_ONLY', `only system keys may change read-only metadata: ${formatNames(bound)}`)
+  const entriesByName = new Map(now.map((entry) => [entry.name, entry]))
+  const missingNames = names.filter((name) => !entriesByName.has(name))
+  if (missingNames.length > 0) throw notFound('metadata', formatNames(missingNames))
+  const readOnlyNames = names.filter((name) => entriesByName.get(name)?.readOnly)
+  if (readOnlyNames.length > 0 && !isSystem) {
+    throw new DomainError(
+      'forbidden',
+      'METADATA_READ_ONLY',
+      `only system keys may change read-only metadata: ${formatNames(readOnlyNames)}`,
+    )
   }
 }
 

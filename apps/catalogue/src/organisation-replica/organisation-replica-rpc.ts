@@ -17,7 +17,7 @@ export function organisationReplicaHandlers(organisations: OrganisationStore): H
   }
 }
 
-export function organisationsOfAuth(auth: Client<typeof OrganisationServiceService>): RequestFromAuth {
+export function createAuthLookup(auth: Client<typeof OrganisationServiceService>): RequestFromAuth {
   return async (organisationId, signal) => {
     try {
       const { organisation } = await auth.getOrganisation({ organisationId }, serviceCall('catalogue', '', signal))

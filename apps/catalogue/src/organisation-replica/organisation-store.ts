@@ -1,6 +1,6 @@
 import type { Db } from '@vitascope/postgres'
 import type { OrganisationStore } from './organisation.ts'
-import { QUOTA_COLUMNS, type QuotaRow, quotaOf } from './quota-row.ts'
+import { QUOTA_COLUMNS, type QuotaRow, toQuota } from './quota-row.ts'
 
 interface Row extends QuotaRow {
   organisation_id: string
@@ -9,7 +9,7 @@ interface Row extends QuotaRow {
   allowed_ips: string[]
   default_setting_id: string
   default_theme_id: string
-  quota_known: boolean
+  has_quota: boolean
 }
 
 export function createOrganisationStore(db: Db): OrganisationStore {
@@ -17,7 +17,7 @@ export function createOrganisationStore(db: Db): OrganisationStore {
     async find(organisationId, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<Row>(
-        `select organisation_id, revision, active, allowed_ips, default_setting_id, default_theme_id, quota_known, ${QUOTA_COLUMNS}
+        `select organisation_id, revision, active, allowed_ips, default_setting_id, default_theme_id, has_quota, ${QUOTA_COLUMNS}
          from organisation where organisation_id = $1`,
         [organisationId],
       )
@@ -29,7 +29,7 @@ export function createOrganisationStore(db: Db): OrganisationStore {
           allowedIps: row.allowed_ips,
           defaultSettingId: row.default_setting_id,
           defaultThemeId: row.default_theme_id,
-          quota: row.quota_known ? quotaOf(row) : undefined,
+          quota: row.has_quota ? toQuota(row) : undefined,
         }
       )
     },
@@ -37,18 +37,18 @@ export function createOrganisationStore(db: Db): OrganisationStore {
       signal?.throwIfAborted()
       const { quota } = organisation
       await db.query(
-        `insert into organisation as known
-           (organisation_id, revision, active, allowed_ips, default_setting_id, default_theme_id, quota_known, ${QUOTA_COLUMNS})
+        `insert into organisation as stored
+           (organisation_id, revision, active, allowed_ips, default_setting_id, default_theme_id, has_quota, ${QUOTA_COLUMNS})
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
          on conflict (organisation_id) do update set revision = excluded.revision, active = excluded.active,
            allowed_ips = excluded.allowed_ips, default_setting_id = excluded.default_setting_id, default_theme_id = excluded.default_theme_id,
-           quota_known = known.quota_known or excluded.quota_known,
-           quota_bytes = case when excluded.quota_known then excluded.quota_bytes else known.quota_bytes end,
+           has_quota = stored.has_quota or excluded.has_quota,
+           quota_bytes = case when excluded.has_quota then excluded.quota_bytes else stored.quota_bytes end,
            quota_minutes_per_month =
-             case when excluded.quota_known then excluded.quota_minutes_per_month else known.quota_minutes_per_month end,
-           quota_concurrent_jobs = case when excluded.quota_known then excluded.quota_concurrent_jobs else known.quota_concurrent_jobs end
-         where known.revision < excluded.revision
-           or (known.revision = excluded.revision and excluded.quota_known and not known.quota_known)`,
+             case when excluded.has_quota then excluded.quota_minutes_per_month else stored.quota_minutes_per_month end,
+           quota_concurrent_jobs = case when excluded.has_quota then excluded.quota_concurrent_jobs else stored.quota_concurrent_jobs end
+         where stored.revision < excluded.revision
+           or (stored.revision = excluded.revision and excluded.has_quota and not stored.has_quota)`,
         [
           organisation.organisationId,
           organisation.revision,

@@ -1,7 +1,7 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import { isId } from '@vitascope/request'
 
-/** Limits of an organisation. An absent limit means unlimited. */
+/** Limits of an organisation. If a limit is undefined, there is no limit. */
 export interface Quota {
   /** Stored bytes. */
   bytes?: number | undefined
@@ -19,15 +19,15 @@ export interface Organisation {
   allowedIps: readonly string[]
   defaultSettingId: string
   defaultThemeId: string
-  /** Undefined if unknown, in replicas that are older than quotas. Unknown counts as unlimited. */
+  /** Undefined if the replica is older than the introduction of quotas. It then counts as unlimited. */
   quota: Quota | undefined
 }
 
 export interface OrganisationStore {
   find(organisationId: string, signal?: AbortSignal): Promise<Organisation | undefined>
   /**
-   * Stores a replica if its revision is higher than the stored one, or if it is equal and only the
-   * new replica has a quota. An undefined quota does not overwrite a known one.
+   * Stores a replica if its revision is higher than that of the stored replica, or if it is equal and
+   * only the new replica has a quota. An undefined quota does not overwrite a stored quota.
    */
   apply(organisation: Organisation, signal?: AbortSignal): Promise<void>
 }
@@ -48,13 +48,13 @@ export interface Organisations {
 export function createOrganisations(store: OrganisationStore, requestFromAuth: RequestFromAuth): Organisations {
   const require = async (organisationId: string, signal?: AbortSignal): Promise<Organisation> => {
     if (!isId(organisationId)) throw notFound('organisation', organisationId)
-    const known = await store.find(organisationId, signal)
-    if (known?.quota) return known
-    const received = await requestFromAuth(organisationId, signal)
-    if (!received && known) return known
-    if (!received) throw notFound('organisation', organisationId)
-    await store.apply(received, signal)
-    return received
+    const replica = await store.find(organisationId, signal)
+    if (replica?.quota) return replica
+    const current = await requestFromAuth(organisationId, signal)
+    if (!current && replica) return replica
+    if (!current) throw notFound('organisation', organisationId)
+    await store.apply(current, signal)
+    return current
   }
   return {
     require,

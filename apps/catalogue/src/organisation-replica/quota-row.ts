@@ -10,7 +10,7 @@ export interface QuotaRow {
 }
 
 /** Returns the quota of a row. The numbers are exact, because only safe integers are stored. */
-export function quotaOf(row: QuotaRow): Quota {
+export function toQuota(row: QuotaRow): Quota {
   return {
     bytes: row.quota_bytes === null ? undefined : Number(row.quota_bytes),
     minutesPerMonth: row.quota_minutes_per_month === null ? undefined : Number(row.quota_minutes_per_month),

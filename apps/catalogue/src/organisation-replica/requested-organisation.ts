@@ -4,8 +4,8 @@ import { organisationFor, type Scope } from '@vitascope/principal'
 import type { Organisations } from './organisation.ts'
 
 /**
- * Returns the organisation of a request, which is known to exist. Users default to their own
- * organisation. Returns null if a system user specifies none.
+ * Returns the organisation of a request after checking that it exists. The default of a user is its own
+ * organisation. Returns null if a system user specifies no organisation.
  */
 export async function findRequestedOrganisation(
   organisations: Organisations,

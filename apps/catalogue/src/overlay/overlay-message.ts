@@ -1,11 +1,11 @@
 import type { Overlay as Message } from '@vitascope/proto/catalogue/v1/overlay'
 import type { Overlay, OverlayFields } from './overlay.ts'
 
-export function toMessage({ organisationId, mediaId, disabled, createTime, updateTime, ...shown }: Overlay): Message {
-  return { organisationId, mediaId, disabled, shown, createTime, updateTime }
+export function toMessage({ organisationId, mediaId, disabled, createTime, updateTime, ...fields }: Overlay): Message {
+  return { organisationId, mediaId, disabled, shown: fields, createTime, updateTime }
 }
 
-/** Returns the changeable fields of a message. Absent fields become empty. */
+/** Returns the changeable fields of a message. Missing fields become empty. */
 export function fromMessage({ mediaId, disabled, shown }: Message): OverlayFields {
   return {
     mediaId,

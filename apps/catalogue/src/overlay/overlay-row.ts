@@ -1,4 +1,4 @@
-import type { Overlay, OverlayFields, ShownOverlay } from './overlay.ts'
+import type { Overlay, OverlayContent, OverlayFields } from './overlay.ts'
 
 /** The columns that users can change, in the order of `fieldValues`. */
 export const FIELD_COLUMNS = `media_id, disabled, at_end, start_seconds, end_seconds, title, description, image_path, link_text, link_action,
@@ -6,7 +6,7 @@ export const FIELD_COLUMNS = `media_id, disabled, at_end, start_seconds, end_sec
 
 export const COLUMNS = `overlay_id, organisation_id, ${FIELD_COLUMNS}, create_time, update_time`
 
-/** $1 to $16. */
+/** The parameters of `fieldValues`: $1 to $16. */
 export const FIELD_PARAMETERS = Array.from({ length: 16 }, (_, index) => `$${index + 1}`).join(', ')
 
 export function fieldValues(fields: OverlayFields): unknown[] {
@@ -31,21 +31,20 @@ export function fieldValues(fields: OverlayFields): unknown[] {
 }
 
 /**
- * SQL for the enabled overlays of a video `v`, as one JSON column. A media without overlays only
- * costs a lookup in the index overlay_media.
+ * SQL for the enabled overlays of a video `v` as one JSON column, ordered by id.
  */
-export const SHOWN_OVERLAYS = `coalesce((select jsonb_agg(jsonb_build_object('overlayId', w.overlay_id::text, 'atEnd', w.at_end,
+export const ENABLED_OVERLAYS = `coalesce((select jsonb_agg(jsonb_build_object('overlayId', w.overlay_id::text, 'atEnd', w.at_end,
   'startSeconds', w.start_seconds, 'endSeconds', w.end_seconds, 'title', w.title, 'description', w.description, 'imagePath', w.image_path,
   'linkText', w.link_text, 'linkAction', w.link_action, 'linkUrl', w.link_url, 'linkTarget', w.link_target,
   'linkJavascriptCode', w.link_javascript_code, 'language', w.language, 'width', w.width, 'height', w.height) order by w.overlay_id)
   from overlay w where w.media_id = v.media_id and not w.disabled), '[]')`
 
-/** One element of `SHOWN_OVERLAYS`. Absent numbers are null. */
-export type ShownOverlayRow = {
-  [Name in keyof ShownOverlay]: Exclude<ShownOverlay[Name], undefined> | (undefined extends ShownOverlay[Name] ? null : never)
+/** One element of `ENABLED_OVERLAYS`. Missing numbers are null. */
+export type OverlayContentRow = {
+  [Name in keyof OverlayContent]: Exclude<OverlayContent[Name], undefined> | (undefined extends OverlayContent[Name] ? null : never)
 }
 
-export function toShownOverlay(row: ShownOverlayRow): ShownOverlay {
+export function toOverlayContent(row: OverlayContentRow): OverlayContent {
   return {
     ...row,
     startSeconds: row.startSeconds ?? undefined,

@@ -16,46 +16,46 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
     async listOverlays(request, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       const { rows, nextPageToken } = await pageById(request, MAX_PAGE_SIZE, {
-        read: (place) => overlays.list(organisationId, place, signal),
+        read: (position) => overlays.list(organisationId, position, signal),
         idOf: ({ overlayId }) => overlayId,
       })
       return { overlays: rows.map(toMessage), nextPageToken }
     },
     async getOverlay({ overlayId }, { principal, signal }) {
-      const overlay = await overlays.find(keyOf(requireUser(principal), overlayId), signal)
+      const overlay = await overlays.find(toKey(requireUser(principal), overlayId), signal)
       if (!overlay) throw notFound('overlay', overlayId)
       return { overlay: toMessage(overlay) }
     },
-    async createOverlay({ overlay: given }, call) {
-      const scope = await findRequestedOrganisation(organisations, call.principal, given?.organisationId ?? '', call.signal)
-      if (!given) throw invalid([{ field: 'overlay', message: 'is required' }])
-      const fields = fromMessage(given)
+    async createOverlay({ overlay: input }, call) {
+      const scope = await findRequestedOrganisation(organisations, call.principal, input?.organisationId ?? '', call.signal)
+      if (!input) throw invalid([{ field: 'overlay', message: 'is required' }])
+      const fields = fromMessage(input)
       checkOverlay(fields)
       if (scope === null && fields.mediaId === '') {
         throw invalid([{ field: 'organisation_id', message: 'is required if no media is given' }])
       }
       return { overlay: toMessage(await overlays.create(scope, fields, call)) }
     },
-    async updateOverlay({ overlay: given, updateMask = [] }, { principal, signal }) {
-      const key = keyOf(requireUser(principal), given?.shown?.overlayId ?? '')
-      if (!given) throw notFound('overlay', '')
-      const fields = fromMessage(given)
-      const target = updateMask.includes('media_id') && isId(fields.mediaId) ? fields.mediaId : ''
+    async updateOverlay({ overlay: input, updateMask = [] }, { principal, signal }) {
+      const key = toKey(requireUser(principal), input?.shown?.overlayId ?? '')
+      if (!input) throw notFound('overlay', '')
+      const fields = fromMessage(input)
+      const newMediaId = updateMask.includes('media_id') && isId(fields.mediaId) ? fields.mediaId : ''
       const updated =
         updateMask.length === 0
           ? await overlays.find(key, signal)
-          : await overlays.update(key, target, (now) => mergeOverlay(now, fields, updateMask), signal)
+          : await overlays.update(key, newMediaId, (now) => mergeOverlay(now, fields, updateMask), signal)
       if (!updated) throw notFound('overlay', key.overlayId)
       return { overlay: toMessage(updated) }
     },
     async deleteOverlay({ overlayId }, { principal, signal }) {
-      await overlays.remove(keyOf(requireUser(principal), overlayId), signal)
+      await overlays.remove(toKey(requireUser(principal), overlayId), signal)
       return {}
     },
   }
 }
 
-function keyOf(user: UserPrincipal, overlayId: string): OverlayKey {
+function toKey(user: UserPrincipal, overlayId: string): OverlayKey {
   if (!isId(overlayId)) throw notFound('overlay', overlayId)
   return { scope: scopeOf(user), overlayId }
 }

@@ -13,21 +13,21 @@ export interface OverlayKey {
 }
 
 /**
- * All methods except `find` and `list` throw OVERLAY_NOT_FOUND. If a media is given, they also
- * throw MEDIA_NOT_FOUND and OVERLAYS_FULL.
+ * `update` and `remove` throw OVERLAY_NOT_FOUND. `create` and `update` throw MEDIA_NOT_FOUND and
+ * OVERLAYS_FULL if they set a media.
  */
 export interface OverlayStore {
   find(key: OverlayKey, signal?: AbortSignal): Promise<Overlay | undefined>
   /** Returns the overlays that are not disabled. */
-  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<Overlay[]>
+  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<Overlay[]>
   /**
-   * The overlay belongs to the organisation of its media, which must be in the scope. Without a
-   * media it belongs to the organisation of the scope.
+   * Stores an overlay. It belongs to the organisation of its media, which must be in the scope. An
+   * overlay without a media belongs to the organisation of the scope.
    */
   create(scope: Scope, fields: OverlayFields, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Overlay>
   /**
-   * Locks the overlay and stores the fields that `change` returns. `mediaId` is the media that the
-   * overlay may move to, or empty.
+   * Locks the overlay and stores the fields that `change` returns. `mediaId` is the media to
+   * which the overlay is moved. It is empty if the request does not change the media.
    */
   update(key: OverlayKey, mediaId: string, change: (now: Overlay) => OverlayFields, signal?: AbortSignal): Promise<Overlay>
   remove(key: OverlayKey, signal?: AbortSignal): Promise<void>
@@ -64,8 +64,8 @@ export function createOverlayStore(db: Db): OverlayStore {
       }),
     update: (key, mediaId, change, signal) =>
       db.transaction(async (tx) => {
-        const { organisationId, mediaId: from } = await requireOverlay(tx, key)
-        if (mediaId !== '' && mediaId !== from) await lockMediaBelowLimit(tx, mediaId, organisationId)
+        const { organisationId, mediaId: currentMediaId } = await requireOverlay(tx, key)
+        if (mediaId !== '' && mediaId !== currentMediaId) await lockMediaBelowLimit(tx, mediaId, organisationId)
         const after = change(await requireOverlay(tx, key, 'for update'))
         const [row] = await tx.query<OverlayRow>(
           `update overlay set (${FIELD_COLUMNS}) = (${FIELD_PARAMETERS}), update_time = clock_timestamp() where overlay_id = $17
@@ -87,8 +87,8 @@ export function createOverlayStore(db: Db): OverlayStore {
 }
 
 /**
- * Locks a media and returns its organisation. Throws OVERLAYS_FULL if it is at its limit. The lock
- * keeps the count stable.
+ * Locks a media and returns its organisation. Throws OVERLAYS_FULL if the media has the maximum number of
+ * overlays. The lock serialises concurrent inserts.
  */
 async function lockMediaBelowLimit(tx: Transaction, mediaId: string, scope: Scope): Promise<string> {
   const media = await lockMedia(tx, mediaId, scope)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { anOverlay } from '../../test/overlay-builder.ts'
-import { webAddressProblem } from '../rules/web-address.ts'
+import { findAddressProblem } from '../rules/web-address.ts'
 import { checkOverlay, mergeOverlay, type OverlayFields } from './overlay.ts'
 
 const fieldsOf = (overlay: Partial<OverlayFields>): string[] => {
@@ -58,12 +58,12 @@ describe('a web address', () => {
   test.each(['', 'https://example.org', 'HTTP://EXAMPLE.ORG:8080/a?b=c#d', 'https://münchen.example/ä', 'https://[2001:db8::1]/'])(
     'may be %p',
     (address) => {
-      expect(webAddressProblem(address, { paths: false })).toBeUndefined()
+      expect(findAddressProblem(address, { paths: false })).toBeUndefined()
     },
   )
   test.each(['images/a.png', '/images/a:b.png', '//cdn.example.org/a.png', '?a=b:c'])('may be the path %p only for an image', (address) => {
-    expect(webAddressProblem(address, { paths: true })).toBeUndefined()
-    expect(webAddressProblem(address, { paths: false })).toBeDefined()
+    expect(findAddressProblem(address, { paths: true })).toBeUndefined()
+    expect(findAddressProblem(address, { paths: false })).toBeDefined()
   })
   test.each([
     ...['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'java\tscript:alert(1)', ' javascript:alert(1)', '\u0001javascript:alert(1)'],
@@ -71,11 +71,11 @@ describe('a web address', () => {
     ...['https:example.org', 'https:///example.org', 'https://', 'http://a b', 'https:\\\\example.org', 'https://example.org\n', 'x:y'],
     ...['java\u200bscript:x', '\u00a0https://example.org', 'https://%zz'],
   ])('must not be %p', (address) => {
-    for (const paths of [true, false]) expect(webAddressProblem(address, { paths })).toBeDefined()
+    for (const paths of [true, false]) expect(findAddressProblem(address, { paths })).toBeDefined()
   })
   test('is validated quickly for any length', () => {
     const started = performance.now()
-    for (const text of [':'.repeat(65_536), 'a'.repeat(65_536), '/'.repeat(65_536)]) webAddressProblem(text, { paths: true })
+    for (const text of [':'.repeat(65_536), 'a'.repeat(65_536), '/'.repeat(65_536)]) findAddressProblem(text, { paths: true })
     expect(performance.now() - started).toBeLessThan(500)
   })
 })

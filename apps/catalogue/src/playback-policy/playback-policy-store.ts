@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
+import { type CaptionSummaryRow, selectCaptions } from '../caption/caption-row.ts'
 import { nameCaptions } from '../caption/shown-caption.ts'
 import { EFFECTIVE_ALLOWED_IPS } from '../ip-allowlist/address-check.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
@@ -22,24 +22,24 @@ interface Row {
 
 /**
  * Renditions that were added to the current set or to an earlier set that is still served.
- * Renditions of other sets are left out.
+ * Renditions of other sets are omitted.
  */
-const ADDED = `
-  coalesce((select json_agg(json_build_object('jobId', a.job_id::text, 'prefix', a.prefix, 'setPrefix', served.prefix) order by a.job_id)
+const ADDED_RENDITIONS = `
+  coalesce((select json_agg(json_build_object('jobId', a.job_id::text, 'prefix', a.prefix, 'setPrefix', served_set.prefix) order by a.job_id)
             from added_rendition a join (
               select m.set_job_id as job_id, playing.set ->> 'prefix' as prefix
-              union select s.job_id, s.prefix from delivery_set s where s.video_id = v.video_id and s.expire_time > now()) served
-              on served.job_id = a.set_job_id), '[]')`
+              union select s.job_id, s.prefix from delivery_set s where s.video_id = v.video_id and s.expire_time > now()) served_set
+              on served_set.job_id = a.set_job_id), '[]')`
 
 const FIND = `
   select v.delivery_version as version, playing.set ->> 'prefix' as prefix, m.token_required, v.expire_time,
     ${EFFECTIVE_ALLOWED_IPS} as allowed_ips,
     playing.set ->> 'hlsPath' as master_path, (playing.set ->> 'durationSeconds')::float8 as duration_seconds,
     v.captions_show_on_load as show_on_load,
-    coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${captionsOf('m.media_id')} as captions,
+    coalesce((select s.captions_default_on from setting s where ${EFFECTIVE_SETTING}), false) as captions_on, ${selectCaptions('m.media_id')} as captions,
     coalesce((select json_agg(json_build_object('version', s.version, 'prefix', s.prefix) order by s.expire_time desc)
               from delivery_set s where s.video_id = v.video_id and s.expire_time > now()), '[]') as earlier,
-    ${ADDED} as added
+    ${ADDED_RENDITIONS} as added
   from video v join media m using (media_id) join organisation o on o.organisation_id = v.organisation_id,
     lateral (select coalesce(m.renditions, m.preview) as set) playing
   where v.video_id = $1 and v.enabled and o.active and (v.expire_time is null or v.expire_time > now())

@@ -2,14 +2,14 @@ import type { NamedCaption } from '../caption/shown-caption.ts'
 
 /** The access rules of a video's files, and their locations. */
 export interface PlaybackPolicy {
-  /** The sets of files; the current set is first. */
+  /** The sets of files. The first one is the current set. */
   sets: { version: string; prefix: string }[]
   tokenRequired: boolean
   allowedIps: string[]
   expireTime: Date | undefined
-  /** Path of the set's file that players open first; empty if there is none. */
+  /** Path of the HLS master playlist in a set. Empty if the set has none. */
   masterPath: string
-  /** Duration of the current set; 0 if unknown. */
+  /** Duration of the current set. 0 if it is unknown. */
   durationSeconds: number
   /** Renditions that were added to one of the sets, oldest first. */
   added: { jobId: string; prefix: string; setPrefix: string }[]
@@ -18,8 +18,8 @@ export interface PlaybackPolicy {
 
 export interface PlaybackPolicyStore {
   /**
-   * Returns undefined if the video cannot be played: disabled, expired, deleted, of an inactive
-   * organisation, or without files.
+   * Returns the policy of a video. Returns undefined if the video is disabled, expired or deleted, if it
+   * has no files, or if its organisation is inactive.
    */
   find(videoId: string, signal?: AbortSignal): Promise<PlaybackPolicy | undefined>
   /** Removes up to `limit` expired sets and returns their number. */

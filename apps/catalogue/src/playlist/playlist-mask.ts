@@ -1,6 +1,6 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
 import { applyMask, checkText } from '@vitascope/request'
-import { jsonObject } from '../video/video-checks.ts'
+import { checkJsonObject } from '../video/video-checks.ts'
 import { MAX_VIDEOS, type PlaylistFields } from './playlist.ts'
 
 const PATHS = new Map<string, keyof PlaylistFields>([
@@ -17,11 +17,11 @@ const PATHS = new Map<string, keyof PlaylistFields>([
 ])
 
 /**
- * Returns the playlist with the masked fields replaced by those of `given`. Throws `invalid` with
- * every invalid field.
+ * Returns the playlist `now` with the masked fields of `input`. Throws `invalid` with every invalid
+ * field.
  */
-export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, given: PlaylistFields, mask: readonly string[]): Fields {
-  const { fields, problems } = applyMask<PlaylistFields, Fields>(now, given, mask, PATHS)
+export function mergePlaylist<Fields extends PlaylistFields>(now: Fields, input: PlaylistFields, mask: readonly string[]): Fields {
+  const { fields, problems } = applyMask<PlaylistFields, Fields>(now, input, mask, PATHS)
   requireValid([...problems, ...checkPlaylist(fields)])
   return fields
 }
@@ -37,7 +37,7 @@ export function checkPlaylist(fields: PlaylistFields): FieldError[] {
     ...checkAddress('monetization_url', fields.monetizationUrl),
     ...(isLimitValid ? [] : [{ field: 'video_limit', message: `must be from 0 to ${MAX_VIDEOS}` }]),
     ...checkText('settings', fields.settings, { max: 10_000 }),
-    ...jsonObject(fields.monetizationJson, 'monetization_json'),
+    ...checkJsonObject(fields.monetizationJson, 'monetization_json'),
     ...(fields.videoIds.length <= MAX_VIDEOS ? [] : [{ field: 'video_ids', message: `must be at most ${MAX_VIDEOS} videos` }]),
   ]
 }

@@ -22,8 +22,7 @@ export function playlistValues(fields: PlaylistFields): unknown[] {
 }
 
 /**
- * Selects playlists with the order of their videos (append a WHERE clause). Each row costs at most
- * 25 primary key lookups of videos.
+ * SQL that selects playlists with the ids of their videos. Append a WHERE clause.
  */
 export const SELECT_PLAYLIST = `
   select l.playlist_id, l.organisation_id, l.playlist_type, l.title, l.description, l.monetization_url, l.randomise, l.video_limit,

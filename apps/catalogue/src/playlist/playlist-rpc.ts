@@ -6,14 +6,14 @@ import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
 import { checkPage, isId, pageSizeOf } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
-import { onlyPublic } from '../video/video.ts'
+import { filterPublic } from '../video/video.ts'
 import { toMessage as toVideoMessage } from '../video/video-message.ts'
-import { appendVideo, defaultPlaylist, MAX_VIDEOS, type Playlist, removeVideo } from './playlist.ts'
+import { appendVideo, createDefaultFields, MAX_VIDEOS, type Playlist, removeVideo } from './playlist.ts'
 import { checkPlaylist, mergePlaylist } from './playlist-mask.ts'
-import type { FoundPlaylist, PlaylistKey, PlaylistStore } from './playlist-store.ts'
+import type { PlaylistKey, PlaylistStore, PlaylistWithVideos } from './playlist-store.ts'
 
 const PAGE_DEFAULT = 50
-/** A page costs about 6,000 primary key lookups of videos. */
+/** Maximum page size. Each playlist needs up to 25 lookups of videos. */
 const MAX_PAGE_SIZE = 250
 const MESSAGE_BYTES = 3 * 1024 * 1024
 
@@ -21,20 +21,20 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
   return {
     async createPlaylist({ organisationId: requestedId, title, description }, call) {
       const { userId } = requireUser(call.principal)
-      const fields = defaultPlaylist(title, description)
+      const fields = createDefaultFields(title, description)
       requireValid(checkPlaylist(fields))
       const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return playlists.create({ organisationId, userId, fields }, call)
     },
     async getPlaylist({ playlistId, skip }, { principal, signal }) {
-      const found = await playlists.find(keyOf(principal, playlistId), signal)
-      if (!found) throw notFound('playlist', playlistId)
-      return toResponse(found, skip)
+      const stored = await playlists.find(toKey(principal, playlistId), signal)
+      if (!stored) throw notFound('playlist', playlistId)
+      return toResponse(stored, skip)
     },
     async findPublicPlaylist({ playlistId, skip }, { signal }) {
-      const found = isId(playlistId) ? await playlists.find({ scope: null, playlistId }, signal) : undefined
-      if (!found?.organisationActive) throw notFound('playlist', playlistId)
-      return toResponse({ ...found, videos: onlyPublic(found.videos, new Date()) }, skip)
+      const stored = isId(playlistId) ? await playlists.find({ scope: null, playlistId }, signal) : undefined
+      if (!stored?.organisationActive) throw notFound('playlist', playlistId)
+      return toResponse({ ...stored, videos: filterPublic(stored.videos, new Date()) }, skip)
     },
     async listPlaylists({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
       const size = pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
@@ -43,52 +43,56 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
       const page = await playlists.list({ organisationId, size, token, skip, messageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }
     },
-    async updatePlaylist({ playlist: given, updateMask = [] }, { principal, signal }) {
-      const key = keyOf(principal, given?.playlistId ?? '')
-      if (!given) throw notFound('playlist', '')
+    async updatePlaylist({ playlist: input, updateMask = [] }, { principal, signal }) {
+      const key = toKey(principal, input?.playlistId ?? '')
+      if (!input) throw notFound('playlist', '')
       // Checks the number of videos before they are looked up. The other fields are checked under
       // the lock.
-      if (given.videoIds.length > MAX_VIDEOS) requireValid(checkPlaylist({ ...defaultPlaylist('', ''), videoIds: given.videoIds }))
-      const videoIds = updateMask.includes('video_ids') ? given.videoIds : []
-      return { playlist: toMessage(await playlists.update(key, videoIds, (now) => mergePlaylist(now, given, updateMask), signal)) }
+      if (input.videoIds.length > MAX_VIDEOS) requireValid(checkPlaylist({ ...createDefaultFields('', ''), videoIds: input.videoIds }))
+      const videoIds = updateMask.includes('video_ids') ? input.videoIds : []
+      return { playlist: toMessage(await playlists.update(key, videoIds, (now) => mergePlaylist(now, input, updateMask), signal)) }
     },
     async addVideoToPlaylist({ playlistId, videoId }, { principal, signal }) {
-      const changed = await playlists.update(keyOf(principal, playlistId), [videoId], (now) => appendVideo(now, videoId), signal)
-      return { videoIds: [...changed.videoIds] }
+      const updated = await playlists.update(toKey(principal, playlistId), [videoId], (now) => appendVideo(now, videoId), signal)
+      return { videoIds: [...updated.videoIds] }
     },
     async removeVideoFromPlaylist({ playlistId, videoId, position }, { principal, signal }) {
-      const key = keyOf(principal, playlistId)
+      const key = toKey(principal, playlistId)
       const isPositionValid = position === undefined || (position >= 0 && position < MAX_VIDEOS)
       requireValid(isPositionValid ? [] : [{ field: 'position', message: `must be from 0 to ${MAX_VIDEOS - 1}` }])
-      const changed = await playlists.update(key, [videoId], (now) => removeVideo(now, videoId, position), signal)
-      return { videoIds: [...changed.videoIds] }
+      const updated = await playlists.update(key, [videoId], (now) => removeVideo(now, videoId, position), signal)
+      return { videoIds: [...updated.videoIds] }
     },
   }
 }
 
 /**
- * Returns the playlist as its visible videos determine it, and as many of the videos from `skip` on
- * as fit into one message.
+ * Returns the playlist with the ids of its visible videos, and the videos from `skip` on that fit into
+ * one message.
  */
-function toResponse({ playlist, videos }: Pick<FoundPlaylist, 'playlist' | 'videos'>, skip: number) {
+function toResponse({ playlist, videos }: Pick<PlaylistWithVideos, 'playlist' | 'videos'>, skip: number) {
   requireValid(checkPage({ pageSize: 0, skip }))
-  const shown = { ...playlist, videoIds: videos.map(({ videoId }) => videoId), ipRestricted: videos.some((video) => video.ipRestricted) }
+  const visiblePlaylist = {
+    ...playlist,
+    videoIds: videos.map(({ videoId }) => videoId),
+    ipRestricted: videos.some((video) => video.ipRestricted),
+  }
   const messages: VideoMessage[] = []
-  let bytes = Message.encode(toMessage(shown)).finish().length
+  let bytes = Message.encode(toMessage(visiblePlaylist)).finish().length
   for (const message of videos.slice(skip).map(toVideoMessage)) {
     bytes += VideoMessage.encode(message).finish().length
     if (bytes > MESSAGE_BYTES && messages.length > 0) break
     messages.push(message)
   }
   const end = skip + messages.length
-  return { playlist: toMessage(shown), videos: messages, nextSkip: end < videos.length ? end : 0 }
+  return { playlist: toMessage(visiblePlaylist), videos: messages, nextSkip: end < videos.length ? end : 0 }
 }
 
 function toMessage(playlist: Playlist): Message {
   return { ...playlist, videoIds: [...playlist.videoIds] }
 }
 
-function keyOf(principal: Principal, playlistId: string): PlaylistKey {
+function toKey(principal: Principal, playlistId: string): PlaylistKey {
   const scope = scopeOf(principal)
   if (!isId(playlistId)) throw notFound('playlist', playlistId)
   return { scope, playlistId }

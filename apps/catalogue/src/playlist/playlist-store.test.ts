@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isId } from '@vitascope/request'
 import { aCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { appendVideo, defaultPlaylist, type Playlist, removeVideo } from './playlist.ts'
+import { appendVideo, createDefaultFields, type Playlist, removeVideo } from './playlist.ts'
 import { createPlaylistStore, type PlaylistStore } from './playlist-store.ts'
 
 let catalogue: CatalogueDatabase
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 async function aPlaylist(videoIds: string[] = [], organisationId = '1', title = 'Launches') {
-  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: defaultPlaylist(title, 'All') }, aCall())
+  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: createDefaultFields(title, 'All') }, aCall())
   const key = { scope: organisationId, playlistId }
   if (videoIds.length > 0) await playlists.update(key, videoIds, (now) => ({ ...now, videoIds }))
   return key
@@ -31,7 +31,7 @@ test('a new playlist is empty and has an id', async () => {
   const key = await aPlaylist()
   expect(isId(key.playlistId)).toBe(true)
   expect(await playlists.find(key)).toMatchObject({
-    playlist: { ...defaultPlaylist('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
+    playlist: { ...createDefaultFields('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
     organisationActive: true,
     videos: [],
   })
@@ -40,14 +40,14 @@ test('a new playlist is empty and has an id', async () => {
 test('the id of a playlist differs from the ids of videos and other playlists', async () => {
   const taken = [videoId, (await aPlaylist()).playlistId, '12345']
   const picky = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
-  const fields = defaultPlaylist('', '')
+  const fields = createDefaultFields('', '')
   expect(await picky.create({ organisationId: '1', userId: '7', fields }, aCall())).toEqual({ playlistId: '12345' })
   await expect(picky.create({ organisationId: '1', userId: '7', fields }, aCall())).rejects.toThrow('were all in use')
 })
 
 test('one idempotency key creates one playlist', async () => {
   const call = aCall({ key: 'b'.repeat(64), fingerprint: 'f'.repeat(64) })
-  const create = () => playlists.create({ organisationId: '1', userId: '7', fields: defaultPlaylist('Once', '') }, call)
+  const create = () => playlists.create({ organisationId: '1', userId: '7', fields: createDefaultFields('Once', '') }, call)
   const first = await create()
   expect(await create()).toEqual(first)
 })

@@ -21,11 +21,11 @@ export interface NewPlaylist {
 }
 
 export interface PlaylistStore {
-  /** Stores an empty playlist. Calls with the same idempotency key store only one. */
+  /** Stores an empty playlist. Calls with the same idempotency key store one playlist. */
   create(playlist: NewPlaylist, call: Pick<Call, 'idempotency' | 'signal'>): Promise<{ playlistId: string }>
   /** Returns the playlist with its videos in order, or undefined. */
-  find(key: PlaylistKey, signal?: AbortSignal): Promise<FoundPlaylist | undefined>
-  list(listing: PlaylistListing, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
+  find(key: PlaylistKey, signal?: AbortSignal): Promise<PlaylistWithVideos | undefined>
+  list(request: PlaylistPageRequest, signal?: AbortSignal): Promise<{ playlists: Playlist[]; nextPageToken: string }>
   /**
    * Locks the playlist and stores what `change` returns. `requestedVideoIds` are the videos in the
    * request. Throws VIDEO_NOT_FOUND before `change` runs if one of them belongs to another
@@ -39,18 +39,18 @@ export interface PlaylistStore {
   ): Promise<Playlist>
 }
 
-export interface FoundPlaylist {
+export interface PlaylistWithVideos {
   playlist: Playlist
   organisationActive: boolean
   videos: Video[]
 }
 
-export interface PlaylistListing {
+export interface PlaylistPageRequest {
   organisationId: string
   size: number
   token: string
   skip: number
-  /** Size of a playlist in a message, in bytes. A page ends early if the sum exceeds `PAGE_BYTES`. */
+  /** Returns the size of a playlist in a message. A page ends early if the sum exceeds `PAGE_BYTES`. */
   messageSize: (playlist: Playlist) => number
 }
 
@@ -73,8 +73,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
         }
         throw new Error(`${MAX_ID_ATTEMPTS} random ids were all in use`)
       }),
-    // Runs two statements, both by primary key: one for the playlist, one for its videos (at most
-    // 25).
+    // One statement reads the playlist and one reads its videos.
     async find({ scope, playlistId }, signal) {
       signal?.throwIfAborted()
       const [row] = await db.query<PlaylistRow>(FIND, [playlistId, scope])
@@ -95,16 +94,16 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
         [organisationId, after.time, after.id, size + 1, skip],
       )
       const playlists = rows.slice(0, size).map(toPlaylist)
-      const fitting = firstThatFit(playlists, messageSize)
-      const last = fitting.at(-1)
-      return { playlists: fitting, nextPageToken: last && fitting.length < rows.length ? writeToken(last) : '' }
+      const pagePlaylists = takeFirstThatFit(playlists, messageSize)
+      const last = pagePlaylists.at(-1)
+      return { playlists: pagePlaylists, nextPageToken: last && pagePlaylists.length < rows.length ? writeToken(last) : '' }
     },
     update: (key, requestedVideoIds, change, signal) =>
       db.transaction(async (tx) => {
         const before = await lockPlaylist(tx, key)
         const videos = await lockVideos(tx, before.organisationId, [...before.videoIds, ...requestedVideoIds])
-        const missing = requestedVideoIds.find((videoId) => !videos.has(videoId))
-        if (missing !== undefined) throw notFound('video', missing)
+        const missingId = requestedVideoIds.find((videoId) => !videos.has(videoId))
+        if (missingId !== undefined) throw notFound('video', missingId)
         const after = change({ ...before, videoIds: before.videoIds.filter((videoId) => videos.has(videoId)) })
         await tx.query(
           `update playlist set (${PLAYLIST_COLUMNS}) = (${PLAYLIST_PARAMETERS}), update_time = clock_timestamp() where playlist_id = $10`,
@@ -117,7 +116,7 @@ export function createPlaylistStore(db: Db, newId: () => string = newRandomId): 
 }
 
 /** Returns the first playlists that fit into one message, at least one. */
-function firstThatFit(playlists: Playlist[], messageSize: (playlist: Playlist) => number): Playlist[] {
+function takeFirstThatFit(playlists: Playlist[], messageSize: (playlist: Playlist) => number): Playlist[] {
   let bytes = 0
   const end = playlists.findIndex((playlist, index) => {
     bytes += messageSize(playlist)
@@ -133,7 +132,8 @@ async function lockPlaylist(tx: Transaction, key: PlaylistKey): Promise<Playlist
     scope,
   ])
   if (rows.length === 0) throw notFound('playlist', playlistId)
-  // A separate statement, so that it sees the changes committed while the lock was awaited.
+  // This is a separate statement, so that it sees changes that were committed while the first one
+  // waited for the lock.
   return readPlaylist(tx, key)
 }
 
@@ -144,8 +144,8 @@ async function readPlaylist(tx: Transaction, { scope, playlistId }: PlaylistKey)
 }
 
 /**
- * Locks and returns those of the videos that belong to the organisation. They cannot be deleted
- * until the transaction ends.
+ * Locks the videos that belong to the organisation, and returns their ids. They cannot be deleted until
+ * the transaction ends.
  */
 async function lockVideos(tx: Transaction, organisationId: string, videoIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.query<{ video_id: string }>(
@@ -159,7 +159,7 @@ async function storeOrder(tx: Transaction, playlistId: string, videoIds: readonl
   await tx.query('delete from playlist_video where playlist_id = $1', [playlistId])
   await tx.query(
     `insert into playlist_video (playlist_id, position, video_id)
-     select $1, place - 1, video_id from unnest($2::bigint[]) with ordinality as list (video_id, place)`,
+     select $1, position - 1, video_id from unnest($2::bigint[]) with ordinality as list (video_id, position)`,
     [playlistId, videoIds],
   )
 }

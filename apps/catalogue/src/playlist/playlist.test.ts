@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { appendVideo, defaultPlaylist, removeVideo } from './playlist.ts'
+import { appendVideo, createDefaultFields, removeVideo } from './playlist.ts'
 import { mergePlaylist } from './playlist-mask.ts'
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
-const aPlaylist = (...videoIds: string[]) => ({ ...defaultPlaylist('Launches', ''), videoIds })
+const aPlaylist = (...videoIds: string[]) => ({ ...createDefaultFields('Launches', ''), videoIds })
 
 test.each([
   ['an empty playlist', 0],
@@ -32,10 +32,10 @@ describe('removing a video', () => {
 })
 
 describe('an update', () => {
-  const input = { ...defaultPlaylist('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
+  const input = { ...createDefaultFields('Landings', 'All of them'), randomise: true, videoLimit: 25, videoIds: ['5', '4', '5'] }
   test('changes the fields in the mask and nothing else', () => {
     expect(mergePlaylist(aPlaylist('1'), input, ['title', 'randomise', 'video_limit'])).toEqual({
-      ...defaultPlaylist('Landings', ''),
+      ...createDefaultFields('Landings', ''),
       randomise: true,
       videoLimit: 25,
       videoIds: ['1'],

@@ -9,7 +9,7 @@ export interface PlaylistFields {
   description: string
   monetizationUrl: string
   randomise: boolean
-  /** 0 means all. */
+  /** Number of videos that play. 0 means all videos. */
   videoLimit: number
   openInPlaylistView: boolean
   settings: string
@@ -27,7 +27,7 @@ export interface Playlist extends PlaylistFields {
   updateTime: Date
 }
 
-export function defaultPlaylist(title: string, description: string): PlaylistFields {
+export function createDefaultFields(title: string, description: string): PlaylistFields {
   return {
     playlistType: 'standard',
     title,
@@ -55,6 +55,6 @@ export function appendVideo<Fields extends PlaylistFields>(playlist: Fields, vid
  * nothing if there is no such occurrence.
  */
 export function removeVideo<Fields extends PlaylistFields>(playlist: Fields, videoId: string, position?: number): Fields {
-  const isRemoved = (id: string, place: number) => id === videoId && (position === undefined || place === position)
-  return { ...playlist, videoIds: playlist.videoIds.filter((id, place) => !isRemoved(id, place)) }
+  const isRemoved = (id: string, index: number) => id === videoId && (position === undefined || index === position)
+  return { ...playlist, videoIds: playlist.videoIds.filter((id, index) => !isRemoved(id, index)) }
 }

@@ -1,5 +1,5 @@
 import { type Presentation as Message, PresentationState, type UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/presentation'
-import { type Presentation, type PresentationFields, type PresentationStatus, statusOf, type Timing } from './presentation.ts'
+import { type Presentation, type PresentationFields, type PresentationStatus, type Timing, toStatus } from './presentation.ts'
 
 const STATES: Record<PresentationStatus['state'], PresentationState> = {
   processing: PresentationState.PRESENTATION_STATE_PROCESSING,
@@ -9,17 +9,17 @@ const STATES: Record<PresentationStatus['state'], PresentationState> = {
 }
 
 export function toMessage(presentation: Presentation): Message {
-  const { processing: _, document, ...shown } = presentation
-  const status = statusOf(presentation)
+  const { processing: _, document, ...fields } = presentation
+  const status = toStatus(presentation)
   return {
-    ...shown,
+    ...fields,
     status: { ...status, state: STATES[status.state] },
     documentVersion: document?.version ?? '',
     documentPath: document?.path ?? '',
   }
 }
 
-/** Returns the changeable fields of a message. Absent fields become empty. */
+/** Returns the changeable fields of a message. Missing fields become empty. */
 export function fromMessage({ organisationId, userId, videoId, title, description }: Message): PresentationFields {
   return { organisationId, userId, videoId, title, description }
 }

@@ -3,9 +3,9 @@ import { IS_PUBLIC } from './presentation-store.ts'
 
 /** The access rules of a presentation's files, and their locations. */
 export interface PresentationPolicy {
-  /** One per source file of the presentation. */
+  /** The sets of files, one per source file of the presentation. */
   sets: { version: string; prefix: string }[]
-  /** The video whose tokens grant access; empty if there is none. */
+  /** The video whose tokens are valid for the presentation. Empty if it has no video. */
   videoId: string
   tokenRequired: boolean
   allowedIps: string[]
@@ -25,7 +25,7 @@ interface Row {
   sets: { version: string; prefix: string }[]
 }
 
-/** Runs every two seconds for each presentation that is being viewed. It consists of four lookups by key. */
+/** The query runs every two seconds for each presentation that is being viewed. It only looks up rows by key. */
 const FIND = `
   select p.video_id, coalesce(m.token_required, false) as token_required, v.expire_time,
     case when coalesce(v.allowed_ips, '{}') = '{}' then o.allowed_ips else v.allowed_ips end as allowed_ips,

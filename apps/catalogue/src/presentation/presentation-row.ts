@@ -1,7 +1,7 @@
 import type { Transaction } from '@vitascope/postgres'
 import type { Presentation, PresentationState, Slide } from './presentation.ts'
 
-/** Selects presentations with their slides (append a WHERE clause). Uses one index per table. */
+/** SQL that selects presentations with their slides. Append a WHERE clause. */
 export const SELECT_PRESENTATION = `
   select p.presentation_id, p.organisation_id, p.user_id, p.video_id, p.filename, p.title, p.description, p.state, p.progress, p.code,
     p.reason, p.seconds, p.create_time,
@@ -10,10 +10,10 @@ export const SELECT_PRESENTATION = `
   from presentation p`
 
 /**
- * SQL for the presentation of a video `v`, empty if it does not exist in the video's organisation.
- * Costs one primary key lookup for videos with a presentation.
+ * SQL for the presentation id of a video `v`. It is empty if the organisation of the video has no such
+ * presentation.
  */
-export const SHOWN_PRESENTATION = `coalesce((select p.presentation_id::text from presentation p
+export const EXISTING_PRESENTATION = `coalesce((select p.presentation_id::text from presentation p
   where p.presentation_id = nullif(v.presentation_id, '')::bigint and p.organisation_id = v.organisation_id), '')`
 
 export interface PresentationRow {
@@ -56,9 +56,10 @@ export function toPresentation(row: PresentationRow): Presentation {
  * with this lock. Its jobs are locked afterwards.
  */
 export async function lockPresentation(tx: Transaction, presentationId: string): Promise<Presentation | undefined> {
-  const locked = await tx.query('select 1 from presentation where presentation_id = $1 for update', [presentationId])
-  if (locked.length === 0) return undefined
-  // A separate statement sees the slides that the previous holder of the lock committed.
+  const rows = await tx.query('select 1 from presentation where presentation_id = $1 for update', [presentationId])
+  if (rows.length === 0) return undefined
+  // This is a separate statement, so that it sees slides that were committed while the first one
+  // waited for the lock.
   const [row] = await tx.query<PresentationRow>(`${SELECT_PRESENTATION} where p.presentation_id = $1`, [presentationId])
   return row && toPresentation(row)
 }

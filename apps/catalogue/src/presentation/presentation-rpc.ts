@@ -5,7 +5,7 @@ import type { AddSlidesRequest, PresentationServiceService } from '@vitascope/pr
 import { checkText, firstCharacters, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { newRandomId } from '../rules/id.ts'
-import { asPublic, checkPresentation, mergePresentation } from './presentation.ts'
+import { checkPresentation, mergePresentation, toPublicView } from './presentation.ts'
 import { fromMessage, toMessage, toTimings } from './presentation-message.ts'
 import type { PresentationKey, PresentationStore } from './presentation-store.ts'
 import type { SlideJobStore } from './slide-job-store.ts'
@@ -21,17 +21,17 @@ export function presentationHandlers({
   slideJobs,
   organisations,
 }: PresentationParts): Handlers<typeof PresentationServiceService> {
-  const read = async (key: PresentationKey, signal: AbortSignal) => {
+  const readPresentation = async (key: PresentationKey, signal: AbortSignal) => {
     const presentation = await presentations.find(key, signal)
     if (!presentation) throw notFound('presentation', key.presentationId)
     return { presentation: toMessage(presentation) }
   }
   return {
-    getPresentation: ({ presentationId }, { principal, signal }) => read(keyOf(principal, presentationId), signal),
+    getPresentation: ({ presentationId }, { principal, signal }) => readPresentation(toKey(principal, presentationId), signal),
     async findPublicPresentation({ presentationId }, { signal }) {
       const presentation = isId(presentationId) ? await presentations.findPublic(presentationId, signal) : undefined
       if (!presentation) throw notFound('presentation', presentationId)
-      return { presentation: toMessage(asPublic(presentation)) }
+      return { presentation: toMessage(toPublicView(presentation)) }
     },
     async createPresentation({ organisationId, userId, title, description, videoId }, call) {
       requireSystemUser(call.principal)
@@ -46,19 +46,19 @@ export function presentationHandlers({
       return { presentation: toMessage(await presentations.create(newRandomId(), fields, call)) }
     },
     async updatePresentation(request, { principal, signal }) {
-      const { presentation: given, updateMask = [] } = request
-      const key = systemKeyOf(principal, given?.presentationId ?? '')
-      if (!given) throw notFound('presentation', '')
+      const { presentation: input, updateMask = [] } = request
+      const key = toSystemKey(principal, input?.presentationId ?? '')
+      if (!input) throw notFound('presentation', '')
       const timings = toTimings(request)
-      if (updateMask.length === 0 && timings.length === 0) return read(key, signal)
+      if (updateMask.length === 0 && timings.length === 0) return readPresentation(key, signal)
       // PRESENTATION_NOT_FOUND takes precedence over other missing references.
-      await read(key, signal)
-      if (updateMask.includes('organisation_id')) await organisations.requireActive(given.organisationId, signal)
-      const merged = await presentations.update(key, (now) => mergePresentation(now, fromMessage(given), updateMask, timings), signal)
-      return { presentation: toMessage(merged) }
+      await readPresentation(key, signal)
+      if (updateMask.includes('organisation_id')) await organisations.requireActive(input.organisationId, signal)
+      const updated = await presentations.update(key, (now) => mergePresentation(now, fromMessage(input), updateMask, timings), signal)
+      return { presentation: toMessage(updated) }
     },
     async deletePresentation({ presentationId }, { principal, signal }) {
-      await presentations.remove(systemKeyOf(principal, presentationId), signal)
+      await presentations.remove(toSystemKey(principal, presentationId), signal)
       return {}
     },
     async addSlides(request, call) {
@@ -72,15 +72,15 @@ export function presentationHandlers({
   }
 }
 
-function keyOf(principal: Principal, presentationId: string): PresentationKey {
+function toKey(principal: Principal, presentationId: string): PresentationKey {
   const scope = scopeOf(principal)
   if (!isId(presentationId)) throw notFound('presentation', presentationId)
   return { scope, presentationId }
 }
 
-function systemKeyOf(principal: Call['principal'], presentationId: string): PresentationKey {
+function toSystemKey(principal: Call['principal'], presentationId: string): PresentationKey {
   requireSystemUser(principal)
-  return keyOf(principal, presentationId)
+  return toKey(principal, presentationId)
 }
 
 function checkSource({ userId, filename, sourceObject, sourceBytes }: AddSlidesRequest): void {

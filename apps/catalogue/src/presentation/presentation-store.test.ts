@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { aCall, anOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { newRandomId } from '../rules/id.ts'
-import { type Presentation, statusOf } from './presentation.ts'
+import { type Presentation, toStatus } from './presentation.ts'
 import { createPresentationPolicies, type PresentationPolicies } from './presentation-policy.ts'
 import { createPresentationStore, type PresentationStore } from './presentation-store.ts'
 import type { SlideUpdate } from './slide-job.ts'
@@ -185,13 +185,13 @@ describe('a file', () => {
     expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
     const started = await find(presentationId)
     expect(started).toMatchObject({ title: 'launch', filename: 'launch.pdf', userId: '7', slides: [] })
-    expect(started && statusOf(started)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
+    expect(started && toStatus(started)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 60 }, 1)).toBe(true)
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 40 }, 2)).toBe(true)
     expect((await find(presentationId))?.processing.progress).toBe(60)
     expect(await jobs.apply(jobId, made(presentationId, jobId, 3), 3)).toBe(true)
     const ready = await find(presentationId)
-    expect(ready && statusOf(ready)).toMatchObject({ state: 'awaiting_timings', progress: 99, code: 1999 })
+    expect(ready && toStatus(ready)).toMatchObject({ state: 'awaiting_timings', progress: 99, code: 1999 })
     expect(ready?.slides.map(({ path, seconds }) => [path, seconds])).toEqual([
       ['s1.jpg', undefined],
       ['s2.jpg', undefined],
@@ -217,7 +217,7 @@ describe('a file', () => {
       slides: now.slides.map((slide, index) => ({ ...slide, seconds: index * 10 })),
     }))
     const before = await find(presentationId)
-    expect(before && statusOf(before).state).toBe('ok')
+    expect(before && toStatus(before).state).toBe('ok')
     const { jobId } = await add(presentationId, { filename: 'more.pdf' })
     expect((await find(presentationId))?.slides).toEqual(before?.slides)
     await jobs.apply(jobId, made(presentationId, jobId, 1), 1)
@@ -229,7 +229,7 @@ describe('a file', () => {
     ])
     expect(new Set(after?.slides.map(({ version }) => version)).size).toBe(2)
     expect(after).toMatchObject({ filename: 'launch.pdf', document: before?.document })
-    expect(after && statusOf(after).state).toBe('awaiting_timings')
+    expect(after && toStatus(after).state).toBe('awaiting_timings')
     expect((await rules.find(presentationId))?.sets).toHaveLength(2)
   })
   test('that cannot be appended leaves the presentation unchanged, and the reason is shown', async () => {
@@ -237,7 +237,7 @@ describe('a file', () => {
     const { jobId } = await add(presentationId)
     expect(await jobs.apply(jobId, failure, 1)).toBe(false)
     const after = await find(presentationId)
-    expect(after && statusOf(after)).toMatchObject({ state: 'awaiting_timings', reason: 'not a PDF' })
+    expect(after && toStatus(after)).toMatchObject({ state: 'awaiting_timings', reason: 'not a PDF' })
     expect(after?.slides).toHaveLength(2)
   })
   test('that is the first one and fails makes the presentation fail, until another file succeeds', async () => {
@@ -245,12 +245,12 @@ describe('a file', () => {
     await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
     await jobs.apply(jobId, failure, 2)
     const failed = await find(presentationId)
-    expect(failed && statusOf(failed)).toEqual({ state: 'failed', progress: 30, code: 4002, reason: 'not a PDF' })
+    expect(failed && toStatus(failed)).toEqual({ state: 'failed', progress: 30, code: 4002, reason: 'not a PDF' })
     const next = await add(presentationId, { filename: 'good.pdf' })
     await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 1)
     const mended = await find(presentationId)
     expect(mended).toMatchObject({ filename: 'good.pdf' })
-    expect(mended && statusOf(mended)).toMatchObject({ state: 'awaiting_timings', reason: '' })
+    expect(mended && toStatus(mended)).toMatchObject({ state: 'awaiting_timings', reason: '' })
   })
   test('is accepted only after the previous one has ended, also with ten concurrent calls', async () => {
     const { presentationId } = await withSlides()

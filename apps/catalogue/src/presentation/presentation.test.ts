@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { asPublic, mergePresentation, type Presentation, statusOf } from './presentation.ts'
+import { mergePresentation, type Presentation, toPublicView, toStatus } from './presentation.ts'
 import { applySlideUpdate, initialState, type SlideUpdate } from './slide-job.ts'
 
 const page = { path: 'slide-0001.jpg', thumbnailPath: 'thumb-0001.jpg', width: 1920, height: 1080 }
@@ -36,11 +36,11 @@ describe('the status', () => {
       { state: 'ok', progress: 100, code: 2000, reason: 'no' },
     ],
   ])('follows from the files and the timings (%#)', (presentation, status) => {
-    expect(statusOf(presentation)).toEqual(status)
+    expect(toStatus(presentation)).toEqual(status)
   })
   test('hides the reason of a failure from other organisations', () => {
     const failed = aPresentation([], { processing: { state: 'failed', progress: 5, code: 4002, reason: 'it is protected by a password' } })
-    expect(statusOf(asPublic(failed))).toEqual({ state: 'failed', progress: 5, code: 4002, reason: '' })
+    expect(toStatus(toPublicView(failed))).toEqual({ state: 'failed', progress: 5, code: 4002, reason: '' })
   })
 })
 

@@ -7,7 +7,7 @@ export interface Slide {
   thumbnailPath: string
   width: number
   height: number
-  /** The second of the video at which the slide appears; undefined if not set. */
+  /** The second of the video at which the slide appears. Undefined if it is not set. */
   seconds: number | undefined
 }
 
@@ -15,7 +15,7 @@ export interface Slide {
 export interface PresentationFields {
   organisationId: string
   userId: string
-  /** Empty if there is none. */
+  /** Empty if the presentation has no video. */
   videoId: string
   title: string
   description: string
@@ -26,7 +26,7 @@ export interface PresentationState {
   state: 'processing' | 'ready' | 'failed'
   /** Percent. */
   progress: number
-  /** Failure code of the last file; 0 if it did not fail. */
+  /** Failure code of the last file. 0 if it did not fail. */
   code: number
   reason: string
 }
@@ -37,7 +37,7 @@ export interface Presentation extends PresentationFields {
   filename: string
   processing: PresentationState
   slides: Slide[]
-  /** The PDF of the first file; undefined until it is processed. */
+  /** The PDF of the first file. Undefined until the file is processed. */
   document: { version: string; path: string } | undefined
   createTime: Date
 }
@@ -49,15 +49,15 @@ export interface PresentationStatus {
   reason: string
 }
 
-/** The time at which a slide appears. Undefined removes it. */
+/** The time at which a slide appears. If `seconds` is undefined, the time is removed. */
 export interface Timing {
   slide: number
   seconds: number | undefined
 }
 
 export const MAX_SLIDES = 1_000
-/** One week: the maximum duration of a source. */
-const LATEST_SECOND = 604_800
+/** One week, the maximum duration of a source. */
+const MAX_SECONDS = 604_800
 
 /**
  * Returns the status that callers see:
@@ -65,10 +65,10 @@ const LATEST_SECOND = 604_800
  *   processing 5…98/2 ──▶ awaiting timings 99/1999 ◀──▶ ok 100/2000, if every slide has its second
  *            └──▶ failed/4002 or 5xxx, with the progress reached
  *
- * If a file fails and there are earlier slides, their status is kept and the reason is added.
- * A presentation without slides is never ok.
+ * If a file fails and the presentation has slides, the status stays and the reason is added. A
+ * presentation without slides is never ok.
  */
-export function statusOf({ processing, slides }: Pick<Presentation, 'processing' | 'slides'>): PresentationStatus {
+export function toStatus({ processing, slides }: Pick<Presentation, 'processing' | 'slides'>): PresentationStatus {
   const { state, progress, code, reason } = processing
   if (state === 'processing') return { state, progress, code: 2, reason: '' }
   if (state === 'failed') return { state, progress, code, reason }
@@ -77,7 +77,7 @@ export function statusOf({ processing, slides }: Pick<Presentation, 'processing'
 }
 
 /** Returns the public view of the presentation. The reason of a failure is only visible to its organisation. */
-export function asPublic(presentation: Presentation): Presentation {
+export function toPublicView(presentation: Presentation): Presentation {
   return { ...presentation, processing: { ...presentation.processing, reason: '' } }
 }
 
@@ -90,16 +90,16 @@ const PATHS = new Map<string, keyof PresentationFields>([
 ])
 
 /**
- * Returns the presentation with the masked fields of `given` and the given timings. Throws
+ * Returns the presentation `now` with the masked fields of `input` and with the timings. Throws
  * `invalid` with every invalid field.
  */
 export function mergePresentation(
   now: Presentation,
-  given: PresentationFields,
+  input: PresentationFields,
   mask: readonly string[],
   timings: readonly Timing[],
 ): Presentation {
-  const { fields, problems } = applyMask<PresentationFields, Presentation>(now, given, mask, PATHS)
+  const { fields, problems } = applyMask<PresentationFields, Presentation>(now, input, mask, PATHS)
   requireValid([...problems, ...checkPresentation(fields), ...checkTimings(timings, now.slides.length)])
   const seconds = new Map(timings.map((timing) => [timing.slide, timing.seconds]))
   const slides = now.slides.map((slide, index) => (seconds.has(index + 1) ? { ...slide, seconds: seconds.get(index + 1) } : slide))
@@ -121,7 +121,7 @@ function checkTimings(timings: readonly Timing[], slides: number): FieldError[] 
     const field = `slides.${slide}`
     if (!Number.isInteger(slide) || slide < 1 || slide > slides)
       return [{ field, message: `is not a slide; the presentation has ${slides}` }]
-    const isGood = seconds === undefined || (Number.isInteger(seconds) && seconds >= 0 && seconds <= LATEST_SECOND)
-    return isGood ? [] : [{ field: `${field}.seconds`, message: `must be from 0 to ${LATEST_SECOND}` }]
+    const isValid = seconds === undefined || (Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_SECONDS)
+    return isValid ? [] : [{ field: `${field}.seconds`, message: `must be from 0 to ${MAX_SECONDS}` }]
   })
 }

@@ -23,8 +23,8 @@ export function sendSlidesToEncodingHandlers(
       } catch (error) {
         if (!isDomainError(error) || error.kind !== 'invalid') throw error
         log.warn({ err: error, job_id: job.jobId }, 'encoding rejected a job')
-        const refused = { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' } as const
-        await slideJobs().apply(job.jobId, refused, undefined, signal)
+        const failure = { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' } as const
+        await slideJobs().apply(job.jobId, failure, undefined, signal)
       }
     },
   }

@@ -18,7 +18,7 @@ export interface SlideJobRequest {
 export function enqueueSlides(enqueue: Enqueue, tx: Transaction, request: SlideJobRequest) {
   const { jobId, presentationId, organisationId, sourceObject, sourceBytes } = request
   const payload = { jobId, presentationId, organisationId, sourceObject, sourceBytes }
-  return enqueue(tx, { topic: SLIDES_CREATED, key: keyOf(presentationId), payload })
+  return enqueue(tx, { topic: SLIDES_CREATED, key: toOutboxKey(presentationId), payload })
 }
 
 export function enqueueSlidesCancelled(
@@ -26,9 +26,9 @@ export function enqueueSlidesCancelled(
   tx: Transaction,
   { jobId, presentationId }: { jobId: string; presentationId: string },
 ) {
-  return enqueue(tx, { topic: JOB_CANCELLED, key: keyOf(presentationId), payload: { jobId } })
+  return enqueue(tx, { topic: JOB_CANCELLED, key: toOutboxKey(presentationId), payload: { jobId } })
 }
 
-export function keyOf(presentationId: string): string {
+export function toOutboxKey(presentationId: string): string {
   return `presentation:${presentationId}`
 }

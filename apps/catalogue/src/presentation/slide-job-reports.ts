@@ -6,14 +6,14 @@ import type { SlideSet, SlideUpdate } from './slide-job.ts'
 import type { SlideJobStore } from './slide-job-store.ts'
 
 /** Returns the part of the job service that handles reports about slide jobs. */
-export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'findNeeded' | 'usedSets'>): SlideJobReports {
+export function slideJobReports(slideJobs: Pick<SlideJobStore, 'apply' | 'findNeeded' | 'findUsedPrefixes'>): SlideJobReports {
   return {
     async apply(report, signal) {
       const update = toSlideUpdate(report)
       return update && slideJobs.apply(report.jobId, update, report.revision, signal)
     },
     findNeeded: slideJobs.findNeeded,
-    usedSets: slideJobs.usedSets,
+    findUsedPrefixes: slideJobs.findUsedPrefixes,
   }
 }
 
@@ -31,7 +31,7 @@ function toSlideUpdate({ jobId, update }: ReportJobRequest): SlideUpdate | undef
   }
 }
 
-/** A set that cannot be shown must not become part of a presentation. */
+/** Returns the set. Throws `invalid` if a file is missing or if the set belongs to another job. */
 function checkSet(jobId: string, set: SetMessage | undefined): SlideSet {
   if (!set) throw invalid([{ field: 'slides_made.slides', message: 'is missing' }])
   const hasFiles = set.slides.every(({ path, thumbnailPath }) => path !== '' && thumbnailPath !== '') && set.documentPath !== ''

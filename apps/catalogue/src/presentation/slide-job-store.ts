@@ -3,7 +3,7 @@ import type { Db, Transaction } from '@vitascope/postgres'
 import { addEvent } from '../notification/event/event-store.ts'
 import type { Enqueue } from '../publishing/job/job-messages.ts'
 import { TOO_LARGE } from '../publishing/media/status.ts'
-import { type QuotaJob, reserve, slidesOverrunOf } from '../quota/reserve.ts'
+import { findSlidesOverrun, type QuotaJob, reserve } from '../quota/reserve.ts'
 import { newRandomId } from '../rules/id.ts'
 import type { PresentationState } from './presentation.ts'
 import { lockPresentation } from './presentation-row.ts'
@@ -13,7 +13,7 @@ import { enqueueSlides } from './slide-job-messages.ts'
 
 /** A stored file from which slides are made. */
 export interface SlideSource {
-  /** Empty for a new presentation. */
+  /** Empty if the file creates a presentation. */
   presentationId: string
   organisationId: string
   userId: string
@@ -26,8 +26,8 @@ export interface SlideSource {
 
 export interface SlideJobStore {
   /**
-   * Accepts a file: stores presentation, job and outbox message in one transaction. An object is
-   * accepted once. Throws PRESENTATION_NOT_FOUND, PRESENTATION_BUSY and quota errors.
+   * Accepts a file: stores presentation, job and outbox message in one transaction. A repeated call for
+   * the same object returns the existing job. Throws PRESENTATION_NOT_FOUND, PRESENTATION_BUSY and quota errors.
    */
   add(source: SlideSource, signal?: AbortSignal): Promise<{ presentationId: string; jobId: string }>
   /**
@@ -35,10 +35,10 @@ export interface SlideJobStore {
    * Returns whether the job is still needed, or undefined if the job never existed.
    */
   apply(jobId: string, update: SlideUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
-  /** Returns those of the jobs that are active, or whose slides a presentation has. */
+  /** Returns the jobs that are active or whose slides a presentation has. */
   findNeeded(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
   /** Returns the prefixes of the jobs' slides that a presentation has. */
-  usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  findUsedPrefixes(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
 
 export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
@@ -46,11 +46,11 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
     add: (source, signal) => db.transaction((tx) => addSlides(tx, enqueue, source), signal),
     apply: (jobId, update, revision, signal) =>
       db.transaction(async (tx) => {
-        const [found] = await tx.query<{ presentation_id: string }>('select presentation_id from presentation_job where job_id = $1', [
+        const [jobRow] = await tx.query<{ presentation_id: string }>('select presentation_id from presentation_job where job_id = $1', [
           jobId,
         ])
-        if (!found) return undefined
-        const presentation = await lockPresentation(tx, found.presentation_id)
+        if (!jobRow) return undefined
+        const presentation = await lockPresentation(tx, jobRow.presentation_id)
         const [job] = await tx.query<{ state: SlideJobState; revision: string }>(
           'select state, revision from presentation_job where job_id = $1 for update',
           [jobId],
@@ -58,8 +58,8 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
         const isActive = job?.state === 'queued' || job?.state === 'running'
         if (!presentation || !isActive) return isNeededAfter(tx, jobId, update)
         if (update.kind === 'progress' && revision !== undefined && revision <= Number(job.revision)) return true
-        const outcome = await withinQuota(tx, { jobId, organisationId: presentation.organisationId }, update)
-        const { state, processing, added } = applySlideUpdate(presentation.processing, presentation.slides.length, outcome)
+        const outcome = await failIfOverQuota(tx, { jobId, organisationId: presentation.organisationId }, update)
+        const { state, processing, newSlides } = applySlideUpdate(presentation.processing, presentation.slides.length, outcome)
         await tx.query(
           `update presentation_job set state = $2, revision = coalesce($3, revision), check_time = now(), ended_since = null,
              finish_time = case when $2 in ('queued', 'running') then null else now() end
@@ -67,33 +67,33 @@ export function createSlideJobStore(db: Db, enqueue: Enqueue): SlideJobStore {
           [jobId, state, revision ?? null],
         )
         await saveState(tx, presentation.presentationId, processing)
-        if (added) {
-          await insertSet(tx, presentation.presentationId, added)
-          await emitReady(tx, presentation, jobId, presentation.slides.length + added.slides.length)
+        if (newSlides) {
+          await insertSet(tx, presentation.presentationId, newSlides)
+          await emitReady(tx, presentation, jobId, presentation.slides.length + newSlides.slides.length)
         }
         return state === 'running' || state === 'ok'
       }, signal),
     async findNeeded(jobIds, signal) {
       signal?.throwIfAborted()
-      return (await db.query<{ job_id: string }>(NEEDED, [jobIds])).map(({ job_id }) => job_id)
+      return (await db.query<{ job_id: string }>(FIND_NEEDED, [jobIds])).map(({ job_id }) => job_id)
     },
-    async usedSets(jobIds, signal) {
+    async findUsedPrefixes(jobIds, signal) {
       signal?.throwIfAborted()
-      return (await db.query<{ prefix: string }>(USED_SETS, [jobIds])).map(({ prefix }) => prefix)
+      return (await db.query<{ prefix: string }>(FIND_USED_PREFIXES, [jobIds])).map(({ prefix }) => prefix)
     },
   }
 }
 
 /** Returns the update, or a failure if the slides exceed the organisation's quota. */
-async function withinQuota(tx: Transaction, job: QuotaJob, update: SlideUpdate): Promise<SlideUpdate> {
-  const message = update.kind === 'slides' ? await slidesOverrunOf(tx, job, update.set.bytes) : undefined
+async function failIfOverQuota(tx: Transaction, job: QuotaJob, update: SlideUpdate): Promise<SlideUpdate> {
+  const message = update.kind === 'slides' ? await findSlidesOverrun(tx, job, update.set.bytes) : undefined
   return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
 }
 
 async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource): Promise<{ presentationId: string; jobId: string }> {
   const { organisationId, userId, filename, title, sourceObject, sourceBytes } = source
-  const known = await jobOf(tx, source)
-  if (known) return known
+  const existing = await findExistingJob(tx, source)
+  if (existing) return existing
   const isNew = source.presentationId === ''
   const presentationId = isNew ? newRandomId() : source.presentationId
   if (isNew) await insertPresentation(tx, presentationId, { organisationId, userId, videoId: '', title, description: '' })
@@ -123,8 +123,8 @@ async function addSlides(tx: Transaction, enqueue: Enqueue, source: SlideSource)
   return { presentationId, jobId: job.job_id }
 }
 
-/** Returns the job that an object was added for before. Throws `invalid` if it was for another presentation. */
-async function jobOf(tx: Transaction, { sourceObject, presentationId, organisationId }: SlideSource) {
+/** Returns the existing job of an object. Throws `invalid` if the job belongs to another presentation. */
+async function findExistingJob(tx: Transaction, { sourceObject, presentationId, organisationId }: SlideSource) {
   const [job] = await tx.query<{ job_id: string; presentation_id: string; organisation_id: string }>(
     'select job_id, presentation_id, organisation_id from presentation_job where source_object = $1',
     [sourceObject],
@@ -162,12 +162,11 @@ async function insertSet(tx: Transaction, presentationId: string, { jobId, prefi
 }
 
 /**
- * Emits `presentation.ready` when slides are published. Whether they have timings is part of the
- * presentation's status.
+ * Emits `presentation.ready` when slides are published. The slides may still lack timings.
  */
 function emitReady(
   tx: Transaction,
-  { presentationId, organisationId, videoId }: SlidesOwner,
+  { presentationId, organisationId, videoId }: ReadyPresentation,
   jobId: string,
   slides: number,
 ): Promise<void> {
@@ -181,22 +180,22 @@ function emitReady(
   return addEvent(tx, { type: 'presentation.ready', organisationId, objectKey: `presentation:${presentationId}`, data })
 }
 
-interface SlidesOwner {
+interface ReadyPresentation {
   presentationId: string
   organisationId: string
   videoId: string
 }
 
-/** Returns whether a job that has ended here is still needed. Of its sets, only the first accepted one is. */
+/** Returns whether a job that has ended is still needed. A reported set is needed if it is the accepted one. */
 async function isNeededAfter(tx: Transaction, jobId: string, update: SlideUpdate): Promise<boolean> {
   if (update.kind === 'progress') return false
-  if (update.kind !== 'slides') return (await tx.query(NEEDED, [[jobId]])).length > 0
-  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === update.set.prefix)
+  if (update.kind !== 'slides') return (await tx.query(FIND_NEEDED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(FIND_USED_PREFIXES, [[jobId]])).some(({ prefix }) => prefix === update.set.prefix)
 }
 
-const USED_SETS = 'select prefix from slide_set where job_id = any($1::bigint[])'
+const FIND_USED_PREFIXES = 'select prefix from slide_set where job_id = any($1::bigint[])'
 
-const NEEDED = `
+const FIND_NEEDED = `
   select j.job_id from presentation_job j
   where j.job_id = any($1::bigint[])
     and (j.state in ('queued', 'running') or exists (select from slide_set s where s.job_id = j.job_id))

@@ -1,8 +1,8 @@
 import { tidy } from '@vitascope/request'
-import { failureCode } from '../publishing/media/status.ts'
+import { toFailureCode } from '../publishing/media/status.ts'
 import { MAX_SLIDES, type PresentationState, type Slide } from './presentation.ts'
 
-/** All files that one job made from one file, as a plain JSON value. The objects of a set are immutable. */
+/** The files that one job created from one source file, as a JSON value. The files of a set never change. */
 export interface SlideSet {
   jobId: string
   prefix: string
@@ -19,7 +19,7 @@ export type SlideUpdate =
 /** State of a job that makes slides. A presentation has at most one active job. */
 export type SlideJobState = 'queued' | 'running' | 'ok' | 'failed' | 'cancelled'
 
-const TOO_MANY: SlideUpdate = {
+const TOO_MANY_SLIDES: SlideUpdate = {
   kind: 'failed',
   code: 4002,
   message: `a presentation has at most ${MAX_SLIDES} slides; add the others to another presentation`,
@@ -33,23 +33,23 @@ export function applySlideUpdate(
   processing: PresentationState,
   slides: number,
   update: SlideUpdate,
-): { state: SlideJobState; processing: PresentationState; added: SlideSet | undefined } {
+): { state: SlideJobState; processing: PresentationState; newSlides: SlideSet | undefined } {
   switch (update.kind) {
     case 'progress': {
       const progress = Math.max(processing.progress, Math.min(98, Math.max(5, Math.floor(update.percent) || 0)))
-      return { state: 'running', processing: { ...processing, progress }, added: undefined }
+      return { state: 'running', processing: { ...processing, progress }, newSlides: undefined }
     }
     case 'slides':
-      if (slides + update.set.slides.length > MAX_SLIDES) return applySlideUpdate(processing, slides, TOO_MANY)
-      return { state: 'ok', processing: { state: 'ready', progress: 100, code: 0, reason: '' }, added: update.set }
+      if (slides + update.set.slides.length > MAX_SLIDES) return applySlideUpdate(processing, slides, TOO_MANY_SLIDES)
+      return { state: 'ok', processing: { state: 'ready', progress: 100, code: 0, reason: '' }, newSlides: update.set }
     case 'failed': {
       // Existing slides stay unchanged. The reason explains the failure of the new file.
       const state = slides > 0 ? 'ready' : 'failed'
       const reason = tidy(update.message, 1_000)
       return {
         state: 'failed',
-        processing: { state, progress: processing.progress, code: failureCode(update.code), reason },
-        added: undefined,
+        processing: { state, progress: processing.progress, code: toFailureCode(update.code), reason },
+        newSlides: undefined,
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { Db } from '@vitascope/postgres'
 import type { Enqueue } from '../publishing/job/job-messages.ts'
 import { createStaleJobs, type StaleJobs } from '../publishing/job/stale-jobs-store.ts'
-import { enqueueSlides, keyOf, SLIDES_CREATED, type SlideJobRequest } from './slide-job-messages.ts'
+import { enqueueSlides, SLIDES_CREATED, type SlideJobRequest, toOutboxKey } from './slide-job-messages.ts'
 
 interface Row {
   presentation_id: string
@@ -23,7 +23,7 @@ export function createStaleSlideJobs(db: Db, enqueue: Enqueue): StaleJobs<SlideJ
       sourceBytes: Number(row.source_bytes),
     }),
     topic: SLIDES_CREATED,
-    keyOf: ({ presentationId }) => keyOf(presentationId),
+    keyOf: ({ presentationId }) => toOutboxKey(presentationId),
     enqueue: (tx, job) => enqueueSlides(enqueue, tx, job),
   })
 }

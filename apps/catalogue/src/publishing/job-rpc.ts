@@ -11,23 +11,23 @@ import type { RetryJob } from './retry-job.ts'
 const MAX_JOB_IDS = 1_000
 
 /** Reports about presentation jobs, which share one id space with media jobs. */
-export interface SlideJobReports extends Pick<JobStore, 'findNeeded' | 'usedSets'> {
+export interface SlideJobReports extends Pick<JobStore, 'findNeeded' | 'findUsedPrefixes'> {
   /**
-   * Returns whether the job is still wanted. Returns undefined if the job never existed, or if
+   * Returns whether the job is still needed. Returns undefined if the job never existed, or if
    * presentation jobs have no such update.
    */
   apply(report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined>
 }
 
 export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: SlideJobReports): Handlers<typeof JobServiceService> {
-  /** Returns undefined if neither store has the job. */
+  /** Returns whether the job is still needed. Returns undefined if neither store has the job. */
   const applyReport = async (report: ReportJobRequest, signal: AbortSignal): Promise<boolean | undefined> => {
     const update = report.update?.$case === 'slidesMade' ? undefined : toUpdate(report)
     // `playable` is reported once, and progress reports with a higher revision may arrive before
-    // it. So its revision is ignored.
+    // it. Its revision is therefore ignored.
     const revision = update?.kind === 'playable' ? undefined : report.revision
-    const wanted = update && (await jobs.apply(report.jobId, update, revision, signal))
-    return wanted ?? slideJobs.apply(report, signal)
+    const isNeeded = update && (await jobs.apply(report.jobId, update, revision, signal))
+    return isNeeded ?? slideJobs.apply(report, signal)
   }
   return {
     async getJob({ jobId }, { principal, signal }) {
@@ -49,21 +49,27 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
     },
     async reportJob(report, { principal, signal }) {
       requireService(principal)
-      const wanted = isId(report.jobId) ? await applyReport(report, signal) : undefined
-      if (wanted === undefined) throw notFound('job', report.jobId)
-      return { wanted }
+      const isNeeded = isId(report.jobId) ? await applyReport(report, signal) : undefined
+      if (isNeeded === undefined) throw notFound('job', report.jobId)
+      return { wanted: isNeeded }
     },
     async checkJobs({ jobIds }, { principal, signal }) {
       requireService(principal)
       const checkedIds = checkIds(jobIds)
-      const [wanted, wantedSlides] = await Promise.all([jobs.findNeeded(checkedIds, signal), slideJobs.findNeeded(checkedIds, signal)])
-      return { wantedJobIds: [...wanted, ...wantedSlides] }
+      const [neededJobs, neededSlideJobs] = await Promise.all([
+        jobs.findNeeded(checkedIds, signal),
+        slideJobs.findNeeded(checkedIds, signal),
+      ])
+      return { wantedJobIds: [...neededJobs, ...neededSlideJobs] }
     },
     async checkSets({ jobIds }, { principal, signal }) {
       requireService(principal)
-      const asked = checkIds(jobIds)
-      const [used, usedSlides] = await Promise.all([jobs.usedSets(asked, signal), slideJobs.usedSets(asked, signal)])
-      return { usedPrefixes: [...used, ...usedSlides] }
+      const checkedIds = checkIds(jobIds)
+      const [usedPrefixes, usedSlidePrefixes] = await Promise.all([
+        jobs.findUsedPrefixes(checkedIds, signal),
+        slideJobs.findUsedPrefixes(checkedIds, signal),
+      ])
+      return { usedPrefixes: [...usedPrefixes, ...usedSlidePrefixes] }
     },
   }
 }
@@ -88,9 +94,9 @@ function toUpdate({ jobId, update }: ReportJobRequest): JobUpdate {
   }
 }
 
-/** A set that cannot be played must not become the current set. */
-function checkSet(jobId: string, reported: RenditionSet | undefined): RenditionSet {
-  const set = checkSetLocation('published.renditions', jobId, reported)
+/** Returns the set. Throws `invalid` if it has no renditions or belongs to another job. */
+function checkSet(jobId: string, input: RenditionSet | undefined): RenditionSet {
+  const set = checkSetLocation('published.renditions', jobId, input)
   if (set.renditions.length === 0) throw invalid([{ field: 'published.renditions.renditions', message: 'must not be empty' }])
   return set
 }

@@ -46,7 +46,7 @@ describe('reports', () => {
     const again = { kind: 'published', renditions: { ...aSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
     expect(await catalogue.jobs.apply(jobId, again, 9)).toBe(false)
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
-    expect(await catalogue.jobs.usedSets([jobId])).toEqual([aSet(jobId).prefix])
+    expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([aSet(jobId).prefix])
   })
   test('of the end of a job ignore the revision, because encoding may have failed over', async () => {
     const [one, two] = [await catalogue.upload(), await catalogue.upload()]

@@ -3,8 +3,8 @@ import type { Db, Transaction } from '@vitascope/postgres'
 import type { Scope } from '@vitascope/principal'
 import { addEvent, addVideoEvents } from '../notification/event/event-store.ts'
 import { queueSuccessMail } from '../notification/mail/mail-store.ts'
-import { overrunOf, reserveMinutes } from '../quota/reserve.ts'
-import { ADDED_IS_USED, addToSet, cancelIfReplaced, endCountOfAdded } from './encoding-format/add-rendition.ts'
+import { findJobOverrun, reserveMinutes } from '../quota/reserve.ts'
+import { ADDED_IS_USED, addToSet, cancelIfReplaced, clearAddedBytes } from './encoding-format/add-rendition.ts'
 import { startAllRenditions } from './encoding-format/start-renditions.ts'
 import { applyUpdate, isActive, type Job, type JobUpdate } from './job/job.ts'
 import { type Enqueue, enqueueCancelled } from './job/job-messages.ts'
@@ -22,10 +22,10 @@ export interface JobStore {
   apply(jobId: string, update: JobUpdate, revision: number | undefined, signal?: AbortSignal): Promise<boolean | undefined>
   /** Cancels a job for its caller. Throws JOB_NOT_FOUND and JOB_FINISHED. */
   cancel(scope: Scope, jobId: string, signal?: AbortSignal): Promise<Job>
-  /** Returns those of the jobs that are active, or whose set a media uses or retains. */
+  /** Returns the jobs that are active or whose set is current or still served. */
   findNeeded(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
-  /** Returns the prefixes of the jobs' sets that a media uses or retains. */
-  usedSets(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
+  /** Returns the prefixes of the jobs' sets that are current or still served. */
+  findUsedPrefixes(jobIds: readonly string[], signal?: AbortSignal): Promise<string[]>
 }
 
 export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
@@ -46,7 +46,7 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
         // Final updates are reported once and ignore the revision: after a database restore in
         // encoding, the revision may be lower than before.
         if (update.kind === 'progress' && revision !== undefined && revision <= locked.revision) return true
-        const outcome = await withinQuota(tx, locked, cancelIfReplaced(locked.job, locked.media, update))
+        const outcome = await failIfOverQuota(tx, locked, cancelIfReplaced(locked.job, locked.media, update))
         await applyUpdateLocked(tx, enqueue, locked, outcome, revision)
         return outcome.kind !== 'failed' && outcome.kind !== 'cancelled'
       }, signal),
@@ -63,29 +63,29 @@ export function createJobStore(db: Db, enqueue: Enqueue): JobStore {
       }, signal),
     async findNeeded(jobIds, signal) {
       signal?.throwIfAborted()
-      return (await db.query<{ job_id: string }>(NEEDED, [jobIds])).map(({ job_id }) => job_id)
+      return (await db.query<{ job_id: string }>(FIND_NEEDED, [jobIds])).map(({ job_id }) => job_id)
     },
-    async usedSets(jobIds, signal) {
+    async findUsedPrefixes(jobIds, signal) {
       signal?.throwIfAborted()
-      return (await db.query<{ prefix: string }>(USED_SETS, [jobIds])).map(({ prefix }) => prefix)
+      return (await db.query<{ prefix: string }>(FIND_USED_PREFIXES, [jobIds])).map(({ prefix }) => prefix)
     },
   }
 }
 
 /**
- * Cancels the active jobs of a locked media and notifies encoding: the jobs that make its set, the
- * jobs that add renditions, or all. The caller updates the state of the media.
+ * Cancels active jobs of a locked media and notifies encoding. `kind` selects the jobs that create its
+ * set, the jobs that add renditions, or all jobs. The caller updates the state of the media.
  */
 export async function endActiveJobs(
   tx: Transaction,
   enqueue: Enqueue,
-  { mediaId, which, message }: { mediaId: string; which: 'set' | 'renditions' | 'all'; message: string },
+  { mediaId, which: kind, message }: { mediaId: string; which: 'set' | 'renditions' | 'all'; message: string },
 ): Promise<void> {
   const ended = await tx.query<{ job_id: string }>(
     `update job set state = 'cancelled', code = 4005, message = $2, finish_time = now()
      where media_id = $1 and state in ('queued', 'running') and ($3 = 'all' or (action = 'add_rendition') = ($3 = 'renditions'))
      returning job_id`,
-    [mediaId, message, which],
+    [mediaId, message, kind],
   )
   for (const { job_id: jobId } of ended) await enqueueCancelled(enqueue, tx, { jobId, mediaId })
 }
@@ -99,7 +99,7 @@ interface LockedJob {
 }
 
 /** Returns the update, or a failure if the source or the set exceeds the organisation's quota. */
-async function withinQuota(tx: Transaction, { job, media }: LockedJob, update: JobUpdate): Promise<JobUpdate> {
+async function failIfOverQuota(tx: Transaction, { job, media }: LockedJob, update: JobUpdate): Promise<JobUpdate> {
   if (update.kind === 'progress' && update.sourceMs && job.action !== 'add_rendition') {
     const message = await reserveMinutes(tx, job, update.sourceMs)
     return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
@@ -110,7 +110,7 @@ async function withinQuota(tx: Transaction, { job, media }: LockedJob, update: J
     job.action === 'add_rendition'
       ? { bytes, releasedBytes: 0, ms: 0 }
       : { bytes, releasedBytes: media.renditions?.bytes ?? 0, ms: Math.round(durationSeconds * 1_000) }
-  const message = await overrunOf(tx, job, result)
+  const message = await findJobOverrun(tx, job, result)
   return message === undefined ? update : { kind: 'failed', code: TOO_LARGE, message }
 }
 
@@ -148,7 +148,7 @@ async function applyUpdateLocked(
     if (!(media.preview && areCompatible(media.preview, update.renditions))) await switchToSet(tx, job.mediaId, media.renditions)
     await emitReadyEvents(tx, job, media)
     await endActiveJobs(tx, enqueue, { mediaId: job.mediaId, which: 'renditions', message: 'replaced by a later request' })
-    await endCountOfAdded(tx, job.mediaId)
+    await clearAddedBytes(tx, job.mediaId)
     await startAllRenditions(tx, enqueue, { ...media, renditions: update.renditions }, userId)
   } else if (update.kind === 'failed' || update.kind === 'cancelled') {
     const { code, message } = after.job
@@ -158,12 +158,12 @@ async function applyUpdateLocked(
 
 const ACTIONS = { new_video: 'new video', replace: 'replace', add_rendition: 'add rendition' } as const
 
-/** A media becomes playable and ready once. Each later set is a replacement. */
+/** Emits the events of a published set. `video.playable` and `video.ready` are emitted once per media. */
 async function emitReadyEvents(tx: Transaction, job: Job, before: LockedMedia): Promise<void> {
   const { jobId, mediaId, videoId, organisationId } = job
-  const [earlier] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
+  const [earlierJob] = await tx.query(`select 1 from job where media_id = $1 and state = 'ok' and job_id <> $2 limit 1`, [mediaId, jobId])
   if (!before.renditions && !before.preview) await addVideoEvents(tx, 'video.playable', job, { job_id: jobId })
-  if (!earlier) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
+  if (!earlierJob) await addVideoEvents(tx, 'video.ready', job, { job_id: jobId })
   // A replacement of a failed upload publishes the first set, so it is not reported as a
   // replacement.
   if (before.renditions) {
@@ -174,12 +174,12 @@ async function emitReadyEvents(tx: Transaction, job: Job, before: LockedMedia): 
 
 /** Locks the media, then the job. */
 async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<LockedJob | undefined> {
-  const [found] = await tx.query<{ media_id: string }>(
+  const [jobRow] = await tx.query<{ media_id: string }>(
     'select media_id from job where job_id = $1 and ($2::bigint is null or organisation_id = $2)',
     [jobId, scope],
   )
-  if (!found) return undefined
-  const media = await lockMedia(tx, found.media_id, null)
+  if (!jobRow) return undefined
+  const media = await lockMedia(tx, jobRow.media_id, null)
   const [row] = await tx.query<JobRow & { revision: string; user_id: string }>(
     `select ${COLUMNS}, revision, user_id from job where job_id = $1 for update`,
     [jobId],
@@ -187,19 +187,19 @@ async function lockJob(tx: Transaction, jobId: string, scope: Scope): Promise<Lo
   return row && { job: toJob(row), userId: row.user_id, revision: Number(row.revision), media }
 }
 
-/** Returns whether a job that has ended here is still needed. Of its sets, only the first accepted one is. */
+/** Returns whether a job that has ended is still needed. A reported set is needed if it is the accepted one. */
 async function isNeededAfter(tx: Transaction, jobId: string, update: JobUpdate): Promise<boolean> {
   if (update.kind === 'progress') return false
-  if (update.kind !== 'published') return (await tx.query(NEEDED, [[jobId]])).length > 0
-  return (await tx.query<{ prefix: string }>(USED_SETS, [[jobId]])).some(({ prefix }) => prefix === update.renditions.prefix)
+  if (update.kind !== 'published') return (await tx.query(FIND_NEEDED, [[jobId]])).length > 0
+  return (await tx.query<{ prefix: string }>(FIND_USED_PREFIXES, [[jobId]])).some(({ prefix }) => prefix === update.renditions.prefix)
 }
 
-const USED_SETS = `
+const FIND_USED_PREFIXES = `
   select renditions ->> 'prefix' as prefix from media where set_job_id = any($1::bigint[])
   union select prefix from delivery_set where job_id = any($1::bigint[]) and expire_time > now()
   union select a.prefix from added_rendition a where a.job_id = any($1::bigint[]) and ${ADDED_IS_USED}`
 
-const NEEDED = `
+const FIND_NEEDED = `
   select j.job_id from job j
   where j.job_id = any($1::bigint[])
     and (j.state in ('queued', 'running')

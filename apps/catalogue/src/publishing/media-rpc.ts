@@ -26,32 +26,32 @@ export interface MediaParts {
 export function mediaHandlers({ media, publishMedia, organisations }: MediaParts): Handlers<typeof MediaServiceService> {
   return {
     async getMedia({ mediaId }, { principal, signal }) {
-      const found = await media.find(keyOf(requireUser(principal), mediaId), signal)
-      if (!found) throw notFound('media', mediaId)
-      return { media: found }
+      const stored = await media.find(toKey(requireUser(principal), mediaId), signal)
+      if (!stored) throw notFound('media', mediaId)
+      return { media: stored }
     },
-    async updateMedia({ media: given, updateMask = [] }, { principal, signal }) {
+    async updateMedia({ media: input, updateMask = [] }, { principal, signal }) {
       const user = requireUser(principal)
-      const key = keyOf(user, given?.mediaId ?? '')
-      if (!given) throw notFound('media', '')
+      const key = toKey(user, input?.mediaId ?? '')
+      if (!input) throw notFound('media', '')
       const isSystem = user.userType === 'system'
       const updated =
         updateMask.length === 0
           ? await media.find(key, signal)
-          : await media.update(key, (now) => mergeMedia(now, given, updateMask, isSystem), signal)
+          : await media.update(key, (now) => mergeMedia(now, input, updateMask, isSystem), signal)
       if (!updated) throw notFound('media', key.mediaId)
       return { media: updated }
     },
     async replaceSource({ mediaId, sourceUrl, organisationId, startsWaiting }, call) {
       const user = requireUser(call.principal)
-      const { scope } = keyOf(user, mediaId)
+      const { scope } = toKey(user, mediaId)
       const owner = organisationId === '' ? scope : organisationId
       if ((owner !== null && !isId(owner)) || (scope !== null && owner !== scope)) throw notFound('media', mediaId)
       const problems = checkSourceUrl('source_url', sourceUrl)
       requireValid(problems)
       // Ensures that the organisation's quota is known.
-      const replaced = await media.find({ scope: owner, mediaId }, call.signal)
-      if (replaced) await organisations.require(replaced.organisationId, call.signal)
+      const current = await media.find({ scope: owner, mediaId }, call.signal)
+      if (current) await organisations.require(current.organisationId, call.signal)
       const { status, ...replacement } = await media.replace(
         { scope: owner, mediaId },
         { sourceUrl, userId: user.userId, startsWaiting },
@@ -61,7 +61,7 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
     },
     async publishMedia({ mediaId }, call) {
       const user = requireUser(call.principal)
-      return publishMedia(keyOf(user, mediaId), user.userId, call)
+      return publishMedia(toKey(user, mediaId), user.userId, call)
     },
     async deleteMedia({ mediaId, userId, notes }, { principal, signal }) {
       const user = requireUser(principal)
@@ -72,12 +72,12 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
       ]
       requireValid(problems)
       const deletion = { userId: isSystem ? userId : user.userId, callerId: user.userId, notes }
-      return { deleteTime: await media.remove(keyOf(user, mediaId), deletion, signal) }
+      return { deleteTime: await media.remove(toKey(user, mediaId), deletion, signal) }
     },
   }
 }
 
-function keyOf(user: UserPrincipal, mediaId: string): MediaKey {
+function toKey(user: UserPrincipal, mediaId: string): MediaKey {
   if (!isId(mediaId)) throw notFound('media', mediaId)
   return { scope: scopeOf(user), mediaId }
 }

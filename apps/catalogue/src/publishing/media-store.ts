@@ -1,7 +1,7 @@
 import { notFound } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import { type Db, jsonCodec, type Transaction, withIdempotency } from '@vitascope/postgres'
-import { UNKNOWN_SOURCE, uploadOfSource, workLimits } from '../quota/quota.ts'
+import { parseUploadId, toJobLimits, URL_SOURCE_WORK } from '../quota/quota.ts'
 import { reserve } from '../quota/reserve.ts'
 import { type Enqueue, enqueueCreated } from './job/job-messages.ts'
 import { insertJob } from './job/new-job.ts'
@@ -9,9 +9,9 @@ import { endActiveJobs } from './job-store.ts'
 import { rotateDeliveryUrls } from './media/delivery-set.ts'
 import type { Media, MediaFields } from './media/media.ts'
 import { type LockedMedia, lockMedia, type MediaKey, saveState } from './media/media-lock.ts'
-import { fileNames, readSet, type StoredSet } from './media/rendition-set.ts'
-import { acceptedStatus, type Status } from './media/status.ts'
-import { firstVideoId } from './media/video-lock.ts'
+import { listFileNames, readSet, type StoredSet } from './media/rendition-set.ts'
+import { createAcceptedStatus, type Status } from './media/status.ts'
+import { findFirstVideoId } from './media/video-lock.ts'
 
 export interface Replacement {
   videoId: string
@@ -67,13 +67,13 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
       withIdempotency(db, call, jsonCodec<Replacement>(), async (tx) => {
         const { mediaId, organisationId, renditions } = await requireMedia(tx, key)
         await endActiveJobs(tx, enqueue, { mediaId, which: 'set', message: 'replaced by a later request' })
-        const videoId = await firstVideoId(tx, mediaId)
-        const status = acceptedStatus(startsWaiting)
+        const videoId = await findFirstVideoId(tx, mediaId)
+        const status = createAcceptedStatus(startsWaiting)
         const { progress } = status
         const reserved = await reserve(tx, organisationId, {
-          ...UNKNOWN_SOURCE,
+          ...URL_SOURCE_WORK,
           releasedBytes: renditions?.bytes ?? 0,
-          uploadId: uploadOfSource(sourceUrl),
+          uploadId: parseUploadId(sourceUrl),
         })
         const notify = await isMailRequested(tx, mediaId)
         const jobId = await insertJob(tx, {
@@ -88,7 +88,7 @@ export function createMediaStore(db: Db, enqueue: Enqueue): MediaStore {
           reserved,
         })
         await saveState(tx, mediaId, { status, renditions, preview: undefined })
-        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...workLimits(reserved) })
+        await enqueueCreated(enqueue, tx, { jobId, mediaId, organisationId, sourceUrl, ...toJobLimits(reserved) })
         return { videoId, jobId, status }
       }),
     remove: (key, { userId, callerId, notes }, signal) =>
@@ -152,7 +152,7 @@ function toMedia(row: MediaRow): Media {
     organisationId: row.organisation_id,
     title: row.title,
     originalFilename: row.original_filename,
-    encodedFilenames: fileNames(readSet(row.renditions)),
+    encodedFilenames: listFileNames(readSet(row.renditions)),
     tokenRequired: row.token_required,
     gifStatus: row.gif_status,
     updateTime: row.update_time,

@@ -3,7 +3,7 @@ import { type Client, serviceCall } from '@vitascope/grpc'
 import type { OutboxHandlers } from '@vitascope/postgres'
 import type { JobServiceService } from '@vitascope/proto/encoding/v1/job'
 import type { Logger } from '@vitascope/telemetry'
-import { renditionRequest } from './encoding-format/rendition-request.ts'
+import { toRenditionRequest } from './encoding-format/rendition-request.ts'
 import { JOB_CANCELLED, JOB_CREATED, type JobRequest } from './job/job-messages.ts'
 import type { JobStore } from './job-store.ts'
 import { JOB_REJECTED } from './media/status.ts'
@@ -17,7 +17,7 @@ export function sendToEncodingHandlers(encoding: Client<typeof JobServiceService
     async [JOB_CREATED](job: JobRequest, signal: AbortSignal) {
       try {
         const call = serviceCall('catalogue', `job-${job.jobId}`, signal)
-        if (job.rendition) await encoding.createRenditionJob(renditionRequest(job, job.rendition), call)
+        if (job.rendition) await encoding.createRenditionJob(toRenditionRequest(job, job.rendition), call)
         else await encoding.createJob(job, call)
       } catch (error) {
         if (!isDomainError(error) || error.kind !== 'invalid') throw error

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { admit, ESTIMATE, MINUTE_MS, overrun, type Usage } from './quota.ts'
+import { ESTIMATE, findOverrun, MINUTE_MS, planReservation, type Usage } from './quota.ts'
 
 const none: Usage = { bytes: 0, reservedBytes: 0, ms: 0, reservedMs: 0, jobs: 0 }
 const source = { bytes: 0, releasedBytes: 0, isEncoded: true }
@@ -7,18 +7,20 @@ const GIB = 1024 ** 3
 
 describe('work is admitted', () => {
   test('without a quota, and the estimate is reserved', () => {
-    expect(admit({}, { ...none, jobs: 9_999, bytes: 9 * GIB }, source)).toEqual({ ...ESTIMATE })
+    expect(planReservation({}, { ...none, jobs: 9_999, bytes: 9 * GIB }, source)).toEqual({ ...ESTIMATE })
   })
   test('with the remaining quota reserved if it is less than the estimate', () => {
     const usage = { ...none, bytes: 900, reservedBytes: 40, ms: MINUTE_MS, reservedMs: 30_000 }
-    expect(admit({ bytes: 1_000, minutesPerMonth: 2 }, usage, source)).toEqual({
+    expect(planReservation({ bytes: 1_000, minutesPerMonth: 2 }, usage, source)).toEqual({
       ...{ bytes: 60, ms: 30_000, maxBytes: 60, maxMs: 30_000 },
       ...{ quotaBytes: 1_000, quotaMs: 2 * MINUTE_MS },
     })
   })
   test('with a known size reserves this size, and no minutes if it is not encoded', () => {
     const usage = { ...none, ms: 99 * MINUTE_MS }
-    expect(admit({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, releasedBytes: 0, isEncoded: false })).toMatchObject({
+    expect(
+      planReservation({ bytes: GIB, minutesPerMonth: 1 }, usage, { bytes: GIB / 2, releasedBytes: 0, isEncoded: false }),
+    ).toMatchObject({
       bytes: GIB / 2,
       ms: 0,
     })
@@ -35,13 +37,13 @@ test.each([
   ['TOO_MANY_JOBS', { concurrentJobs: 3 }, { jobs: 3 }, source],
   ['TOO_MANY_JOBS', { concurrentJobs: 0 }, {}, source],
 ])('%s is the reason of a rejection with the quota %j and the usage %j', (reason, quota, usage, work) => {
-  expect(() => admit(quota, { ...none, ...usage }, work)).toThrow(expect.objectContaining({ kind: 'exhausted', reason }))
+  expect(() => planReservation(quota, { ...none, ...usage }, work)).toThrow(expect.objectContaining({ kind: 'exhausted', reason }))
 })
 
 test('the error message names the used, reserved and allowed amounts', () => {
   const full = { ...none, bytes: 600, reservedBytes: 400, ms: 90_000, reservedMs: 30_000 }
-  expect(() => admit({ bytes: 1_000 }, full, source)).toThrow(/of 1000 bytes .* 600 are used and 400 reserved/)
-  expect(() => admit({ minutesPerMonth: 2 }, full, source)).toThrow(/of 2 minutes .* 1.5 are used and 0.5 reserved/)
+  expect(() => planReservation({ bytes: 1_000 }, full, source)).toThrow(/of 1000 bytes .* 600 are used and 400 reserved/)
+  expect(() => planReservation({ minutesPerMonth: 2 }, full, source)).toThrow(/of 2 minutes .* 1.5 are used and 0.5 reserved/)
 })
 
 describe('the result of a job', () => {
@@ -49,22 +51,22 @@ describe('the result of a job', () => {
   const now = { bytes: 1_000, minutesPerMonth: 1 }
   const made = (more: Partial<{ bytes: number; releasedBytes: number; ms: number }>) => ({ bytes: 0, releasedBytes: 0, ms: 0, ...more })
   test('may use its reservation, whatever else is used', () => {
-    expect(overrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, made({ bytes: 100, ms: 1_000 }))).toBeUndefined()
+    expect(findOverrun(job, now, { ...none, bytes: 5_000, ms: 99 * MINUTE_MS }, made({ bytes: 100, ms: 1_000 }))).toBeUndefined()
   })
   test('may use more if the quota is neither used up nor reserved', () => {
-    expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 400 }))).toBeUndefined()
-    expect(overrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 401 }))).toMatch(/takes 401 bytes/)
-    expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_000 }))).toBeUndefined()
-    expect(overrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_001 }))).toMatch(/takes 0.17 minutes/)
+    expect(findOverrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 400 }))).toBeUndefined()
+    expect(findOverrun(job, now, { ...none, bytes: 500, reservedBytes: 100 }, made({ bytes: 401 }))).toMatch(/takes 401 bytes/)
+    expect(findOverrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_000 }))).toBeUndefined()
+    expect(findOverrun(job, now, { ...none, ms: 40_000, reservedMs: 10_000 }, made({ ms: 10_001 }))).toMatch(/takes 0.17 minutes/)
   })
   test('may use the bytes that it replaces', () => {
-    expect(overrun(job, now, { ...none, bytes: 900 }, made({ bytes: 1_000, releasedBytes: 900 }))).toBeUndefined()
+    expect(findOverrun(job, now, { ...none, bytes: 900 }, made({ bytes: 1_000, releasedBytes: 900 }))).toBeUndefined()
   })
   test('is compared with the quota at its acceptance or the current one, whichever is higher', () => {
     const usage = { ...none, bytes: 500 }
-    expect(overrun(job, { ...now, bytes: 1 }, usage, made({ bytes: 500 }))).toBeUndefined()
-    expect(overrun(job, { ...now, bytes: 2_000 }, usage, made({ bytes: 1_500 }))).toBeUndefined()
-    expect(overrun(job, {}, usage, made({ bytes: 9_999 }))).toBeUndefined()
-    expect(overrun({ bytes: 1, ms: 1 }, { bytes: 1 }, usage, made({ bytes: 9_999 }))).toBeUndefined()
+    expect(findOverrun(job, { ...now, bytes: 1 }, usage, made({ bytes: 500 }))).toBeUndefined()
+    expect(findOverrun(job, { ...now, bytes: 2_000 }, usage, made({ bytes: 1_500 }))).toBeUndefined()
+    expect(findOverrun(job, {}, usage, made({ bytes: 9_999 }))).toBeUndefined()
+    expect(findOverrun({ bytes: 1, ms: 1 }, { bytes: 1 }, usage, made({ bytes: 9_999 }))).toBeUndefined()
   })
 })

@@ -14,8 +14,8 @@ export interface Usage {
 }
 
 /**
- * Reservation and limits that are stored with a job when it is accepted. An absent limit means
- * unlimited. `bytes` is the growth that the job may use.
+ * Reservation and limits that are stored with a job when it is accepted. If a limit is undefined, there
+ * is no limit. `bytes` is the growth that the job may use.
  */
 export interface Reservation {
   bytes: number
@@ -23,18 +23,18 @@ export interface Reservation {
   /** The quota at the time of acceptance. */
   quotaBytes?: number | undefined
   quotaMs?: number | undefined
-  /** Maximum size and duration of the result, by the quota that was left at the time of acceptance. */
+  /** Maximum size and duration of the result: the remaining quota at the time of acceptance. */
   maxBytes?: number | undefined
   maxMs?: number | undefined
 }
 
 /** Work that is requested from the quota. */
 export interface Work {
-  /** Size if known in advance; otherwise 0. */
+  /** Size of the result. 0 if it is not known in advance. */
   bytes: number
   /** Bytes that are released when the work is done: the size of the replaced set. */
   releasedBytes: number
-  /** True if the work uses encoding minutes. */
+  /** Whether the work uses encoding minutes. */
   isEncoded: boolean
   /** The upload that becomes the source. Its reservation is released. */
   uploadId?: string | undefined
@@ -48,31 +48,31 @@ export const ESTIMATE = { bytes: 8 * 1024 ** 2, ms: 60_000 } as const
 
 export const MINUTE_MS = 60_000
 
-/** Delay after which a client retries; jobs take at least this long. */
+/** Delay after which a client retries. Jobs take at least this time. */
 const RETRY_AFTER_SECONDS = 10
 
-/** The work for a source that is given by URL. */
-export const UNKNOWN_SOURCE: Work = { bytes: 0, releasedBytes: 0, isEncoded: true }
+/** The work for a source URL, whose size is unknown. */
+export const URL_SOURCE_WORK: Work = { bytes: 0, releasedBytes: 0, isEncoded: true }
 
 /** Returns the limits for encoding, so that a job that exceeds the quota ends early. */
-export function workLimits({ maxBytes, maxMs }: Pick<Reservation, 'maxBytes' | 'maxMs'>) {
+export function toJobLimits({ maxBytes, maxMs }: Pick<Reservation, 'maxBytes' | 'maxMs'>) {
   return { maxBytes, maxSeconds: maxMs === undefined ? undefined : maxMs / 1_000 }
 }
 
 /**
- * Returns the reservation of a job: the estimate, or the part of it that is left. Throws
+ * Returns the reservation of a job: the estimate, or the remaining quota if it is smaller. Throws
  * TOO_MANY_JOBS, QUOTA_BYTES and QUOTA_MINUTES.
  */
-export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedBytes, isEncoded }: Work): Reservation {
+export function planReservation(quota: Quota, usage: Usage, { bytes: knownBytes, releasedBytes, isEncoded }: Work): Reservation {
   const { concurrentJobs, bytes: quotaBytes, minutesPerMonth } = quota
   if (concurrentJobs !== undefined && usage.jobs >= concurrentJobs) {
     const message = `the organisation has ${usage.jobs} active jobs, and at most ${concurrentJobs} are allowed: try again when one has ended`
     throw new DomainError('exhausted', 'TOO_MANY_JOBS', message, { retryAfter: RETRY_AFTER_SECONDS })
   }
-  const left = quotaBytes === undefined ? Number.POSITIVE_INFINITY : quotaBytes - usage.bytes - usage.reservedBytes
-  const maxBytes = quotaBytes === undefined ? undefined : left + releasedBytes
+  const remainingBytes = quotaBytes === undefined ? Number.POSITIVE_INFINITY : quotaBytes - usage.bytes - usage.reservedBytes
+  const maxBytes = quotaBytes === undefined ? undefined : remainingBytes + releasedBytes
   if (quotaBytes !== undefined && maxBytes !== undefined && maxBytes < Math.max(1, knownBytes)) {
-    throw new DomainError('exhausted', 'QUOTA_BYTES', `${bytesInWords(quotaBytes, usage)}; delete media, or request a higher quota`)
+    throw new DomainError('exhausted', 'QUOTA_BYTES', `${describeBytes(quotaBytes, usage)}; delete media, or request a higher quota`)
   }
   const quotaMs = minutesPerMonth === undefined || !isEncoded ? undefined : minutesPerMonth * MINUTE_MS
   const maxMs = quotaMs === undefined ? undefined : quotaMs - usage.ms - usage.reservedMs
@@ -80,11 +80,11 @@ export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedB
     throw new DomainError(
       'exhausted',
       'QUOTA_MINUTES',
-      `${minutesInWords(quotaMs, usage)}; wait for the next month, or request a higher quota`,
+      `${describeMinutes(quotaMs, usage)}; wait for the next month, or request a higher quota`,
     )
   }
   return {
-    bytes: Math.max(0, Math.min(Math.max(ESTIMATE.bytes, knownBytes) - releasedBytes, left)),
+    bytes: Math.max(0, Math.min(Math.max(ESTIMATE.bytes, knownBytes) - releasedBytes, remainingBytes)),
     ms: isEncoded ? Math.min(ESTIMATE.ms, maxMs ?? Number.POSITIVE_INFINITY) : 0,
     ...{ quotaBytes, quotaMs, maxBytes, maxMs },
   }
@@ -94,55 +94,55 @@ export function admit(quota: Quota, usage: Usage, { bytes: knownBytes, releasedB
  * Throws QUOTA_BYTES if an upload of `bytes` exceeds the quota. `usage` must not include the
  * upload. An upload of unknown length has 0 bytes.
  */
-export function admitUpload({ bytes: quotaBytes }: Quota, usage: Usage, bytes: number): void {
+export function requireUploadQuota({ bytes: quotaBytes }: Quota, usage: Usage, bytes: number): void {
   if (quotaBytes === undefined || usage.bytes + usage.reservedBytes + Math.max(1, bytes) <= quotaBytes) return
-  const sentence = `an upload of ${bytes} bytes exceeds the quota: ${bytesInWords(quotaBytes, usage)}; delete media, or request a higher quota`
+  const sentence = `an upload of ${bytes} bytes exceeds the quota: ${describeBytes(quotaBytes, usage)}; delete media, or request a higher quota`
   throw new DomainError('exhausted', 'QUOTA_BYTES', sentence)
 }
 
 /** Returns the upload id in a source URL of encoding, or undefined for any other source. */
-export function uploadOfSource(sourceUrl: string): string | undefined {
+export function parseUploadId(sourceUrl: string): string | undefined {
   return /^(?:tus|upload):\/\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/|$)/.exec(sourceUrl)?.[1]
 }
 
 /**
  * Returns why the result of a job exceeds the quota, or undefined. A job may use its reservation.
- * It may use more only if this does not reduce the reservations of others. `usage` must not include
+ * It may use more if this does not reduce the reservations of other jobs. `usage` must not include
  * the job.
  */
-export function overrun(
+export function findOverrun(
   job: Reservation,
   now: Quota,
   usage: Usage,
   result: { bytes: number; releasedBytes: number; ms: number },
 ): string | undefined {
-  const quotaBytes = larger(job.quotaBytes, now.bytes)
+  const quotaBytes = maxLimit(job.quotaBytes, now.bytes)
   const growth = result.bytes - result.releasedBytes
   if (quotaBytes !== undefined && growth > job.bytes && usage.bytes + usage.reservedBytes + growth > quotaBytes) {
-    return `this takes ${result.bytes} bytes, but ${bytesInWords(quotaBytes, usage)}`
+    return `this takes ${result.bytes} bytes, but ${describeBytes(quotaBytes, usage)}`
   }
-  const quotaMs = larger(job.quotaMs, now.minutesPerMonth === undefined ? undefined : now.minutesPerMonth * MINUTE_MS)
+  const quotaMs = maxLimit(job.quotaMs, now.minutesPerMonth === undefined ? undefined : now.minutesPerMonth * MINUTE_MS)
   if (quotaMs !== undefined && result.ms > job.ms && usage.ms + usage.reservedMs + result.ms > quotaMs) {
-    return `this takes ${minutes(result.ms)} minutes, but ${minutesInWords(quotaMs, usage)}`
+    return `this takes ${formatMinutes(result.ms)} minutes, but ${describeMinutes(quotaMs, usage)}`
   }
   return undefined
 }
 
-/** A lowered quota applies to new work only; a raised quota applies at once. Absent means unlimited. */
-function larger(earlier: number | undefined, now: number | undefined): number | undefined {
+/** Returns the larger limit: a lowered quota applies to new work only. Undefined means no limit. */
+function maxLimit(earlier: number | undefined, now: number | undefined): number | undefined {
   return earlier === undefined || now === undefined ? undefined : Math.max(earlier, now)
 }
 
-function bytesInWords(quota: number, { bytes, reservedBytes }: Usage): string {
+function describeBytes(quota: number, { bytes, reservedBytes }: Usage): string {
   return `of ${quota} bytes that the organisation may store, ${bytes} are used and ${reservedBytes} reserved for active uploads and jobs`
 }
 
-function minutesInWords(quotaMs: number, usage: Usage): string {
-  const [used, reserved] = [minutes(usage.ms), minutes(usage.reservedMs)]
-  return `of ${minutes(quotaMs)} minutes that the organisation may encode a month, ${used} are used and ${reserved} reserved for active jobs`
+function describeMinutes(quotaMs: number, usage: Usage): string {
+  const [used, reserved] = [formatMinutes(usage.ms), formatMinutes(usage.reservedMs)]
+  return `of ${formatMinutes(quotaMs)} minutes that the organisation may encode a month, ${used} are used and ${reserved} reserved for active jobs`
 }
 
 /** Returns minutes with at most two decimals. */
-function minutes(ms: number): string {
+function formatMinutes(ms: number): string {
   return String(Math.round((ms / MINUTE_MS) * 100) / 100)
 }

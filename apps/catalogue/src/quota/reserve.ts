@@ -1,24 +1,23 @@
 import type { Query, Transaction } from '@vitascope/postgres'
 import type { Quota } from '../organisation-replica/organisation.ts'
-import { QUOTA_COLUMNS, type QuotaRow, quotaOf } from '../organisation-replica/quota-row.ts'
-import { admit, ESTIMATE, overrun, type Reservation, type Usage, type Work } from './quota.ts'
+import { QUOTA_COLUMNS, type QuotaRow, toQuota } from '../organisation-replica/quota-row.ts'
+import { ESTIMATE, findOverrun, planReservation, type Reservation, type Usage, type Work } from './quota.ts'
 
 /**
- * Checks the quota and returns the reservation of a job. Call it in the transaction that stores the
- * job, and store the result with the job. Call it late in the transaction: from here on, other work
- * of the same organisation waits for the commit. Without a quota, this costs one primary key lookup
- * and no lock. With a quota, the active jobs are summed by an index (0.3 ms for 1,000 jobs).
+ * Checks the quota and returns the reservation of a job. The caller stores the result with the job in
+ * the same transaction. It should be called late in the transaction, because other work of the
+ * organisation waits for the commit if the organisation has a quota.
  */
 export async function reserve(tx: Transaction, organisationId: string, work: Work): Promise<Reservation> {
   const quota = await readQuota(tx, organisationId)
-  const limited = isLimited(quota)
-  if (limited) await lockUsage(tx, organisationId)
+  const hasLimit = isLimited(quota)
+  if (hasLimit) await lockUsage(tx, organisationId)
   if (work.uploadId !== undefined) {
     await tx.query('delete from upload_reservation where reservation_id = $1 and organisation_id = $2', [work.uploadId, organisationId])
   }
-  if (!limited)
+  if (!hasLimit)
     return { bytes: Math.max(0, Math.max(ESTIMATE.bytes, work.bytes) - work.releasedBytes), ms: work.isEncoded ? ESTIMATE.ms : 0 }
-  return admit(quota, await readUsage(tx.query, organisationId), work)
+  return planReservation(quota, await readUsage(tx.query, organisationId), work)
 }
 
 /** An active job to be checked against the quota. */
@@ -28,10 +27,10 @@ export interface QuotaJob {
 }
 
 /**
- * Returns why the result of a locked media job exceeds the quota, or undefined. Holds the usage
- * lock until the result is counted.
+ * Returns why the result of a locked media job exceeds the quota, or undefined. The usage stays locked
+ * until the end of the transaction.
  */
-export async function overrunOf(
+export async function findJobOverrun(
   tx: Transaction,
   { jobId, organisationId }: QuotaJob,
   result: { bytes: number; releasedBytes: number; ms: number },
@@ -40,26 +39,26 @@ export async function overrunOf(
     `select reserved_bytes, reserved_ms, quota_bytes, quota_ms, quota_month::text as month from job where job_id = $1`,
     [jobId],
   )
-  return job && settleReservation(tx, { jobId, organisationId, job, month: job.month }, result)
+  return job && findReservationOverrun(tx, { jobId, organisationId, job, month: job.month }, result)
 }
 
-/** Like `overrunOf`, for a job that makes slides. Slides use no minutes. */
-export async function slidesOverrunOf(tx: Transaction, { jobId, organisationId }: QuotaJob, bytes: number): Promise<string | undefined> {
+/** Returns why the result of a slide job exceeds the quota, or undefined. Slides use no minutes. */
+export async function findSlidesOverrun(tx: Transaction, { jobId, organisationId }: QuotaJob, bytes: number): Promise<string | undefined> {
   const [job] = await tx.query<JobRow>(
     'select reserved_bytes, 0 as reserved_ms, quota_bytes, null as quota_ms from presentation_job where job_id = $1',
     [jobId],
   )
-  return job && settleReservation(tx, { jobId, organisationId, job, month: undefined }, { bytes, releasedBytes: 0, ms: 0 })
+  return job && findReservationOverrun(tx, { jobId, organisationId, job, month: undefined }, { bytes, releasedBytes: 0, ms: 0 })
 }
 
 /**
- * Replaces the estimated minutes of a locked job by the duration of its source, so that later
- * requests are checked against the real value. Returns why the job exceeds the quota, or undefined.
+ * Replaces the estimated minutes of a locked job with the duration of its source, so that later requests
+ * are checked against this duration. Returns why the job exceeds the quota, or undefined.
  */
 export async function reserveMinutes(tx: Transaction, job: QuotaJob, ms: number): Promise<string | undefined> {
   const [row] = await tx.query<{ reserved_ms: string }>('select reserved_ms from job where job_id = $1', [job.jobId])
   if (!row || Number(row.reserved_ms) >= ms) return undefined
-  const message = await overrunOf(tx, job, { bytes: 0, releasedBytes: 0, ms })
+  const message = await findJobOverrun(tx, job, { bytes: 0, releasedBytes: 0, ms })
   if (message === undefined) await tx.query('update job set reserved_ms = $2 where job_id = $1', [job.jobId, ms])
   return message
 }
@@ -71,7 +70,7 @@ interface JobRow {
   quota_ms: string | null
 }
 
-async function settleReservation(
+async function findReservationOverrun(
   tx: Transaction,
   { jobId, organisationId, job, month }: QuotaJob & { job: JobRow; month: string | undefined },
   result: { bytes: number; releasedBytes: number; ms: number },
@@ -86,7 +85,7 @@ async function settleReservation(
     quotaBytes: job.quota_bytes === null ? undefined : Number(job.quota_bytes),
     quotaMs: job.quota_ms === null ? undefined : Number(job.quota_ms),
   }
-  return overrun(reservation, quota, await readUsage(tx.query, organisationId, { exceptJobId: jobId, month }), result)
+  return findOverrun(reservation, quota, await readUsage(tx.query, organisationId, { exceptJobId: jobId, month }), result)
 }
 
 interface UsageRow {
@@ -98,8 +97,8 @@ interface UsageRow {
 }
 
 /**
- * Returns the usage of an organisation in a month (UTC; default: the current one). It is exact if
- * the usage lock is held.
+ * Returns the usage of an organisation in a month (UTC). The default is the current month. It is exact
+ * if the usage is locked.
  */
 export async function readUsage(
   query: Query,
@@ -112,11 +111,11 @@ export async function readUsage(
 ): Promise<Usage> {
   const [row] = await query<UsageRow>(
     `select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as bytes,
-       coalesce((select used_ms from organisation_minutes m where m.organisation_id = $1 and m.month = asked.month), 0) as ms,
+       coalesce((select used_ms from organisation_minutes m where m.organisation_id = $1 and m.month = period.month), 0) as ms,
        j.jobs + s.jobs as jobs, j.reserved_bytes + s.reserved_bytes + u.reserved_bytes as reserved_bytes, j.reserved_ms
-     from (select coalesce($3::date, date_trunc('month', now() at time zone 'UTC')::date) as month) asked,
+     from (select coalesce($3::date, date_trunc('month', now() at time zone 'UTC')::date) as month) period,
        lateral (select count(*)::int as jobs, coalesce(sum(reserved_bytes), 0) as reserved_bytes,
-           coalesce(sum(reserved_ms) filter (where quota_month = asked.month), 0) as reserved_ms
+           coalesce(sum(reserved_ms) filter (where quota_month = period.month), 0) as reserved_ms
          from job where organisation_id = $1 and state in ('queued', 'running') and job_id <> coalesce($2::bigint, 0)) j,
        lateral (select count(*)::int as jobs, coalesce(sum(reserved_bytes), 0) as reserved_bytes
          from presentation_job where organisation_id = $1 and state in ('queued', 'running') and job_id <> coalesce($2::bigint, 0)) s,
@@ -135,8 +134,8 @@ export async function readUsage(
 }
 
 /**
- * Locks the usage of an organisation against all changes. Lock order: after media, jobs and
- * presentations. A holder must not lock anything that another holder could have locked.
+ * Locks the usage of an organisation, so that no other transaction changes it. Media, jobs and
+ * presentations must be locked before it, which prevents deadlocks.
  */
 export async function lockUsage(tx: Transaction, organisationId: string): Promise<void> {
   const lock = () => tx.query('select 1 from organisation_usage where organisation_id = $1 for update', [organisationId])
@@ -149,7 +148,7 @@ export async function lockUsage(tx: Transaction, organisationId: string): Promis
 
 export async function readQuota(tx: Transaction, organisationId: string): Promise<Quota> {
   const [row] = await tx.query<QuotaRow>(`select ${QUOTA_COLUMNS} from organisation where organisation_id = $1`, [organisationId])
-  return row ? quotaOf(row) : {}
+  return row ? toQuota(row) : {}
 }
 
 function isLimited({ bytes, minutesPerMonth, concurrentJobs }: Quota): boolean {

@@ -1,6 +1,6 @@
 import { DomainError } from '@vitascope/errors'
 import type { Db } from '@vitascope/postgres'
-import { admitUpload } from './quota.ts'
+import { requireUploadQuota } from './quota.ts'
 import { lockUsage, readQuota, readUsage } from './reserve.ts'
 
 /** Bytes of an organisation's quota that are reserved for an upload. */
@@ -8,7 +8,7 @@ export interface UploadReservation {
   reservationId: string
   organisationId: string
   bytes: number
-  /** False for a complete upload. */
+  /** False if the upload is complete. */
   isOpen: boolean
   /** Seconds from now until the reservation expires. */
   lifetimeSeconds: number
@@ -18,9 +18,9 @@ export interface UploadReservation {
 
 export interface UploadReservations {
   /**
-   * Creates a reservation, or changes and renews the one with this id. The call is idempotent.
-   * Throws QUOTA_BYTES if it is larger than before and exceeds the quota, and TOO_MANY_UPLOADS if
-   * it is new and the organisation has its maximum number of open uploads.
+   * Creates a reservation, or changes and renews the existing one. The call is idempotent. Throws
+   * QUOTA_BYTES if the reservation grows and exceeds the quota. Throws TOO_MANY_UPLOADS if it is new and
+   * the organisation has the maximum number of open uploads.
    */
   reserve(reservation: UploadReservation, signal?: AbortSignal): Promise<void>
   /** Deletes a reservation, if it exists. */
@@ -39,30 +39,30 @@ export function createUploadReservations(db: Db, maxOpenUploads: number): Upload
         if (replacesId !== undefined) {
           await tx.query('delete from upload_reservation where reservation_id = $1 and organisation_id = $2', [replacesId, organisationId])
         }
-        const [own] = await tx.query<{ bytes: string; is_open: boolean }>(
+        const [current] = await tx.query<{ bytes: string; is_open: boolean }>(
           'select bytes, is_open from upload_reservation where reservation_id = $1 and organisation_id = $2 and expire_time > now()',
           [reservationId, organisationId],
         )
-        if (own === undefined || Number(own.bytes) < bytes) {
+        if (current === undefined || Number(current.bytes) < bytes) {
           const usage = await readUsage(tx.query, organisationId, { exceptUploadId: reservationId })
-          admitUpload(await readQuota(tx, organisationId), usage, bytes)
+          requireUploadQuota(await readQuota(tx, organisationId), usage, bytes)
         }
-        if (isOpen && !own?.is_open) await checkOpenUploads(organisationId)
+        if (isOpen && !current?.is_open) await checkOpenUploads(organisationId)
         const rows = await tx.query(
-          `insert into upload_reservation as known (reservation_id, organisation_id, bytes, is_open, expire_time)
+          `insert into upload_reservation as stored (reservation_id, organisation_id, bytes, is_open, expire_time)
            values ($1, $2, $3, $4, now() + $5::int * interval '1 second')
            on conflict (reservation_id) do update set bytes = excluded.bytes, is_open = excluded.is_open, expire_time = excluded.expire_time
-             where known.organisation_id = excluded.organisation_id
+             where stored.organisation_id = excluded.organisation_id
            returning 1`,
           [reservationId, organisationId, bytes, isOpen, lifetimeSeconds],
         )
         if (rows.length === 0)
           throw new DomainError('failed_precondition', 'RESERVATION_FOREIGN', 'this reservation belongs to another organisation')
 
-        async function checkOpenUploads(of: string): Promise<void> {
+        async function checkOpenUploads(organisationId: string): Promise<void> {
           const [row] = await tx.query<{ open: number }>(
             'select count(*)::int as open from upload_reservation where organisation_id = $1 and is_open and expire_time > now()',
-            [of],
+            [organisationId],
           )
           const open = row?.open ?? 0
           if (open < maxOpenUploads) return

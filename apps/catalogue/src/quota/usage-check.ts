@@ -2,19 +2,19 @@ import type { Db, Query } from '@vitascope/postgres'
 import type { Logger } from '@vitascope/telemetry'
 import { lockUsage } from './reserve.ts'
 
-/** A difference between the stored usage of an organisation and the sum of its rows. There should be none. */
+/** A difference between the stored usage of an organisation and the sum of its rows. */
 export interface UsageDifference {
   organisationId: string
-  /** The month of minutes, as YYYY-MM-DD; undefined for bytes. */
+  /** First day of the month of minutes, as YYYY-MM-DD. Undefined for bytes. */
   month: string | undefined
-  kept: number
-  real: number
+  storedUsage: number
+  actualUsage: number
 }
 
 export interface UsageCheck {
-  /** Checks all organisations one after another. Differences are logged and then corrected. */
+  /** Checks all organisations, one after another. Logs and corrects differences. */
   run(signal: AbortSignal): Promise<void>
-  /** Returns the differences, as one snapshot. It takes no locks. */
+  /** Returns the differences in one snapshot, without locks. */
   differences(organisationId: string): Promise<UsageDifference[]>
 }
 
@@ -22,12 +22,12 @@ const ORGANISATIONS_PER_QUERY = 1_000
 
 export function createUsageCheck(db: Db, log: Logger, onDifference: () => void = () => {}): UsageCheck {
   const check = async (organisationId: string) => {
-    const found = await findDifferences(db.query, organisationId)
-    for (const difference of found) {
+    const differences = await findDifferences(db.query, organisationId)
+    for (const difference of differences) {
       onDifference()
       log.error({ organisation_id: organisationId, ...difference }, 'usage of an organisation differed from its rows; corrected')
     }
-    if (found.length > 0) await correctUsage(db, organisationId)
+    if (differences.length > 0) await correctUsage(db, organisationId)
   }
   return {
     differences: (organisationId) => findDifferences(db.query, organisationId),
@@ -51,43 +51,49 @@ export function createUsageCheck(db: Db, log: Logger, onDifference: () => void =
 
 interface Row {
   month: string | null
-  kept: string
-  real: string
+  stored: string
+  actual: string
 }
 
 /**
- * One statement, so that it reads one snapshot. Media and jobs are read from indexes only: about
- * 0.1 s for an organisation with a million of them.
+ * Returns the differences. One statement reads one snapshot. Media and jobs are read from indexes only,
+ * which takes about 0.1 s for a million rows.
  */
 async function findDifferences(query: Query, organisationId: string): Promise<UsageDifference[]> {
   const rows = await query<Row>(
-    `select null as month, kept, real from (
-       select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as kept,
+    `select null as month, stored, actual from (
+       select coalesce((select bytes from organisation_usage where organisation_id = $1), 0) as stored,
          coalesce((select sum(set_bytes) from media where organisation_id = $1 and set_bytes > 0), 0)
            + coalesce((select sum(bytes) from added_rendition where organisation_id = $1 and bytes > 0), 0)
-           + coalesce((select sum(s.bytes) from presentation p join slide_set s using (presentation_id) where p.organisation_id = $1), 0) as real
-     ) bytes where kept <> real
+           + coalesce((select sum(s.bytes) from presentation p join slide_set s using (presentation_id) where p.organisation_id = $1), 0) as actual
+     ) bytes where stored <> actual
      union all
-     select month::text, coalesce(kept.ms, 0), coalesce(made.ms, 0)
-     from (select month, used_ms as ms from organisation_minutes where organisation_id = $1) kept
-       full join (select quota_month as month, sum(used_ms) as ms from job where organisation_id = $1 and used_ms > 0 group by quota_month) made
+     select month::text, coalesce(stored.ms, 0), coalesce(actual.ms, 0)
+     from (select month, used_ms as ms from organisation_minutes where organisation_id = $1) stored
+       full join (select quota_month as month, sum(used_ms) as ms from job where organisation_id = $1 and used_ms > 0 group by quota_month) actual
        using (month)
-     where coalesce(kept.ms, 0) <> coalesce(made.ms, 0)`,
+     where coalesce(stored.ms, 0) <> coalesce(actual.ms, 0)`,
     [organisationId],
   )
-  return rows.map(({ month, kept, real }) => ({ organisationId, month: month ?? undefined, kept: Number(kept), real: Number(real) }))
+  return rows.map(({ month, stored, actual }) => ({
+    organisationId,
+    month: month ?? undefined,
+    storedUsage: Number(stored),
+    actualUsage: Number(actual),
+  }))
 }
 
 function correctUsage(db: Db, organisationId: string): Promise<void> {
   return db.transaction(async (tx) => {
     await lockUsage(tx, organisationId)
-    for (const { month, real } of await findDifferences(tx.query, organisationId)) {
-      if (month === undefined) await tx.query('update organisation_usage set bytes = $2 where organisation_id = $1', [organisationId, real])
+    for (const { month, actualUsage } of await findDifferences(tx.query, organisationId)) {
+      if (month === undefined)
+        await tx.query('update organisation_usage set bytes = $2 where organisation_id = $1', [organisationId, actualUsage])
       else {
         await tx.query(
           `insert into organisation_minutes (organisation_id, month, used_ms) values ($1, $2, $3)
            on conflict (organisation_id, month) do update set used_ms = excluded.used_ms`,
-          [organisationId, month, real],
+          [organisationId, month, actualUsage],
         )
       }
     }

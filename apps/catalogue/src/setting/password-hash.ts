@@ -4,7 +4,7 @@ import { DomainError } from '@vitascope/errors'
 
 /**
  * Creates and verifies the argon2id hashes that are stored in place of SHA-1 digests of passwords.
- * Each group of callers has a bounded part of the capacity, so that no group can block another.
+ * Each group of callers has a limited part of the queue, so that no group can block another.
  * Throws PASSWORDS_BUSY if the queue is full.
  */
 export interface PasswordHasher {
@@ -12,7 +12,7 @@ export interface PasswordHasher {
   matches(stored: string, sha1: string, group: string, signal?: AbortSignal): Promise<boolean>
 }
 
-/** One derivation takes about 30 ms of CPU and 19 MiB. Guests may try passwords, so the bounds are low. */
+/** One hash takes about 30 ms of CPU and 19 MiB. The limits are low, because guests can send passwords. */
 const BOUNDS = { concurrency: 2, maxQueued: 32, maxQueuedPerKey: 4 }
 
 export function createPasswordHasher(queue: FairQueue = createFairQueue({ ...BOUNDS, rejection: passwordsBusy })): PasswordHasher {

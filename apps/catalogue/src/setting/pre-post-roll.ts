@@ -7,19 +7,19 @@ import type { Transaction } from '@vitascope/postgres'
  * have been deleted.
  */
 export async function requirePrePostRolls(tx: Transaction, organisationId: string, rolls: string, before = ''): Promise<void> {
-  const known = new Set(idsOf(before))
-  const newIds = [...new Set(idsOf(rolls))].filter((id) => !known.has(id))
+  const referencedIds = new Set(parseVideoIds(before))
+  const newIds = [...new Set(parseVideoIds(rolls))].filter((id) => !referencedIds.has(id))
   if (newIds.length === 0) return
   const rows = await tx.query<{ video_id: string }>(
     'select video_id from video where video_id = any($1::bigint[]) and organisation_id = $2',
     [newIds, organisationId],
   )
-  const found = new Set(rows.map((row) => row.video_id))
-  const missing = newIds.find((id) => !found.has(id))
-  if (missing !== undefined) throw notFound('video', missing)
+  const existingIds = new Set(rows.map((row) => row.video_id))
+  const missingId = newIds.find((id) => !existingIds.has(id))
+  if (missingId !== undefined) throw notFound('video', missingId)
 }
 
-function idsOf(rolls: string): readonly string[] {
+function parseVideoIds(rolls: string): readonly string[] {
   if (rolls === '') return []
   // Lists of ids, validated before they were stored.
   const { pre = [], post = [] } = JSON.parse(rolls) as { pre?: string[]; post?: string[] }

@@ -23,7 +23,7 @@ export interface SettingParts {
 }
 
 const PAGE_DEFAULT = 10
-/** A profile can have 40 KiB of texts, and a message is limited to 4 MiB. */
+/** Maximum page size. A profile can have 40 KiB of texts, and a message has at most 4 MiB. */
 const MAX_PAGE_SIZE = 50
 
 export function settingHandlers({
@@ -34,21 +34,21 @@ export function settingHandlers({
   passwordHasher,
 }: SettingParts): Handlers<typeof SettingServiceService> {
   /**
-   * The hash is computed before any row is locked, because it is the slowest step. Attempts of
-   * guests use another queue group than setting a password.
+   * Returns the hash to store. It is computed before rows are locked, because it is slow. Password checks
+   * of guests use another group of the queue.
    */
-  const hashOf = async (password: PasswordChange, organisationId: string, signal: AbortSignal): Promise<PasswordHash> => {
+  const hashPassword = async (password: PasswordChange, organisationId: string, signal: AbortSignal): Promise<PasswordHash> => {
     if (password.kind !== 'set' || !isSha1(password.sha1)) return password.kind === 'remove' ? null : undefined
     return passwordHasher.hash(password.sha1, `set ${organisationId}`, signal)
   }
   return {
-    async createSetting({ organisationId: requestedId, setting: sent, mask = [], validateOnly }, call) {
-      const given = fromMessage(sent)
+    async createSetting({ organisationId: requestedId, setting: message, mask = [], validateOnly }, call) {
+      const input = fromMessage(message)
       const { userId } = requireUser(call.principal)
-      const { fields, password } = changeSetting({ ...DEFAULT_SETTING, passwordProtected: false }, given, mask)
+      const { fields, password } = changeSetting({ ...DEFAULT_SETTING, passwordProtected: false }, input, mask)
       const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       if (validateOnly) return { settingId: '' }
-      const passwordHash = (await hashOf(password, organisationId, call.signal)) ?? null
+      const passwordHash = (await hashPassword(password, organisationId, call.signal)) ?? null
       return { settingId: await settings.create({ organisationId, userId, fields, passwordHash }, call) }
     },
     async getSetting({ settingId }, { principal, signal }) {
@@ -63,17 +63,17 @@ export function settingHandlers({
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
-    async updateSetting({ setting: sent, updateMask = [], validateOnly }, { principal, signal }) {
-      const given = fromMessage(sent)
+    async updateSetting({ setting: message, updateMask = [], validateOnly }, { principal, signal }) {
+      const input = fromMessage(message)
       const { userId } = requireUser(principal)
-      const key = { scope: scopeOf(principal), settingId: given.settingId }
+      const key = { scope: scopeOf(principal), settingId: input.settingId }
       if (!isId(key.settingId)) throw notFound('setting', key.settingId)
-      const found = await settings.find(key, signal)
-      if (!found) throw notFound('setting', key.settingId)
-      const { password } = changeSetting(found, given, updateMask)
-      if (validateOnly) return { setting: toMessage(found) }
-      const passwordHash = await hashOf(password, found.organisationId, signal)
-      const change = (now: Setting) => ({ fields: changeSetting(now, given, updateMask).fields, passwordHash })
+      const current = await settings.find(key, signal)
+      if (!current) throw notFound('setting', key.settingId)
+      const { password } = changeSetting(current, input, updateMask)
+      if (validateOnly) return { setting: toMessage(current) }
+      const passwordHash = await hashPassword(password, current.organisationId, signal)
+      const change = (now: Setting) => ({ fields: changeSetting(now, input, updateMask).fields, passwordHash })
       return { setting: toMessage(await settings.update(key, userId, change, signal)) }
     },
     async deleteSetting({ settingId }, { principal, signal }) {
@@ -89,15 +89,15 @@ export function settingHandlers({
     },
     async checkVideoPassword({ videoId, password }, { principal, signal }) {
       const { organisationId } = await findVisibleVideo(principal, videoId, signal)
-      const stored = await settings.findPasswordOfVideo(videoId, signal)
-      if (stored === undefined || !isSha1(password)) return { matches: false }
-      return { matches: await passwordHasher.matches(stored, password, `try ${organisationId}`, signal) }
+      const storedHash = await settings.findPasswordOfVideo(videoId, signal)
+      if (storedHash === undefined || !isSha1(password)) return { matches: false }
+      return { matches: await passwordHasher.matches(storedHash, password, `try ${organisationId}`, signal) }
     },
   }
 }
 
-function fromMessage(sent: Message = Message.create()): RequestedSetting & { settingId: string } {
-  return { ...sent, monetizationId: sent.monetizationId }
+function fromMessage(message: Message = Message.create()): RequestedSetting & { settingId: string } {
+  return { ...message, monetizationId: message.monetizationId }
 }
 
 function toMessage(setting: Setting): Message {

@@ -11,7 +11,7 @@ export interface SettingKey {
   settingId: string
 }
 
-/** The hash to store; null removes the stored hash, undefined keeps it. */
+/** The hash to store. Null removes the stored hash. Undefined does not change it. */
 export type PasswordHash = string | null | undefined
 
 export interface NewSetting {
@@ -28,10 +28,10 @@ export interface SettingStore {
    */
   create(setting: NewSetting, call: Pick<Call, 'idempotency' | 'signal'>): Promise<string>
   find(key: SettingKey, signal?: AbortSignal): Promise<Setting | undefined>
-  /** Returns a page, oldest first. Reads one row more than `size` to detect a next page. */
+  /** Returns a page of profiles, oldest first. */
   list(
     organisationId: string,
-    place: { size: number; token: string; skip: number },
+    position: { size: number; token: string; skip: number },
     signal?: AbortSignal,
   ): Promise<{ settings: Setting[]; nextPageToken: string }>
   /**
@@ -55,11 +55,11 @@ export interface SettingStore {
   findPasswordOfVideo(videoId: string, signal?: AbortSignal): Promise<string | undefined>
 }
 
-/** All identifiers are constants of this file and of `setting.ts`. */
+/** Column names are inserted into SQL. They are constants. */
 const PATHS = [...SETTING_PATHS.keys()]
 const FIELDS = PATHS.join(', ')
 const FIELD_PARAMETERS = PATHS.map((_, index) => `$${index + 1}`).join(', ')
-const [NEXT, NEXT2, NEXT3] = [1, 2, 3].map((more) => `$${PATHS.length + more}`)
+const [NEXT, NEXT2, NEXT3] = [1, 2, 3].map((offset) => `$${PATHS.length + offset}`)
 const COLUMNS = ['setting_id', 'organisation_id', 'created_by_user_id', 'last_modified_by_user_id', 'create_time', 'update_time', ...PATHS]
   .map((name) => `s.${name}`)
   .join(', ')
@@ -68,9 +68,8 @@ const OF_VIDEO = 'from video v join organisation o on o.organisation_id = v.orga
 
 /**
  * SQL conditions for `setting s`. The first selects the profile that `video v` of `organisation o`
- * references. The second selects its effective profile: the referenced one, or else the default
- * profile of its organisation. Each costs one or two lookups in the unique index on the id's text,
- * a few microseconds per video.
+ * references. The second selects its effective profile: the referenced profile, or else the
+ * default profile of its organisation.
  */
 export const REFERENCED_SETTING = 's.organisation_id = v.organisation_id and s.setting_id::text = v.setting_id'
 export const EFFECTIVE_SETTING = `s.organisation_id = v.organisation_id and s.setting_id::text in (v.setting_id, o.default_setting_id)
@@ -84,7 +83,7 @@ export function createSettingStore(db: Db): SettingStore {
         const [row] = await tx.query<{ setting_id: string }>(
           `insert into setting (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id, password_hash)
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}, ${NEXT3}) returning setting_id`,
-          [...valuesOf(fields), organisationId, userId, passwordHash],
+          [...toValues(fields), organisationId, userId, passwordHash],
         )
         if (!row) throw new Error('the insert of a setting returned no row')
         return row.setting_id
@@ -115,7 +114,7 @@ export function createSettingStore(db: Db): SettingStore {
         await tx.query(
           `update setting set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
            where setting_id = ${NEXT2}`,
-          [...valuesOf(fields), byUserId, key.settingId],
+          [...toValues(fields), byUserId, key.settingId],
         )
         if (passwordHash !== undefined) {
           await tx.query('update setting set password_hash = $2 where setting_id = $1', [key.settingId, passwordHash])
@@ -158,8 +157,8 @@ export function createSettingStore(db: Db): SettingStore {
 }
 
 /**
- * Locks and returns a profile. Assigning the profile to a video takes a key share lock on this row.
- * So no video can be assigned between the check and the deletion.
+ * Locks and returns a profile. A video that references the profile takes a key share lock on this row,
+ * so no video can reference the profile between the check and the deletion.
  */
 async function lockSetting(tx: Transaction, { scope, settingId }: SettingKey): Promise<Setting> {
   const [row] = await tx.query<Row>(
@@ -186,7 +185,7 @@ async function isUsedByVideo(tx: Transaction, settingId: string, organisationId:
   return rows.length > 0
 }
 
-function valuesOf(fields: SettingFields): unknown[] {
+function toValues(fields: SettingFields): unknown[] {
   return [...SETTING_PATHS.values()].map((key) => fields[key] ?? null)
 }
 

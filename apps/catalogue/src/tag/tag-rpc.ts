@@ -14,29 +14,29 @@ const MAX_PAGE_SIZE = 1_000
 export function tagHandlers(tags: TagStore, organisations: Organisations): Handlers<typeof TagServiceService> {
   return {
     async listTags(request, { principal, signal }) {
-      const place = positionOf(request)
-      return tags.list(await requireOrganisation(organisations, principal, request.organisationId, signal), place, signal)
+      const position = toPosition(request)
+      return tags.list(await requireOrganisation(organisations, principal, request.organisationId, signal), position, signal)
     },
     async listTaggedVideos(request, { principal, signal }) {
-      const place = positionOf(request)
+      const position = toPosition(request)
       const requestedTags = checkRequestedTags(request.tags)
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
-      return tags.videos({ organisationId, tags: requestedTags, any: request.any }, place, signal)
+      return tags.videos({ organisationId, tags: requestedTags, any: request.any }, position, signal)
     },
-    async addTags({ videoId, tags: given }, call) {
+    async addTags({ videoId, tags: input }, call) {
       const { key, userId } = readCaller(call.principal, videoId)
-      const newTags = checkTags(given)
+      const newTags = checkTags(input)
       return { added: await tags.change(key, userId, (now) => addTags(now, newTags), call) }
     },
-    async deleteTags({ videoId, tags: given }, { principal, signal }) {
+    async deleteTags({ videoId, tags: input }, { principal, signal }) {
       const { key, userId } = readCaller(principal, videoId)
-      const deletedTags = checkTags(given)
+      const deletedTags = checkTags(input)
       return { deleted: await tags.change(key, userId, (now) => removeTags(now, deletedTags), { signal }) }
     },
   }
 }
 
-function positionOf({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
+function toPosition({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
   return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
 }
 

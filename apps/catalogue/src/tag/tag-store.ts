@@ -17,10 +17,10 @@ export interface PagePosition {
 export interface TagStore {
   /** Returns the tags of an organisation's videos, most used first. */
   list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<{ tags: TagCount[]; nextPageToken: string }>
-  /** Returns ids of an organisation's videos that have all of the tags (or any, if `any` is set), oldest first. */
+  /** Returns the ids of videos that have all tags, or one of the tags if `any` is true. The oldest videos come first. */
   videos(
-    wanted: { organisationId: string; tags: readonly string[]; any: boolean },
-    place: PagePosition,
+    filter: { organisationId: string; tags: readonly string[]; any: boolean },
+    position: PagePosition,
     signal?: AbortSignal,
   ): Promise<{ videoIds: string[]; nextPageToken: string }>
   /** Locks the video and stores the tags that `change` returns. Returns the changed tags. Throws VIDEO_NOT_FOUND. */
@@ -52,7 +52,7 @@ export function createTagStore(db: Db): TagStore {
     async videos({ organisationId, tags, any }, { size, token, skip }, signal) {
       signal?.throwIfAborted()
       const after = readVideoToken(token)
-      const rows = await db.query<{ video_id: string; create_time: Date }>(any ? WITH_ANY : WITH_ALL, [
+      const rows = await db.query<{ video_id: string; create_time: Date }>(any ? FIND_WITH_ANY_TAG : FIND_WITH_ALL_TAGS, [
         organisationId,
         tags,
         after?.createTime ?? new Date(0),
@@ -81,25 +81,25 @@ export function createTagStore(db: Db): TagStore {
   }
 }
 
-/** Reads at most as many index rows per tag as the page can reach. */
-const WITH_ANY = `
-  select distinct f.create_time, f.video_id from unnest($2::text[]) as wanted (tag) cross join lateral (
+/** For each tag, the statement reads only the index rows that the page can contain. */
+const FIND_WITH_ANY_TAG = `
+  select distinct f.create_time, f.video_id from unnest($2::text[]) as requested (tag) cross join lateral (
     select t.create_time, t.video_id from video_tag t
-    where t.organisation_id = $1 and t.tag = wanted.tag and (t.create_time, t.video_id) > ($3::timestamptz, $4::bigint)
+    where t.organisation_id = $1 and t.tag = requested.tag and (t.create_time, t.video_id) > ($3::timestamptz, $4::bigint)
     order by t.create_time, t.video_id limit $5::int + $6::int
   ) f order by f.create_time, f.video_id limit $5::int offset $6::int`
 
-/** Scans the videos of the rarest tag, and looks up each of the other tags. */
-const WITH_ALL = `
+/** The statement scans the videos of the rarest tag and looks up the other tags. */
+const FIND_WITH_ALL_TAGS = `
   select t.create_time, t.video_id from video_tag t
   where t.organisation_id = $1 and (t.create_time, t.video_id) > ($3::timestamptz, $4::bigint)
     and t.tag = (
-      select wanted.tag from unnest($2::text[]) as wanted (tag)
-      left join tag_count c on c.organisation_id = $1 and c.tag = wanted.tag order by coalesce(c.videos, 0), wanted.tag limit 1
+      select requested.tag from unnest($2::text[]) as requested (tag)
+      left join tag_count c on c.organisation_id = $1 and c.tag = requested.tag order by coalesce(c.videos, 0), requested.tag limit 1
     )
     and not exists (
-      select from unnest($2::text[]) as wanted (tag) where wanted.tag <> t.tag and not exists (
-        select from video_tag o where o.organisation_id = $1 and o.tag = wanted.tag and o.create_time = t.create_time
+      select from unnest($2::text[]) as requested (tag) where requested.tag <> t.tag and not exists (
+        select from video_tag o where o.organisation_id = $1 and o.tag = requested.tag and o.create_time = t.create_time
           and o.video_id = t.video_id
       )
     )

@@ -1,12 +1,12 @@
 import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
-import { checkTag, distinct } from '../video/video-checks.ts'
+import { checkTag, removeDuplicates } from '../video/video-checks.ts'
 
 /** Maximum number of tags of a video, and of tags in a call. */
 const MAX_TAGS = 100
 /** Maximum number of tags in a search for videos. */
 const MAX_REQUESTED_TAGS = 20
 
-/** Returns the tags without duplicates, in the order of the call. Throws `invalid` with every problem. */
+/** Returns the tags without duplicates, in the order of the request. Throws `invalid` with every problem. */
 export function checkTags(tags: readonly string[]): string[] {
   return requireTags(tags, MAX_TAGS)
 }
@@ -15,7 +15,7 @@ export function checkRequestedTags(tags: readonly string[]): string[] {
   return requireTags(tags, MAX_REQUESTED_TAGS)
 }
 
-/** Returns the new tags of a video, and which of the requested tags were added. Throws TAGS_FULL. */
+/** Returns the new tags of a video, and the tags that were added. Throws TAGS_FULL. */
 export function addTags(current: readonly string[], requested: readonly string[]): { tags: string[]; changed: string[] } {
   const changed = requested.filter((tag) => !current.includes(tag))
   if (current.length + changed.length > MAX_TAGS) {
@@ -24,7 +24,7 @@ export function addTags(current: readonly string[], requested: readonly string[]
   return { tags: [...current, ...changed], changed }
 }
 
-/** Returns the new tags of a video, and which of the requested tags were removed. */
+/** Returns the new tags of a video, and the tags that were removed. */
 export function removeTags(current: readonly string[], requested: readonly string[]): { tags: string[]; changed: string[] } {
   const removed = new Set(requested)
   return { tags: current.filter((tag) => !removed.has(tag)), changed: requested.filter((tag) => current.includes(tag)) }
@@ -37,5 +37,5 @@ function requireTags(tags: readonly string[], max: number): string[] {
     ? tags.flatMap((tag, index) => checkTag(tag, `tags[${index}]`))
     : [{ field: 'tags', message: `must have 1 to ${max} items` }]
   requireValid(problems)
-  return distinct(tags)
+  return removeDuplicates(tags)
 }

@@ -10,7 +10,7 @@ import type { PagePosition, ThemeKey, ThemeStore } from './theme-store.ts'
 
 const PAGE_DEFAULT = 10
 const MAX_PAGE_SIZE = 1_000
-const EVERY_PATH = [...THEME_PATHS.keys()]
+const ALL_PATHS = [...THEME_PATHS.keys()]
 
 export function themeHandlers(themes: ThemeStore, organisations: Organisations): Handlers<typeof ThemeServiceService> {
   const requireTheme = async (key: ThemeKey, signal: AbortSignal): Promise<Theme> => {
@@ -19,9 +19,9 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
     return theme
   }
   return {
-    async createTheme({ organisationId: requestedId, theme: given = Message.create() }, call) {
+    async createTheme({ organisationId: requestedId, theme: input = Message.create() }, call) {
       const { userId } = requireUser(call.principal)
-      const fields = changeTheme(DEFAULT_THEME, fieldsOf(given), EVERY_PATH)
+      const fields = changeTheme(DEFAULT_THEME, toFields(input), ALL_PATHS)
       const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return { theme: await themes.create({ organisationId, userId, fields }, call) }
     },
@@ -30,17 +30,17 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
     },
     async listThemes({ organisationId: requestedId, ...page }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      return themes.list(organisationId, positionOf(page), signal)
+      return themes.list(organisationId, toPosition(page), signal)
     },
     async listThemeVideos({ themeId, ...page }, { principal, signal }) {
       const theme = await requireTheme({ scope: scopeOf(principal), themeId }, signal)
-      return themes.listVideos(theme, positionOf(page), signal)
+      return themes.listVideos(theme, toPosition(page), signal)
     },
-    async updateTheme({ theme: given = Message.create(), updateMask = [] }, { principal, signal }) {
+    async updateTheme({ theme: input = Message.create(), updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
-      const key = { scope: scopeOf(principal), themeId: given.themeId }
+      const key = { scope: scopeOf(principal), themeId: input.themeId }
       if (!isId(key.themeId)) throw notFound('theme', key.themeId)
-      return { theme: await themes.update(key, userId, (now) => changeTheme(now, fieldsOf(given), updateMask), signal) }
+      return { theme: await themes.update(key, userId, (now) => changeTheme(now, toFields(input), updateMask), signal) }
     },
     async deleteTheme({ themeId }, { principal, signal }) {
       const scope = scopeOf(principal)
@@ -51,10 +51,10 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
   }
 }
 
-function positionOf({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
+function toPosition({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
   return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
 }
 
-function fieldsOf({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {
+function toFields({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {
   return fields
 }

@@ -21,11 +21,11 @@ export interface ThemeStore {
   create(theme: { organisationId: string; userId: string; fields: ThemeFields }, call: Pick<Call, 'idempotency' | 'signal'>): Promise<Theme>
   find(key: ThemeKey, signal?: AbortSignal): Promise<Theme | undefined>
   /** Returns themes, oldest first. */
-  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
+  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<{ themes: Theme[]; nextPageToken: string }>
   /** Returns the videos that reference a theme, oldest first. */
   listVideos(
     theme: Theme,
-    place: PagePosition,
+    position: PagePosition,
     signal?: AbortSignal,
   ): Promise<{ videos: { videoId: string; title: string }[]; nextPageToken: string }>
   /** Locks the theme and stores the fields that `change` returns. Throws THEME_NOT_FOUND. */
@@ -33,17 +33,17 @@ export interface ThemeStore {
   /** Deletes a theme. Throws THEME_NOT_FOUND, and THEME_IN_USE if it is the default theme of its organisation. */
   remove(key: ThemeKey, signal?: AbortSignal): Promise<void>
   /**
-   * Returns the effective theme of a video: the one that it references, or else the default theme
-   * of its organisation.
+   * Returns the effective theme of a video: the referenced theme, or else the default theme of its
+   * organisation.
    */
   findOfVideo(videoId: string, signal?: AbortSignal): Promise<Theme | undefined>
 }
 
-/** All identifiers are constants of this file and of `theme.ts`. */
+/** Column names are inserted into SQL. They are constants. */
 const PATHS = [...THEME_PATHS.keys()]
 const FIELDS = PATHS.join(', ')
 const FIELD_PARAMETERS = PATHS.map((_, index) => `$${index + 1}`).join(', ')
-const [NEXT, NEXT2] = [1, 2].map((more) => `$${PATHS.length + more}`)
+const [NEXT, NEXT2] = [1, 2].map((offset) => `$${PATHS.length + offset}`)
 const COLUMNS = `theme_id, organisation_id, ${FIELDS}`
 const IN_SCOPE = 'theme_id = $1 and ($2::bigint is null or organisation_id = $2)'
 
@@ -54,7 +54,7 @@ export function createThemeStore(db: Db): ThemeStore {
         const [row] = await tx.query<Row>(
           `insert into theme (${FIELDS}, organisation_id, created_by_user_id, last_modified_by_user_id)
            values (${FIELD_PARAMETERS}, ${NEXT}, ${NEXT2}, ${NEXT2}) returning ${COLUMNS}`,
-          [...valuesOf(fields), organisationId, userId],
+          [...toValues(fields), organisationId, userId],
         )
         if (!row) throw new Error('the insert of a theme returned no row')
         return toTheme(row)
@@ -96,7 +96,7 @@ export function createThemeStore(db: Db): ThemeStore {
         const [row] = await tx.query<Row>(
           `update theme set (${FIELDS}) = (${FIELD_PARAMETERS}), last_modified_by_user_id = ${NEXT}, update_time = clock_timestamp()
            where theme_id = ${NEXT2} returning ${COLUMNS}`,
-          [...valuesOf(fields), byUserId, key.themeId],
+          [...toValues(fields), byUserId, key.themeId],
         )
         if (!row) throw new Error(`theme ${key.themeId} disappeared while it was locked`)
         return toTheme(row)
@@ -112,7 +112,6 @@ export function createThemeStore(db: Db): ThemeStore {
       }, signal),
     async findOfVideo(videoId, signal) {
       signal?.throwIfAborted()
-      // One or two lookups in the unique index on the id's text.
       const [row] = await db.query<Row>(
         `select t.* from video v join organisation o on o.organisation_id = v.organisation_id
          cross join lateral (
@@ -146,7 +145,7 @@ async function isDefault(tx: Transaction, themeId: string, organisationId: strin
   return rows.length > 0
 }
 
-function valuesOf(fields: ThemeFields): unknown[] {
+function toValues(fields: ThemeFields): unknown[] {
   return [...THEME_PATHS.values()].map((key) => fields[key] ?? null)
 }
 

@@ -46,9 +46,9 @@ export const THEME_PATHS: ReadonlyMap<string, keyof ThemeFields> = new Map([
 
 const MAX_LENGTH = 50
 
-/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
-export function changeTheme(now: ThemeFields, given: ThemeFields, mask: readonly string[]): ThemeFields {
-  const { fields, problems } = applyMask(now, given, mask, THEME_PATHS)
+/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function changeTheme(now: ThemeFields, input: ThemeFields, mask: readonly string[]): ThemeFields {
+  const { fields, problems } = applyMask(now, input, mask, THEME_PATHS)
   requireValid([...problems, ...checkTheme(fields)])
   return fields
 }

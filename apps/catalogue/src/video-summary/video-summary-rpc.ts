@@ -5,9 +5,9 @@ import type { VideoSummaryServiceService } from '@vitascope/proto/catalogue/v1/v
 import { isId } from '@vitascope/request'
 import type { VideoSummaryStore } from './video-summary-store.ts'
 
-/** Maximum per request; the response has about 50 kB. */
+/** Maximum number of ids per request. The response has about 50 kB. */
 const MAX_IDS = 1_000
-/** Maximum with texts, because descriptions can be long. */
+/** Maximum number of ids per request with texts, because descriptions can be long. */
 const MAX_IDS_WITH_TEXTS = 100
 
 export function videoSummaryHandlers(summaries: VideoSummaryStore): Handlers<typeof VideoSummaryServiceService> {
@@ -16,8 +16,8 @@ export function videoSummaryHandlers(summaries: VideoSummaryStore): Handlers<typ
       requireService(principal)
       const maxIds = withTexts ? MAX_IDS_WITH_TEXTS : MAX_IDS
       if (videoIds.length > maxIds) throw invalid([{ field: 'video_ids', message: `must have at most ${maxIds} items` }])
-      const found = await summaries.find([...new Set(videoIds.filter(isId))], signal)
-      return { summaries: withTexts ? found : found.map((summary) => ({ ...summary, texts: undefined })) }
+      const rows = await summaries.find([...new Set(videoIds.filter(isId))], signal)
+      return { summaries: withTexts ? rows : rows.map((summary) => ({ ...summary, texts: undefined })) }
     },
   }
 }

@@ -27,7 +27,7 @@ interface Row {
   languages: string[]
 }
 
-/** A video can have any number of caption languages. */
+/** Maximum number of languages in a summary. */
 const MAX_LANGUAGES = 100
 
 export function createVideoSummaryStore(db: Db): VideoSummaryStore {

@@ -17,31 +17,31 @@ export async function requireReferencedRecords(
 ): Promise<void> {
   const { settingId, themeId, contactFormId, presentationId } = fields
   if (settingId !== '' && settingId !== before?.settingId) {
-    const found = await tx.query('select from setting where setting_id::text = $1 and organisation_id = $2 for key share', [
+    const rows = await tx.query('select from setting where setting_id::text = $1 and organisation_id = $2 for key share', [
       settingId,
       organisationId,
     ])
-    if (found.length === 0) throw notFound('setting', settingId)
+    if (rows.length === 0) throw notFound('setting', settingId)
   }
   if (themeId !== '' && themeId !== before?.themeId) {
-    const found = await tx.query('select from theme where theme_id::text = $1 and organisation_id = $2 for key share', [
+    const rows = await tx.query('select from theme where theme_id::text = $1 and organisation_id = $2 for key share', [
       themeId,
       organisationId,
     ])
-    if (found.length === 0) throw notFound('theme', themeId)
+    if (rows.length === 0) throw notFound('theme', themeId)
   }
   if (contactFormId !== '' && contactFormId !== before?.contactFormId) {
-    const found = await tx.query('select from contact_form where contact_form_id = $1 and organisation_id = $2 for key share', [
+    const rows = await tx.query('select from contact_form where contact_form_id = $1 and organisation_id = $2 for key share', [
       contactFormId,
       organisationId,
     ])
-    if (found.length === 0) throw notFound('contact form', contactFormId)
+    if (rows.length === 0) throw notFound('contact form', contactFormId)
   }
   if (presentationId !== '' && presentationId !== before?.presentationId) {
-    const found = await tx.query('select from presentation where presentation_id = $1 and organisation_id = $2 for key share', [
+    const rows = await tx.query('select from presentation where presentation_id = $1 and organisation_id = $2 for key share', [
       presentationId,
       organisationId,
     ])
-    if (found.length === 0) throw notFound('presentation', presentationId)
+    if (rows.length === 0) throw notFound('presentation', presentationId)
   }
 }

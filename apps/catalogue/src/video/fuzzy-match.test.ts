@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { isTypoOf, mayBeTypo } from './fuzzy-match.ts'
+import { canBeTypo, isTypoOf } from './fuzzy-match.ts'
 
 test.each([
   ['launch', 'launch'],
@@ -36,5 +36,5 @@ test.each([
   ['a'.repeat(40), true],
   ['a'.repeat(41), false],
 ])('whether %s can be a typo is %s', (word, may) => {
-  expect(mayBeTypo(word)).toBe(may)
+  expect(canBeTypo(word)).toBe(may)
 })

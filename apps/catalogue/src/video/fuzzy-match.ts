@@ -1,44 +1,48 @@
-/** In characters. Shorter words are too similar to one another. */
+/** Minimum length in characters. Shorter words are too similar to each other. */
 const MIN_WORD_LENGTH = 4
 const MAX_WORD_LENGTH = 40
-const ONE_TYPO_UNTIL = 7
+const MAX_LENGTH_WITH_ONE_TYPO = 7
 
-/** Returns whether a word can be a typo. Numbers never are. */
-export function mayBeTypo(written: string): boolean {
-  const { length } = [...written]
-  return length >= MIN_WORD_LENGTH && length <= MAX_WORD_LENGTH && !/\p{N}/u.test(written)
+/** Returns whether a word can be a typo. Words with digits are never typos. */
+export function canBeTypo(word: string): boolean {
+  const { length } = [...word]
+  return length >= MIN_WORD_LENGTH && length <= MAX_WORD_LENGTH && !/\p{N}/u.test(word)
 }
 
 /**
- * Returns whether a word may be a typo of another: one letter is missing, added or different, or
- * two adjacent letters are swapped. Two such errors are allowed in words of eight or more letters.
+ * Returns whether `word` can be a typo of `target`: one letter is missing, added or different, or two
+ * adjacent letters are swapped. Two such errors are allowed in words of eight or more letters.
  */
-export function isTypoOf(written: string, meant: string): boolean {
-  const [a, b] = [[...written], [...meant]]
-  const maxTypos = a.length <= ONE_TYPO_UNTIL ? 1 : 2
-  return Math.abs(a.length - b.length) <= maxTypos && typosBetween(a, b) <= maxTypos
+export function isTypoOf(word: string, target: string): boolean {
+  const [a, b] = [[...word], [...target]]
+  const maxTypos = a.length <= MAX_LENGTH_WITH_ONE_TYPO ? 1 : 2
+  return Math.abs(a.length - b.length) <= maxTypos && countTypos(a, b) <= maxTypos
 }
 
 /** Returns the optimal string alignment distance. */
-function typosBetween(a: readonly string[], b: readonly string[]): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+function countTypos(a: readonly string[], b: readonly string[]): number {
+  let rowBeforeLast: number[] = []
+  let lastRow = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {
-    const next = [row]
+    const currentRow = [row]
     for (let column = 1; column <= b.length; column++) {
-      const changed = a[row - 1] === b[column - 1] ? 0 : 1
-      let typos = Math.min(cellAt(last, column) + 1, cellAt(next, column - 1) + 1, cellAt(last, column - 1) + changed)
-      const exchanged = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      if (exchanged) typos = Math.min(typos, cellAt(beforeLast, column - 2) + 1)
-      next.push(typos)
+      const substitution = a[row - 1] === b[column - 1] ? 0 : 1
+      let typos = Math.min(
+        readCell(lastRow, column) + 1,
+        readCell(currentRow, column - 1) + 1,
+        readCell(lastRow, column - 1) + substitution,
+      )
+      const isTransposed = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      if (isTransposed) typos = Math.min(typos, readCell(rowBeforeLast, column - 2) + 1)
+      currentRow.push(typos)
     }
-    beforeLast = last
-    last = next
+    rowBeforeLast = lastRow
+    lastRow = currentRow
   }
-  return cellAt(last, b.length)
+  return readCell(lastRow, b.length)
 }
 
 /** Cells outside the matrix count as infinitely distant. */
-function cellAt(row: readonly number[], column: number): number {
+function readCell(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY
 }

@@ -15,14 +15,14 @@ export function createPublishMedia(db: Db): PublishMedia {
       if (!media) throw notFound('media', id)
       const { mediaId, organisationId, renditions, preview } = media
       const videoId = newRandomId()
-      const first = await firstVideo(tx, mediaId)
+      const first = await readFirstVideo(tx, mediaId)
       await insertVideo(tx, { ...first, videoId, mediaId, organisationId, userId, isPlayable: (renditions ?? preview) !== undefined })
       return { videoId, mediaId }
     })
 }
 
 /** Returns the oldest video of a media. */
-async function firstVideo(tx: Transaction, mediaId: string): Promise<Video> {
+async function readFirstVideo(tx: Transaction, mediaId: string): Promise<Video> {
   const [row] = await tx.query<VideoRow>(`${SELECT_VIDEO} where v.media_id = $1 order by v.create_time, v.video_id limit 1`, [mediaId])
   if (!row) throw new Error(`media ${mediaId} has no video`)
   return toVideo(row)

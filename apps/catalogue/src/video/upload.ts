@@ -1,8 +1,8 @@
 import { type FieldError, requireValid } from '@vitascope/errors'
-import { checkSourceUrl, sourceName } from '../publishing/media/source.ts'
+import { checkSourceUrl, toFilename } from '../publishing/media/source.ts'
 import { newRandomId } from '../rules/id.ts'
-import { distinct } from './video-checks.ts'
-import { checkVideoFields, newVideoFields, type VideoFieldName, type VideoFields } from './video-fields.ts'
+import { removeDuplicates } from './video-checks.ts'
+import { checkVideoFields, createVideoFields, type VideoFieldName, type VideoFields } from './video-fields.ts'
 
 /** The fields of a request for a new video. */
 export interface UploadRequest {
@@ -36,21 +36,21 @@ export interface Upload {
   lowPriority: boolean
 }
 
-/** The fields of a video that a request for a new one sets. */
-const SENT: readonly VideoFieldName[] = [
+/** The fields of a new video that the request contains. */
+const REQUEST_FIELDS: readonly VideoFieldName[] = [
   ...(['title', 'description', 'descriptionPrivate', 'tags', 'publishedWidth', 'publishedHeight', 'themeId', 'settingId'] as const),
 ]
 
 export function planUpload(request: UploadRequest, organisationId: string, userId: string): Upload {
   const problems: FieldError[] = checkSourceUrl('source_url', request.sourceUrl)
-  const originalFilename = problems.length === 0 ? sourceName(request.sourceUrl) : 'video'
+  const originalFilename = problems.length === 0 ? toFilename(request.sourceUrl) : 'video'
   const { description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId } = request
   const fields = {
-    ...newVideoFields(request.name === '' ? originalFilename : request.name),
+    ...createVideoFields(request.name === '' ? originalFilename : request.name),
     ...{ description, descriptionPrivate, publishedWidth, publishedHeight, themeId, settingId },
-    tags: distinct(request.tags),
+    tags: removeDuplicates(request.tags),
   }
-  problems.push(...checkVideoFields(fields, SENT, { title: 'name' }))
+  problems.push(...checkVideoFields(fields, REQUEST_FIELDS, { title: 'name' }))
   requireValid(problems)
   const { sourceUrl, notify, startsWaiting, lowPriority } = request
   return {

@@ -4,16 +4,16 @@ import { parseAddressRules } from '@vitascope/security'
 import type { AudioLanguage, ContentExpiry, Location, Sharing } from './video-values.ts'
 
 const MAX_JSON_LENGTH = 10_000
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59)
+const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59)
 const MAX_LIST_ITEMS = 100
 
-/** Returns the check of a text with bounds in characters. */
-export function text(bounds: { min?: number; max: number }) {
+/** Returns a function that checks the length of a text in characters. */
+export function checkLength(bounds: { min?: number; max: number }) {
   return (value: string, name: string) => checkText(name, value, bounds)
 }
 
 /** Returns the texts without duplicates, in the order of their first occurrence. */
-export function distinct(texts: readonly string[]): string[] {
+export function removeDuplicates(texts: readonly string[]): string[] {
   return [...new Set(texts)]
 }
 
@@ -56,9 +56,9 @@ export function checkSharing(sharing: Sharing, name: string): FieldError[] {
 export function checkExpiry(expiry: ContentExpiry | undefined, name: string): FieldError[] {
   if (!expiry) return []
   const time = expiry.expireTime?.getTime()
-  const bad = time !== undefined && !(time >= 0 && time <= LATEST)
+  const isInvalid = time !== undefined && !(time >= 0 && time <= MAX_TIME_MS)
   return [
-    ...(bad ? [{ field: `${name}.expire_time`, message: 'must be a time from 1970 to 9999' }] : []),
+    ...(isInvalid ? [{ field: `${name}.expire_time`, message: 'must be a time from 1970 to 9999' }] : []),
     ...checkText(`${name}.message`, expiry.message, { max: 1_000 }),
   ]
 }
@@ -69,16 +69,16 @@ export function checkLocation(location: Location | undefined, name: string): Fie
     ...checkText(`${name}.country`, location.country, { max: 100 }),
     ...checkText(`${name}.city`, location.city, { max: 100 }),
     ...checkText(`${name}.postcode`, location.postcode, { max: 20 }),
-    ...degrees(location.latitude, 90, `${name}.latitude`),
-    ...degrees(location.longitude, 180, `${name}.longitude`),
+    ...checkDegrees(location.latitude, 90, `${name}.latitude`),
+    ...checkDegrees(location.longitude, 180, `${name}.longitude`),
   ]
 }
 
-function degrees(value: number | undefined, max: number, field: string): FieldError[] {
+function checkDegrees(value: number | undefined, max: number, field: string): FieldError[] {
   return value === undefined || Math.abs(value) <= max ? [] : [{ field, message: `must be from -${max} to ${max}` }]
 }
 
-export function jsonObject(value: string, field: string): FieldError[] {
+export function checkJsonObject(value: string, field: string): FieldError[] {
   if (value === '') return []
   const problems = checkText(field, value, { max: MAX_JSON_LENGTH })
   return problems.length > 0 || isJsonObject(value) ? problems : [{ field, message: 'must be a JSON object' }]

@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import type { DomainError } from '@vitascope/errors'
-import { newVideoFields, type VideoFields } from './video-fields.ts'
+import { createVideoFields, type VideoFields } from './video-fields.ts'
 import { mergeFields } from './video-mask.ts'
 
 const now: VideoFields = {
-  ...newVideoFields('Launch'),
+  ...createVideoFields('Launch'),
   sharing: { text: 'see this', embedWithinSocial: true },
   contentExpiry: { expireTime: new Date('2030-01-01T00:00:00Z'), message: 'gone' },
   publishedWidth: 640,
 }
-const input = (fields: Partial<VideoFields>): VideoFields => ({ ...newVideoFields(''), ...fields })
+const input = (fields: Partial<VideoFields>): VideoFields => ({ ...createVideoFields(''), ...fields })
 const badFields = (fields: Partial<VideoFields>, mask: string[]): string[] => {
   try {
     mergeFields(now, input(fields), mask)

@@ -1,32 +1,32 @@
 import { requireValid } from '@vitascope/errors'
 import { checkMask } from '@vitascope/request'
-import { distinct } from './video-checks.ts'
+import { removeDuplicates } from './video-checks.ts'
 import { checkVideoFields, FIELD_ENTRIES, type VideoFieldName, type VideoFields } from './video-fields.ts'
 
-type Merge = (now: VideoFields, given: VideoFields) => Partial<VideoFields>
+type Merge = (now: VideoFields, input: VideoFields) => Partial<VideoFields>
 
-/** All mask paths, with the field that each changes. */
+/** All mask paths with the field that they change. */
 const MASK_PATHS = new Map<string, { key: VideoFieldName; merge: Merge }>(
   FIELD_ENTRIES.flatMap(({ key, protoName, parts = {} }) => [
-    [protoName, { key, merge: (_, given) => ({ [key]: given[key] }) }],
+    [protoName, { key, merge: (_, input) => ({ [key]: input[key] }) }],
     ...Object.entries(parts).map(([part, set]): [string, { key: VideoFieldName; merge: Merge }] => [
       `${protoName}.${part}`,
-      { key, merge: (now, given) => ({ [key]: set(now[key], given[key]) }) },
+      { key, merge: (now, input) => ({ [key]: set(now[key], input[key]) }) },
     ]),
   ]),
 )
 
-/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every invalid field. */
-export function mergeFields(now: VideoFields, given: VideoFields, mask: readonly string[]): VideoFields {
-  const touched = new Set<VideoFieldName>()
+/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeFields(now: VideoFields, input: VideoFields, mask: readonly string[]): VideoFields {
+  const changedFields = new Set<VideoFieldName>()
   let merged = now
   for (const path of mask) {
-    const masked = MASK_PATHS.get(path)
-    if (masked) {
-      merged = { ...merged, ...masked.merge(merged, given) }
-      touched.add(masked.key)
+    const target = MASK_PATHS.get(path)
+    if (target) {
+      merged = { ...merged, ...target.merge(merged, input) }
+      changedFields.add(target.key)
     }
   }
-  requireValid([...checkMask(mask, MASK_PATHS), ...checkVideoFields(merged, touched)])
-  return { ...merged, tags: distinct(merged.tags), allowedIps: distinct(merged.allowedIps.map((rule) => rule.trim())) }
+  requireValid([...checkMask(mask, MASK_PATHS), ...checkVideoFields(merged, changedFields)])
+  return { ...merged, tags: removeDuplicates(merged.tags), allowedIps: removeDuplicates(merged.allowedIps.map((rule) => rule.trim())) }
 }

@@ -7,7 +7,7 @@ export function toMessage({ organisationActive: _, status, ...video }: Video): M
   return { ...video, status: toStatusMessage(status) }
 }
 
-/** Returns the changeable fields of a message. Absent fields become empty. */
+/** Returns the changeable fields of a message. Missing fields become empty. */
 export function fromMessage(message: Message): VideoFields {
   const { publishedWidth, publishedHeight, contentExpiry, location } = message
   const { sharing = { text: '', embedWithinSocial: false }, hd = { allow: false, auto: false } } = message

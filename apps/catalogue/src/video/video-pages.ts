@@ -3,9 +3,9 @@ import type { Scope } from '@vitascope/principal'
 import type { Video } from './video.ts'
 import { readToken, writeToken } from './video-list-token.ts'
 import type { Key, VideoQuery } from './video-query.ts'
-import { countStatement, type Filters, keyStatement, MAX_FOUND, toKey } from './video-query-sql.ts'
+import { createCountStatement, createKeyStatement, type Filters, MAX_MATCHES, toKey } from './video-query-sql.ts'
 import { SELECT_VIDEO, toVideo, type VideoRow } from './video-row.ts'
-import { expandFuzzy, newestWindows, readSearch, type SearchWords } from './video-search.ts'
+import { expandFuzzy, findNewestWindows, readSearch, type SearchWords } from './video-search.ts'
 
 export interface VideoPage {
   videos: Video[]
@@ -15,41 +15,41 @@ export interface VideoPage {
 
 export interface VideoPages {
   /**
-   * Returns at most `size` videos after the token's position and `skip` more. A page ends early if
-   * the sum of `messageSize` (bytes per video) exceeds `PAGE_BYTES`.
+   * Returns at most `size` videos. The page starts after the position of the token, without the next
+   * `skip` videos. It ends early if the sum of `messageSize` (bytes per video) exceeds `PAGE_BYTES`.
    */
   page(
-    listing: VideoQuery,
-    place: { size: number; token: string; skip: number },
+    videoQuery: VideoQuery,
+    position: { size: number; token: string; skip: number },
     messageSize: (video: Video) => number,
     signal?: AbortSignal,
   ): Promise<VideoPage>
   /** Returns the number of videos. For a tag or folder, it is capped at 10,000; for a search, at 1,000. */
-  count(listing: VideoQuery, signal?: AbortSignal): Promise<number>
+  count(videoQuery: VideoQuery, signal?: AbortSignal): Promise<number>
 }
 
-/** Number of rows that are read at once, to bound the memory of a page of large videos. */
-const CHUNK = 100
+/** Number of rows per statement, which limits the memory for large videos. */
+const ROWS_PER_READ = 100
 const PAGE_BYTES = 3 * 1024 * 1024
 
-/** Number of videos in a scope above which a search does not examine all matches. */
+/** If a scope has at least this number of videos, a search does not read all matches. */
 const LARGE_SCOPE = 20_000
 
 export function createVideoPages(db: Db, largeScope = LARGE_SCOPE): VideoPages {
   return {
-    async page(listing, { size, token, skip }, messageSize, signal) {
-      const after = readToken(listing, token)
-      const keys = await withFilters({ db, largeScope }, listing, signal, async (query, filters) => {
-        const { text, values } = keyStatement(listing, filters, { after, limit: size + 1, skip })
+    async page(videoQuery, { size, token, skip }, messageSize, signal) {
+      const after = readToken(videoQuery, token)
+      const keys = await withFilters({ db, largeScope }, videoQuery, signal, async (query, filters) => {
+        const { text, values } = createKeyStatement(videoQuery, filters, { after, limit: size + 1, skip })
         const rows = await query<Parameters<typeof toKey>[1]>(text, values)
-        return rows.length === 0 ? undefined : rows.map((row) => toKey(listing, row))
+        return rows.length === 0 ? undefined : rows.map((row) => toKey(videoQuery, row))
       })
-      return readPage(db, listing, { keys: keys ?? [], size, after }, messageSize, signal)
+      return readPage(db, videoQuery, { keys: keys ?? [], size, after }, messageSize, signal)
     },
-    async count(listing, signal) {
+    async count(videoQuery, signal) {
       const count = await withFilters(
         { db, largeScope },
-        listing,
+        videoQuery,
         signal,
         async (query, filters) => (await countMatches(query, filters)) || undefined,
       )
@@ -64,55 +64,55 @@ export function createVideoPages(db: Db, largeScope = LARGE_SCOPE): VideoPages {
  */
 async function withFilters<T>(
   { db, largeScope }: { db: Db; largeScope: number },
-  listing: VideoQuery,
+  videoQuery: VideoQuery,
   signal: AbortSignal | undefined,
   find: (query: Query, filters: Filters) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   signal?.throwIfAborted()
-  const { folderId, query: searched, state, tag } = listing
-  const scope = folderId === undefined ? listing.scope : await folderScope(db, listing.scope, folderId)
+  const { folderId, query: searchText, state, tag } = videoQuery
+  const scope = folderId === undefined ? videoQuery.scope : await findFolderScope(db, videoQuery.scope, folderId)
   if (scope === undefined) return undefined
   const filters = { scope, state, tag, folderId }
-  if (searched === undefined) return find(db.query, filters)
+  if (searchText === undefined) return find(db.query, filters)
   return db.readOnly(async (query) => {
-    // The planner cannot estimate how many rows contain several words. A high estimate would make a
-    // sequential scan look cheap.
+    // The planner cannot estimate the number of rows with several words. With a high estimate, it
+    // would prefer a slow sequential scan.
     await query('set local enable_seqscan = off')
-    const words = await readSearch(query, searched)
+    const words = await readSearch(query, searchText)
     if (words.length === 0) return undefined
-    const findBy = async (words: SearchWords) => {
+    const findWithWords = async (words: SearchWords) => {
       const narrowing = await narrowLargeResult(query, { ...filters, words }, largeScope)
-      return { found: await find(query, { ...filters, words, ...narrowing }), isNarrowed: Object.keys(narrowing).length > 0 }
+      return { result: await find(query, { ...filters, words, ...narrowing }), isNarrowed: Object.keys(narrowing).length > 0 }
     }
-    const { found, isNarrowed } = await findBy(words)
-    // A page after the last one is also empty, but then the words do match.
-    if (found !== undefined || isNarrowed) return found
+    const { result, isNarrowed } = await findWithWords(words)
+    // A page after the last page is also empty. `expandFuzzy` then returns undefined.
+    if (result !== undefined || isNarrowed) return result
     const expanded = await expandFuzzy(query, scope, words)
-    return expanded && (await findBy(expanded)).found
+    return expanded && (await findWithWords(expanded)).result
   }, signal)
 }
 
 /**
- * If enough videos match the words themselves, only the newest are searched: in a large scope the
- * newest windows, otherwise the newest by creation time. Returns no restriction if fewer match.
+ * Returns a restriction to the newest videos if very many videos match the words: in a large scope to the
+ * newest windows, otherwise by creation time. Returns no restriction if fewer videos match.
  */
-async function narrowLargeResult(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'ownWordsOnly'>> {
-  const isResultLarge = async (how: Partial<Filters>) => (await countMatches(query, { ...filters, ...how })) >= MAX_FOUND
+async function narrowLargeResult(query: Query, filters: Filters, largeScope: number): Promise<Pick<Filters, 'windows' | 'videoWordsOnly'>> {
+  const isResultLarge = async (restriction: Partial<Filters>) => (await countMatches(query, { ...filters, ...restriction })) >= MAX_MATCHES
   if ((await countMatches(query, { scope: filters.scope })) >= largeScope) {
-    const windows = await newestWindows(query)
+    const windows = await findNewestWindows(query)
     return (await isResultLarge({ windows })) ? { windows } : {}
   }
-  return filters.scope !== null && (await isResultLarge({ ownWordsOnly: 'any' })) ? { ownWordsOnly: 'newest' } : {}
+  return filters.scope !== null && (await isResultLarge({ videoWordsOnly: 'any' })) ? { videoWordsOnly: 'newest' } : {}
 }
 
 async function countMatches(query: Query, filters: Filters): Promise<number> {
-  const { text, values } = countStatement(filters)
+  const { text, values } = createCountStatement(filters)
   const [row] = await query<{ count: string }>(text, values)
   return Number(row?.count ?? 0)
 }
 
 /** Returns the organisation of a folder, or undefined if the scope has no such folder. */
-async function folderScope(db: Db, scope: Scope, folderId: string): Promise<string | undefined> {
+async function findFolderScope(db: Db, scope: Scope, folderId: string): Promise<string | undefined> {
   const [row] = await db.query<{ organisation_id: string }>(
     'select organisation_id from folder where folder_id = $1 and ($2::bigint is null or organisation_id = $2)',
     [folderId, scope],
@@ -122,7 +122,7 @@ async function folderScope(db: Db, scope: Scope, folderId: string): Promise<stri
 
 async function readPage(
   db: Db,
-  listing: VideoQuery,
+  videoQuery: VideoQuery,
   { keys, size, after }: { keys: readonly Key[]; size: number; after: Key | undefined },
   messageSize: (video: Video) => number,
   signal?: AbortSignal,
@@ -131,20 +131,20 @@ async function readPage(
   const videos: Video[] = []
   let last = after
   let bytes = 0
-  for (let start = 0; start < pageKeys.length; start += CHUNK) {
+  for (let start = 0; start < pageKeys.length; start += ROWS_PER_READ) {
     signal?.throwIfAborted()
-    const chunk = pageKeys.slice(start, start + CHUNK)
-    const found = await readVideos(db, listing.scope, chunk)
+    const chunk = pageKeys.slice(start, start + ROWS_PER_READ)
+    const videosById = await readVideos(db, videoQuery.scope, chunk)
     for (const key of chunk) {
-      const video = found.get(key.videoId)
+      const video = videosById.get(key.videoId)
       // Videos that were deleted since their keys were read are skipped.
       bytes += video ? messageSize(video) : 0
-      if (bytes > PAGE_BYTES && videos.length > 0) return { videos, nextPageToken: last ? writeToken(listing, last) : '' }
+      if (bytes > PAGE_BYTES && videos.length > 0) return { videos, nextPageToken: last ? writeToken(videoQuery, last) : '' }
       if (video) videos.push(video)
       last = key
     }
   }
-  return { videos, nextPageToken: keys.length > size && last ? writeToken(listing, last) : '' }
+  return { videos, nextPageToken: keys.length > size && last ? writeToken(videoQuery, last) : '' }
 }
 
 async function readVideos(db: Db, scope: Scope, keys: readonly Key[]): Promise<Map<string, Video>> {

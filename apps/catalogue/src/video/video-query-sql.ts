@@ -1,25 +1,25 @@
 import type { Scope } from '@vitascope/principal'
 import type { Status } from '../publishing/media/status.ts'
 import type { Key, VideoQuery } from './video-query.ts'
-import { matchStatement, type SearchWords, toQuery } from './video-search.ts'
+import { createMatchStatement, type SearchWords, toTsQuery } from './video-search.ts'
 
 /** The resolved filters of a list. */
 export interface Filters {
   scope: Scope
   state?: Status['state'] | undefined
   tag?: string | undefined
-  /** Must be a folder of an organisation in `scope`. */
+  /** A folder of an organisation in `scope`. */
   folderId?: string | undefined
   words?: SearchWords
-  /** Restrictions for a search with very many matches. See `Marks`. */
+  /** Restrictions for a search with very many matches. See `IndexFilters`. */
   windows?: readonly number[]
-  ownWordsOnly?: 'any' | 'newest'
+  videoWordsOnly?: 'any' | 'newest'
 }
 
 /** Maximum number of rows that are counted. */
 const MAX_COUNTED = 10_000
-/** Maximum number of videos that a search finds. Reading and ranking one takes some microseconds. */
-export const MAX_FOUND = 1_000
+/** Maximum number of videos that a search returns. */
+export const MAX_MATCHES = 1_000
 
 interface Statement {
   text: string
@@ -27,18 +27,17 @@ interface Statement {
 }
 
 /**
- * Returns the statement for the keys of a page. It reads one narrow index or table, so that skipped
- * rows are cheap. The text consists of constants of this file; input of callers is only passed as
- * values.
+ * Returns the statement for the keys of a page. It reads one narrow index or table, so that skipped rows
+ * are cheap. Its text contains only constants. Input of callers is passed as values.
  */
-export function keyStatement(
-  listing: VideoQuery,
+export function createKeyStatement(
+  videoQuery: VideoQuery,
   filters: Filters,
   { after, limit, skip }: { after: Key | undefined; limit: number; skip: number },
 ): Statement {
   const values: unknown[] = []
-  const source = sourceOf(filters, values, listing.order === 'relevance')
-  const { columns, types, direction } = orderOf(listing, source)
+  const source = selectSource(filters, values, videoQuery.order === 'relevance')
+  const { columns, types, direction } = toOrder(videoQuery, source)
   const where = [...source.where]
   if (after) {
     const cursorValues = [after.sort, ...(after.createTime ? [after.createTime] : []), after.videoId].map((value, index) => {
@@ -60,21 +59,21 @@ export function toKey({ order }: VideoQuery, row: { video_id: string; sort: Date
   return order === 'relevance' && createTime ? { videoId, sort, createTime } : { videoId, sort }
 }
 
-export function countStatement(filters: Filters): Statement {
+export function createCountStatement(filters: Filters): Statement {
   const values: unknown[] = []
   if (!filters.words && filters.tag === undefined && filters.folderId === undefined) {
     const where = ['true']
-    const add = conditionAdder(values, where)
+    const add = createConditionAdder(values, where)
     if (filters.scope !== null) add((p) => `organisation_id = ${p}`, filters.scope)
     if (filters.state !== undefined) add((p) => `state = ${p}`, filters.state)
     return { text: `select coalesce(sum(videos), 0) as count from video_count where ${where.join(' and ')}`, values }
   }
-  const { from, where } = sourceOf(filters, values, false)
+  const { from, where } = selectSource(filters, values, false)
   const text = `select count(*) as count from (select from ${from} where ${where.join(' and ')} limit ${MAX_COUNTED}) as counted`
   return { text, values }
 }
 
-/** Where keys are read from: table, column names and conditions. */
+/** The table, column names and conditions of a statement that reads keys. */
 interface Source {
   from: string
   where: string[]
@@ -84,15 +83,15 @@ interface Source {
   rank?: string
 }
 
-function sourceOf(filters: Filters, values: unknown[], ranked: boolean): Source {
-  if (filters.words) return searchSource({ ...filters, words: filters.words }, values, ranked)
+function selectSource(filters: Filters, values: unknown[], isRanked: boolean): Source {
+  if (filters.words) return searchSource({ ...filters, words: filters.words }, values, isRanked)
   if (filters.folderId !== undefined) return folderSource(filters, values)
   return filters.tag === undefined ? videoSource(filters, values) : tagSource(filters, values)
 }
 
 function videoSource({ scope, state }: Filters, values: unknown[]): Source {
   const where = ['true']
-  const add = conditionAdder(values, where)
+  const add = createConditionAdder(values, where)
   if (scope !== null) add((p) => `v.organisation_id = ${p}`, scope)
   if (state !== undefined) add((p) => `v.state = ${p}`, state)
   return { from: 'video v', where, id: 'v.video_id', createTime: 'v.create_time', title: 'lower(v.title)' }
@@ -100,7 +99,7 @@ function videoSource({ scope, state }: Filters, values: unknown[]): Source {
 
 function tagSource({ scope, state, tag }: Filters, values: unknown[]): Source {
   const where: string[] = []
-  const add = conditionAdder(values, where)
+  const add = createConditionAdder(values, where)
   add((p) => `t.tag = ${p}`, tag)
   if (scope !== null) add((p) => `t.organisation_id = ${p}`, scope)
   if (state !== undefined) add((p) => `t.state = ${p}`, state)
@@ -109,7 +108,7 @@ function tagSource({ scope, state, tag }: Filters, values: unknown[]): Source {
 
 function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Source {
   const where: string[] = []
-  const add = conditionAdder(values, where)
+  const add = createConditionAdder(values, where)
   add((p) => `f.folder_id = ${p}`, folderId)
   if (state !== undefined) add((p) => `f.state = ${p}`, state)
   if (tag !== undefined) add((p) => `exists (select from video_tag t where t.video_id = f.video_id and t.tag = ${p})`, tag)
@@ -118,27 +117,27 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
 
 /** Reads, ranks and sorts at most `MAX_FOUND` matching rows. Computes a rank only if `ranked` is set. */
 function searchSource(
-  { scope, state, tag, folderId, words, windows, ownWordsOnly }: Filters & { words: SearchWords },
+  { scope, state, tag, folderId, words, windows, videoWordsOnly }: Filters & { words: SearchWords },
   values: unknown[],
-  ranked: boolean,
+  isRanked: boolean,
 ): Source {
   const where: string[] = []
-  const filter = conditionAdder(values, where)
+  const filter = createConditionAdder(values, where)
   const add = (value: unknown) => `$${values.push(value)}`
-  // The search words include the organisation (see `Marks`), so the index already filters by it. This
+  // The search words include the organisation (see `IndexFilters`), so the index already filters by it. This
   // condition is a second check. `+ 0` prevents the planner from using another index.
   if (scope !== null) filter((p) => `s.organisation_id + 0 = ${p}`, scope)
   if (folderId !== undefined) {
     filter((p) => `exists (select from folder_video f where f.folder_id = ${p} and f.video_id = s.video_id)`, folderId)
   }
-  const rank = ranked ? `ts_rank(s.words, ${add(toQuery(words, { scope: null }))}::tsquery)` : '0::real'
+  const rank = isRanked ? `ts_rank(s.words, ${add(toTsQuery(words, { scope: null }))}::tsquery)` : '0::real'
   const columns = `s.video_id, s.create_time, s.title_key, ${rank} as rank`
-  const matches = matchStatement(words, { scope, state, tag, windows, ownWordsOnly }, { columns, where, limit: MAX_FOUND, add })
-  const from = `(select * from (${matches}) as found limit ${MAX_FOUND}) as s`
+  const matches = createMatchStatement(words, { scope, state, tag, windows, videoWordsOnly }, { columns, where, limit: MAX_MATCHES, add })
+  const from = `(select * from (${matches}) as found limit ${MAX_MATCHES}) as s`
   return { from, where: ['true'], id: 's.video_id', createTime: 's.create_time', title: 's.title_key', rank: 's.rank' }
 }
 
-function orderOf({ order, descending }: VideoQuery, { id, createTime, title, rank }: Source) {
+function toOrder({ order, descending }: VideoQuery, { id, createTime, title, rank }: Source) {
   if (order === 'relevance' && rank !== undefined) {
     return { columns: [rank, createTime, id], types: ['real', 'timestamptz', 'bigint'], direction: 'desc' }
   }
@@ -148,7 +147,7 @@ function orderOf({ order, descending }: VideoQuery, { id, createTime, title, ran
     : { columns: [createTime, id], types: ['timestamptz', 'bigint'], direction }
 }
 
-function conditionAdder(values: unknown[], where: string[]) {
+function createConditionAdder(values: unknown[], where: string[]) {
   return (condition: (parameter: string) => string, value: unknown) => {
     values.push(value)
     where.push(condition(`$${values.length}`))

@@ -1,7 +1,7 @@
-import { type CaptionSummaryRow, captionsOf } from '../caption/caption-row.ts'
+import { type CaptionSummaryRow, selectCaptions } from '../caption/caption-row.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
 import { METADATA_ENTRIES } from '../metadata/metadata-store.ts'
-import { SHOWN_OVERLAYS, type ShownOverlayRow, toShownOverlay } from '../overlay/overlay-row.ts'
+import { ENABLED_OVERLAYS, type OverlayContentRow, toOverlayContent } from '../overlay/overlay-row.ts'
 import { type RenditionSet, readSet, type StoredSet } from '../publishing/media/rendition-set.ts'
 import type { Status } from '../publishing/media/status.ts'
 import { EFFECTIVE_SETTING } from '../setting/setting-store.ts'
@@ -9,22 +9,22 @@ import type { Video } from './video.ts'
 import { FIELD_ENTRIES, readVideoFields, type VideoFields } from './video-fields.ts'
 
 /** The columns of the fields that users set, in the order of `fieldValues`. */
-const STORED = FIELD_ENTRIES.flatMap(({ key, columns = {} }) =>
+const STORED_COLUMNS = FIELD_ENTRIES.flatMap(({ key, columns = {} }) =>
   Object.entries(columns).map(([column, toSql]) => ({ column, value: (fields: VideoFields) => toSql(fields[key]) })),
 )
 
-export const FIELD_COLUMNS = STORED.map(({ column }) => column).join(', ')
+export const FIELD_COLUMNS = STORED_COLUMNS.map(({ column }) => column).join(', ')
 
 /** The parameters of `fieldValues`, from $1 on. */
-export const FIELD_PARAMETERS = STORED.map((_, index) => `$${index + 1}`).join(', ')
+export const FIELD_PARAMETERS = STORED_COLUMNS.map((_, index) => `$${index + 1}`).join(', ')
 
-/** Returns the name of the parameter at a place after those of `fieldValues`, from 1 on. */
-export function parameterAfterFields(place: number): string {
-  return `$${STORED.length + place}`
+/** Returns the name of a parameter after those of `fieldValues`. The first has the index 1. */
+export function parameterAfterFields(index: number): string {
+  return `$${STORED_COLUMNS.length + index}`
 }
 
 export function fieldValues(fields: VideoFields): unknown[] {
-  return STORED.map(({ value }) => value(fields))
+  return STORED_COLUMNS.map(({ value }) => value(fields))
 }
 
 /** The expressions that `readVideoFields` reads, for `video v` joined with `media m` and `organisation o`. */
@@ -33,16 +33,16 @@ const FIELD_SELECTION = FIELD_ENTRIES.flatMap(({ columns = {}, select = {} }) =>
 ).join(',\n    ')
 
 /**
- * Selects videos joined with their media and organisation (append a WHERE clause). Dangling
- * references to a profile, theme, contact form or presentation read as empty.
+ * SQL that selects videos with their media and organisation. Append a WHERE clause. References to a
+ * deleted profile, theme, contact form or presentation are empty.
  */
 export const SELECT_VIDEO = `
   select v.video_id, v.media_id, v.organisation_id, v.creator_id, v.last_modified_by_id, v.create_time, v.update_time,
     v.delivery_version, lower(v.title) as title_key,
     m.gif_status, m.state, m.progress, m.code, m.message, coalesce(m.renditions, m.preview) as renditions,
     ${FIELD_SELECTION},
-    ${captionsOf('v.media_id')} as captions,
-    ${SHOWN_OVERLAYS} as overlays,
+    ${selectCaptions('v.media_id')} as captions,
+    ${ENABLED_OVERLAYS} as overlays,
     ${METADATA_ENTRIES} as metadata,
     o.active as organisation_active, cardinality(v.allowed_ips) + cardinality(o.allowed_ips) > 0 as ip_restricted,
     coalesce((select s.allow_download from setting s where ${EFFECTIVE_SETTING}), false) as download_allowed
@@ -70,7 +70,7 @@ export interface VideoRow {
   ip_restricted: boolean
   download_allowed: boolean
   captions: CaptionSummaryRow[]
-  overlays: ShownOverlayRow[]
+  overlays: OverlayContentRow[]
 }
 
 export function toVideo(row: VideoRow): Video {
@@ -86,17 +86,17 @@ export function toVideo(row: VideoRow): Video {
     createTime: row.create_time,
     updateTime: row.update_time,
     status: { state: row.state, progress: row.progress, code: row.code, message: row.message },
-    renditions: shownSet(row),
+    renditions: toVisibleSet(row),
     deliveryVersion: row.delivery_version,
     metadata: row.metadata ?? [],
     downloadAllowed: row.download_allowed,
     captions: row.captions.map(({ captionId, title, language }) => ({ captionId, title, language })),
-    overlays: row.overlays.map(toShownOverlay),
+    overlays: row.overlays.map(toOverlayContent),
   }
 }
 
-/** The preview of a set is only shown if the media enables it. */
-function shownSet({ renditions, gif_status }: VideoRow): RenditionSet | undefined {
+/** Returns the set of a video. It has a preview only if the media enables it. */
+function toVisibleSet({ renditions, gif_status }: VideoRow): RenditionSet | undefined {
   const set = readSet(renditions)
   return set && { ...set, previewPath: gif_status === 1 ? set.previewPath : '' }
 }

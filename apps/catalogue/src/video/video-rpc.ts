@@ -5,10 +5,10 @@ import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoSe
 import { checkPage, checkText, isId } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
-import { fromState, toStatusMessage } from '../publishing/media/status-message.ts'
+import { fromStateMessage, toStatusMessage } from '../publishing/media/status-message.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
-import { asPublic } from './video.ts'
+import { toPublicView } from './video.ts'
 import { checkTag } from './video-checks.ts'
 import { mergeFields } from './video-mask.ts'
 import { fromMessage, toMessage } from './video-message.ts'
@@ -28,8 +28,8 @@ export interface VideoParts {
 
 const PAGE_DEFAULT = 10
 const MAX_PAGE_SIZE = 1_000
-/** PostgreSQL reads all skipped rows; a page token avoids that. */
-const MAX_START = 10_000
+/** PostgreSQL reads all skipped rows. Callers avoid this with a page token. */
+const MAX_SKIP = 10_000
 const MAX_QUERY_LENGTH = 200
 
 export function videoHandlers({
@@ -59,27 +59,27 @@ export function videoHandlers({
     async findPublicVideo({ videoId }, { signal }) {
       const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
-      return { video: toMessage(asPublic(video, new Date())) }
+      return { video: toMessage(toPublicView(video, new Date())) }
     },
     async listVideos(request, { principal, signal }) {
       const organisationId = organisationFor(principal, request.organisationId)
       if (scopeOf(principal) === null && organisationId !== undefined) await organisations.require(organisationId, signal)
-      const listing = toListing(request, organisationId ?? null)
-      if (listing.folderId !== undefined) await folders.require({ scope: listing.scope, folderId: listing.folderId }, signal)
+      const videoQuery = toVideoQuery(request, organisationId ?? null)
+      if (videoQuery.folderId !== undefined) await folders.require({ scope: videoQuery.scope, folderId: videoQuery.folderId }, signal)
       const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, MAX_PAGE_SIZE)
       const { pageToken: token, skip } = request
       const messageSize = (video: Parameters<typeof toMessage>[0]) => VideoMessage.encode(toMessage(video)).finish().length
-      const { videos: page, nextPageToken } = await lists.page(listing, { size, token, skip }, messageSize, signal)
-      return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(listing, signal) : 0 }
+      const { videos: page, nextPageToken } = await lists.page(videoQuery, { size, token, skip }, messageSize, signal)
+      return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(videoQuery, signal) : 0 }
     },
-    async updateVideo({ video: given, updateMask = [] }, { principal, signal }) {
+    async updateVideo({ video: input, updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
-      const key = { scope: scopeOf(principal), videoId: given?.videoId ?? '' }
-      if (!given || !isId(key.videoId)) throw notFound('video', key.videoId)
+      const key = { scope: scopeOf(principal), videoId: input?.videoId ?? '' }
+      if (!input || !isId(key.videoId)) throw notFound('video', key.videoId)
       const video =
         updateMask.length === 0
           ? await videos.find(key.scope, key.videoId, signal)
-          : await videos.update(key, userId, (now) => mergeFields(now, fromMessage(given), updateMask), signal)
+          : await videos.update(key, userId, (now) => mergeFields(now, fromMessage(input), updateMask), signal)
       if (!video) throw notFound('video', key.videoId)
       return { video: toMessage(video) }
     },
@@ -97,10 +97,10 @@ export function videoHandlers({
   }
 }
 
-function toListing({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoQuery {
+function toVideoQuery({ order, descending, state, tag, query, folderId, skip, pageSize }: ListVideosRequest, scope: Scope): VideoQuery {
   const problems = [
     ...checkPage({ pageSize, skip }),
-    ...(skip >= MAX_START ? [{ field: 'skip', message: `must be less than ${MAX_START}; continue with next_page_token` }] : []),
+    ...(skip >= MAX_SKIP ? [{ field: 'skip', message: `must be less than ${MAX_SKIP}; continue with next_page_token` }] : []),
     ...(tag === '' ? [] : checkTag(tag, 'tag')),
     ...checkText('query', query, { max: MAX_QUERY_LENGTH }),
     ...(folderId === '' || isId(folderId) ? [] : [{ field: 'folder_id', message: 'must be an id: digits that do not begin with 0' }]),
@@ -108,16 +108,16 @@ function toListing({ order, descending, state, tag, query, folderId, skip, pageS
   requireValid(problems)
   return {
     scope,
-    order: orderOf(order, query),
+    order: toOrder(order, query),
     descending,
-    state: fromState(state),
+    state: fromStateMessage(state),
     tag: tag === '' ? undefined : tag,
     query: query === '' ? undefined : query,
     folderId: folderId === '' ? undefined : folderId,
   }
 }
 
-function orderOf(order: VideoOrder, query: string): VideoQuery['order'] {
+function toOrder(order: VideoOrder, query: string): VideoQuery['order'] {
   if (order === VideoOrder.VIDEO_ORDER_TITLE) return 'title'
   return order === VideoOrder.VIDEO_ORDER_RELEVANCE && query !== '' ? 'relevance' : 'create_time'
 }

@@ -57,8 +57,10 @@ export function createVideoStore(db: Db): VideoStore {
     remove: (key, signal) =>
       db.transaction(async (tx) => {
         const { mediaId, videoId } = await lockVideo(tx, key)
-        const [publishes] = await tx.query<{ more: boolean }>('select count(*) > 1 as more from video where media_id = $1', [mediaId])
-        if (!publishes?.more) {
+        const [mediaVideos] = await tx.query<{ has_others: boolean }>('select count(*) > 1 as has_others from video where media_id = $1', [
+          mediaId,
+        ])
+        if (!mediaVideos?.has_others) {
           throw new DomainError('failed_precondition', 'ONLY_PUBLISH', 'this is the only video of its media; delete the media instead')
         }
         const [row] = await tx.query<{ delete_time: Date }>(
@@ -76,7 +78,7 @@ export interface NewVideo extends VideoFields {
   mediaId: string
   organisationId: string
   userId: string
-  /** True if its media already has files. */
+  /** Whether its media has files. */
   isPlayable: boolean
 }
 

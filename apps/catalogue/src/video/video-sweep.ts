@@ -1,12 +1,12 @@
 import type { Db } from '@vitascope/postgres'
-import { toQuery } from './video-search.ts'
+import { toTsQuery } from './video-search.ts'
 
 /** Cleans up data of lists and searches in small steps. */
 export interface VideoSweep {
   run(): Promise<void>
 }
 
-/** Maximum number of rows of one count that readers have to sum. */
+/** Maximum number of rows per count. Readers sum the rows of a count. */
 const MAX_COUNT_ROWS = 100
 const WORD_BATCH_SIZE = 10
 
@@ -29,7 +29,7 @@ export function createVideoSweep(db: Db): VideoSweep {
   }
 }
 
-/** One statement, so that readers see either the separate rows or their sum. */
+/** Replaces the rows of a count with their sum. One statement does this, so that readers see a correct sum. */
 async function mergeCounts(db: Db): Promise<void> {
   await db.query(
     `with merged as (
@@ -58,7 +58,7 @@ function deleteUnusedWords(db: Db, after: string): Promise<string> {
          select w.word collate "C" from unnest($1::text[], $2::text[]) as w (word, query)
          where not exists (select from video_search s where s.words @@ w.query::tsquery)
            and not exists (select from caption_search m where m.words @@ w.query::tsquery))`,
-      [words, words.map((word) => toQuery([[word]], { scope: null }))],
+      [words, words.map((word) => toTsQuery([[word]], { scope: null }))],
     )
     return words.length === WORD_BATCH_SIZE ? (words.at(-1) ?? '') : ''
   })
@@ -84,7 +84,7 @@ function deleteUnusedOrganisationWords(db: Db, after: OrganisationWord): Promise
       [
         rows.map((row) => row.organisation_id),
         rows.map((row) => row.word),
-        rows.map((row) => toQuery([[row.word]], { scope: row.organisation_id })),
+        rows.map((row) => toTsQuery([[row.word]], { scope: row.organisation_id })),
       ],
     )
     return rows.length === WORD_BATCH_SIZE ? (rows.at(-1) ?? FIRST_ORGANISATION_WORD) : FIRST_ORGANISATION_WORD

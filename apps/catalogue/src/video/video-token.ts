@@ -9,11 +9,11 @@ import type { VideoStore } from './video-store.ts'
 export interface VideoTokenRequest {
   videoId: string
   expiresInSeconds: number
-  /** Empty for any address. */
+  /** Empty if the token is valid for any address. */
   address: string
 }
 
-/** `expires` is in whole seconds since the epoch. */
+/** A signed token. `expires` is in seconds since 1970. */
 export interface VideoToken {
   token: string
   expires: number

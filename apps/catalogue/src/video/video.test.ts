@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { playableStatus } from '../publishing/media/status.ts'
-import { asPublic, restrictsAccess, type Video } from './video.ts'
-import { newVideoFields } from './video-fields.ts'
+import { createPlayableStatus } from '../publishing/media/status.ts'
+import { restrictsAccess, toPublicView, type Video } from './video.ts'
+import { createVideoFields } from './video-fields.ts'
 
 const now = new Date('2030-01-01T00:00:00Z')
 
 function aVideo(more: Partial<Video> = {}): Video {
   return {
-    ...newVideoFields('Launch'),
+    ...createVideoFields('Launch'),
     videoId: '11',
     mediaId: '12',
     organisationId: '1',
@@ -17,7 +17,7 @@ function aVideo(more: Partial<Video> = {}): Video {
     lastModifiedById: '7',
     createTime: now,
     updateTime: now,
-    status: playableStatus(),
+    status: createPlayableStatus(),
     renditions: undefined,
     deliveryVersion: '',
     metadata: [],
@@ -30,7 +30,7 @@ function aVideo(more: Partial<Video> = {}): Video {
 
 describe('the public view of a video', () => {
   test('has no private text and no allowed IPs', () => {
-    const shown = asPublic(
+    const shown = toPublicView(
       aVideo({ description: 'open', descriptionPrivate: 'secret', allowedIps: ['192.0.2.1'], ipRestricted: true }),
       now,
     )
@@ -38,21 +38,21 @@ describe('the public view of a video', () => {
   })
   test('has only public metadata', () => {
     const entry = { name: 'genre', value: 'film', private: false, readOnly: true }
-    const shown = asPublic(aVideo({ metadata: [entry, { ...entry, name: 'budget', private: true }] }), now)
+    const shown = toPublicView(aVideo({ metadata: [entry, { ...entry, name: 'budget', private: true }] }), now)
     expect(shown.metadata).toEqual([entry])
   })
   test.each([
     ['a disabled video', { enabled: false }],
     ['a video of an inactive organisation', { organisationActive: false }],
   ])('rejects %s as not found', (_, more) => {
-    expect(() => asPublic(aVideo(more), now)).toThrow(expect.objectContaining({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND' }))
+    expect(() => toPublicView(aVideo(more), now)).toThrow(expect.objectContaining({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND' }))
   })
   test('rejects an expired video with its own message', () => {
     const contentExpiry = { expireTime: now, message: 'come to the cinema' }
-    expect(() => asPublic(aVideo({ contentExpiry }), now)).toThrow(
+    expect(() => toPublicView(aVideo({ contentExpiry }), now)).toThrow(
       expect.objectContaining({ reason: 'VIDEO_EXPIRED', message: 'come to the cinema' }),
     )
-    expect(asPublic(aVideo({ contentExpiry }), new Date(now.getTime() - 1)).videoId).toBe('11')
+    expect(toPublicView(aVideo({ contentExpiry }), new Date(now.getTime() - 1)).videoId).toBe('11')
   })
 })
 
@@ -63,7 +63,7 @@ test.each([
   ['the same address rules', { allowedIps: ['192.0.2.1'] }, false],
   ['another title', { title: 'Landing' }, false],
 ])('%s restricts access: %s', (_, change, expected) => {
-  const before = newVideoFields('Launch')
+  const before = createVideoFields('Launch')
   before.allowedIps = ['192.0.2.1']
   expect(restrictsAccess(before, { ...before, ...change })).toBe(expected)
 })

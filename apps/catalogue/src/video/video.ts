@@ -1,7 +1,7 @@
 import { DomainError, notFound } from '@vitascope/errors'
 import type { CaptionSummary } from '../caption/caption.ts'
 import type { MetadataEntry } from '../metadata/metadata.ts'
-import type { ShownOverlay } from '../overlay/overlay.ts'
+import type { OverlayContent } from '../overlay/overlay.ts'
 import type { RenditionSet } from '../publishing/media/rendition-set.ts'
 import type { Status } from '../publishing/media/status.ts'
 import type { VideoFields } from './video-fields.ts'
@@ -29,22 +29,22 @@ export interface Video extends VideoFields {
   /** The captions of its media, oldest first. */
   captions: CaptionSummary[]
   /** The enabled overlays of its media. */
-  overlays: ShownOverlay[]
+  overlays: OverlayContent[]
 }
 
 /** Returns the public view of a video. Throws VIDEO_NOT_FOUND or VIDEO_EXPIRED if it is not public. */
-export function asPublic(video: Video, now: Date): Video {
-  const refusal = publicAccessError(video, now)
-  if (refusal) throw refusal
+export function toPublicView(video: Video, now: Date): Video {
+  const error = checkPublicAccess(video, now)
+  if (error) throw error
   return { ...video, descriptionPrivate: '', allowedIps: [], metadata: video.metadata.filter((entry) => !entry.private) }
 }
 
-/** Returns the public views of those videos that are public. */
-export function onlyPublic(videos: readonly Video[], now: Date): Video[] {
-  return videos.flatMap((video) => (publicAccessError(video, now) ? [] : asPublic(video, now)))
+/** Returns the public views of the videos that are public. */
+export function filterPublic(videos: readonly Video[], now: Date): Video[] {
+  return videos.flatMap((video) => (checkPublicAccess(video, now) ? [] : toPublicView(video, now)))
 }
 
-function publicAccessError(video: Video, now: Date): DomainError | undefined {
+function checkPublicAccess(video: Video, now: Date): DomainError | undefined {
   if (!video.enabled || !video.organisationActive) return notFound('video', video.videoId)
   const expiry = video.contentExpiry
   if (expiry?.expireTime && expiry.expireTime <= now) {
@@ -55,7 +55,7 @@ function publicAccessError(video: Video, now: Date): DomainError | undefined {
 
 /** Returns whether a change restricts access, so that existing delivery URLs must stop working at once. */
 export function restrictsAccess(before: VideoFields, after: VideoFields): boolean {
-  const disabled = before.enabled && !after.enabled
-  const bound = after.allowedIps.length > 0 && after.allowedIps.join() !== before.allowedIps.join()
-  return disabled || bound
+  const isDisabled = before.enabled && !after.enabled
+  const isIpRestricted = after.allowedIps.length > 0 && after.allowedIps.join() !== before.allowedIps.join()
+  return isDisabled || isIpRestricted
 }

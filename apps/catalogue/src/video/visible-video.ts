@@ -2,7 +2,7 @@ import { isDomainError, notFound } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
 import { scopeOf } from '@vitascope/principal'
 import { isId } from '@vitascope/request'
-import { asPublic, type Video } from './video.ts'
+import { toPublicView, type Video } from './video.ts'
 import type { VideoStore } from './video-store.ts'
 
 /**
@@ -13,18 +13,18 @@ export async function requireVisibleVideo(videos: VideoStore, principal: Princip
   const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
   if (!video) throw notFound('video', videoId)
   const scope = principal.kind === 'user' ? scopeOf(principal) : undefined
-  return scope === null || scope === video.organisationId ? video : asPublic(video, new Date())
+  return scope === null || scope === video.organisationId ? video : toPublicView(video, new Date())
 }
 
 /**
- * Requires a public video of an organisation. Throws VIDEO_NOT_FOUND otherwise, without the expiry
- * message of an expired video.
+ * Throws VIDEO_NOT_FOUND if the organisation has no public video with this id. The error does not contain
+ * the expiry message of an expired video.
  */
 export async function requirePublicVideo(videos: VideoStore, organisationId: string, videoId: string, signal: AbortSignal): Promise<void> {
   const video = await videos.find(organisationId, videoId, signal)
   if (!video) throw notFound('video', videoId)
   try {
-    asPublic(video, new Date())
+    toPublicView(video, new Date())
   } catch (error) {
     throw isDomainError(error) ? notFound('video', videoId) : error
   }

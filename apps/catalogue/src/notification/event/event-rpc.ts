@@ -1,14 +1,14 @@
 import type { Handlers } from '@vitascope/grpc'
 import { requireService } from '@vitascope/principal'
 import type { EventServiceService } from '@vitascope/proto/catalogue/v1/event'
-import { checkForeignEvent } from './event.ts'
+import { checkServiceEvent } from './event.ts'
 import type { EventStore } from './event-store.ts'
 
-export function eventHandlers(events: Pick<EventStore, 'addForeign'>): Handlers<typeof EventServiceService> {
+export function eventHandlers(events: Pick<EventStore, 'addFromService'>): Handlers<typeof EventServiceService> {
   return {
     async addEvent(event, { principal, signal }) {
       requireService(principal)
-      await events.addForeign(checkForeignEvent(event), signal)
+      await events.addFromService(checkServiceEvent(event), signal)
       return {}
     },
   }

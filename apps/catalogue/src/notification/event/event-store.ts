@@ -1,10 +1,10 @@
 import type { Db, Transaction } from '@vitascope/postgres'
 import type { EventType } from '@vitascope/proto/event-types'
-import type { ForeignEvent, NewEvent } from './event.ts'
+import type { NewEvent, ServiceEvent } from './event.ts'
 
 export interface EventStore {
-  /** Stores an event of another service. A known event id is ignored. */
-  addForeign(event: ForeignEvent, signal?: AbortSignal): Promise<void>
+  /** Stores an event of another service. Does nothing if an event with this id is stored. */
+  addFromService(event: ServiceEvent, signal?: AbortSignal): Promise<void>
   /**
    * Removes up to `limit` events from UTC days before the last seven, with their deliveries.
    * Returns the number of events.
@@ -12,12 +12,12 @@ export interface EventStore {
   sweep(limit: number): Promise<number>
 }
 
-/** Events in the first batch of a sweep. Each deletion searches all partitions of deliveries. */
+/** Number of events per statement of the sweep. Each deletion searches all partitions of deliveries. */
 export const EVENTS_PER_SWEEP = 500
 
 export function createEventStore(db: Db): EventStore {
   return {
-    addForeign: ({ eventId, type, organisationId, objectKey, dataJson }, signal) =>
+    addFromService: ({ eventId, type, organisationId, objectKey, dataJson }, signal) =>
       db.transaction(async (tx) => {
         await tx.query(
           `insert into event (event_id, type, organisation_id, object_key, data) values ($1, $2, $3, $4, $5) on conflict (event_id) do nothing`,
@@ -40,10 +40,10 @@ export function createEventStore(db: Db): EventStore {
 const HAS_SUBSCRIBER = `exists (select from webhook w where w.organisation_id = $2 and w.enabled and $1 = any (w.events))`
 
 /**
- * Returns the SQL expression of an event id. Job events have a deterministic id. If the database
- * loses transactions and the event is sent again, receivers recognise it as a duplicate.
+ * Returns the SQL expression of an event id. Job events have a deterministic id, so that
+ * receivers recognise a duplicate if the event is created again after a database failover.
  */
-const eventId = (data: string, objectId: string) => `case when ${data} ? 'job_id'
+const eventIdSql = (data: string, objectId: string) => `case when ${data} ? 'job_id'
   then 'evt_' || md5(concat_ws('/', $1::text, ${data} ->> 'job_id', ${objectId}))
   else 'evt_' || replace(gen_random_uuid()::text, '-', '') end`
 
@@ -54,7 +54,7 @@ const eventId = (data: string, objectId: string) => `case when ${data} ? 'job_id
 export async function addEvent(tx: Transaction, { type, organisationId, objectKey, data }: NewEvent): Promise<void> {
   await tx.query(
     `insert into event (event_id, type, organisation_id, object_key, data)
-     select ${eventId('$4::jsonb', '$3::text')}, $1::text, $2::bigint, $3::text, $4::jsonb where ${HAS_SUBSCRIBER} on conflict (event_id) do nothing`,
+     select ${eventIdSql('$4::jsonb', '$3::text')}, $1::text, $2::bigint, $3::text, $4::jsonb where ${HAS_SUBSCRIBER} on conflict (event_id) do nothing`,
     [type, organisationId, objectKey, JSON.stringify(data)],
   )
 }
@@ -64,14 +64,14 @@ export async function addVideoEvents(
   tx: Transaction,
   type: EventType,
   { mediaId, organisationId }: { mediaId: string; organisationId: string },
-  more: NewEvent['data'] = {},
+  data: NewEvent['data'] = {},
 ): Promise<void> {
   await tx.query(
     `insert into event (event_id, type, organisation_id, object_key, data)
-     select ${eventId('$4::jsonb', 'v.video_id')}, $1::text, $2::bigint, 'media:' || v.media_id,
+     select ${eventIdSql('$4::jsonb', 'v.video_id')}, $1::text, $2::bigint, 'media:' || v.media_id,
        jsonb_build_object('video_id', v.video_id::text, 'media_id', v.media_id::text, 'organisation_id', v.organisation_id::text) || $4::jsonb
      from video v where v.media_id = $3 and ${HAS_SUBSCRIBER} order by v.create_time, v.video_id
      on conflict (event_id) do nothing`,
-    [type, organisationId, mediaId, JSON.stringify(more)],
+    [type, organisationId, mediaId, JSON.stringify(data)],
   )
 }

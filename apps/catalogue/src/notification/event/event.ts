@@ -2,17 +2,17 @@ import { type FieldError, requireValid } from '@vitascope/errors'
 import { EVENT_TYPES, type EventType, isEventType } from '@vitascope/proto/event-types'
 import { isId } from '@vitascope/request'
 
-/** An event of this service. Ids in it are strings, and it contains no secrets. */
+/** An event of this service. The ids in `data` are strings, and `data` contains no secrets. */
 export interface NewEvent {
   type: EventType
   organisationId: string
-  /** Events with the same key are delivered in order, such as `media:12`. */
+  /** Events with the same key are delivered in order. For example `media:12`. */
   objectKey: string
   data: Readonly<Record<string, string | number | boolean>>
 }
 
 /** An event that another service reports. */
-export interface ForeignEvent {
+export interface ServiceEvent {
   eventId: string
   type: string
   organisationId: string
@@ -23,7 +23,7 @@ export interface ForeignEvent {
 const MAX_DATA_CHARACTERS = 4_096
 
 /** Returns the event. Throws `invalid` with every invalid field. */
-export function checkForeignEvent(event: ForeignEvent): ForeignEvent {
+export function checkServiceEvent(event: ServiceEvent): ServiceEvent {
   const problems: FieldError[] = []
   const addProblem = (field: string, message: string) => problems.push({ field, message })
   if (!/^[\w-]{1,100}$/.test(event.eventId)) addProblem('event_id', 'must be 1 to 100 characters of A-Z, a-z, 0-9, _ and -')

@@ -3,22 +3,22 @@ import type { Db, Transaction } from '@vitascope/postgres'
 /** A success mail that this process has leased for sending. */
 export interface Mail {
   mailId: string
-  /** A UUID; the same for every attempt. */
+  /** A UUID that is the same for every attempt. */
   messageId: string
   videoId: string
   userId: string
   attempt: number
   createTime: Date
-  /** The current title of the video; undefined if the video was deleted. */
+  /** The current title of the video. Undefined if the video was deleted. */
   title: string | undefined
 }
 
 export interface MailStore {
-  /** Leases the next due mail for two minutes, by the database's clock. */
+  /** Leases the next due mail for two minutes. */
   lease(signal?: AbortSignal): Promise<Mail | undefined>
-  /** Sets the final state, unless another process has leased the mail since. */
+  /** Sets the final state, unless another process has leased the mail in the meantime. */
   end(mail: Mail, state: 'sent' | 'dropped' | 'failed', signal?: AbortSignal): Promise<void>
-  /** Schedules another attempt, or marks the mail as failed 24 hours after the success. Returns whether it failed. */
+  /** Schedules the next attempt. A mail that is older than 24 hours fails instead. Returns whether it failed. */
   postpone(mail: Mail, signal?: AbortSignal): Promise<boolean>
   /** Removes up to `limit` mails that are older than seven days and returns their number. */
   sweep(limit: number): Promise<number>
@@ -46,13 +46,13 @@ export function createMailStore(db: Db): MailStore {
     },
     async postpone({ mailId, attempt }, signal) {
       signal?.throwIfAborted()
-      const [row] = await db.query<{ late: boolean }>(
+      const [row] = await db.query<{ has_failed: boolean }>(
         `update mail set next_time = now() + ${BACKOFF},
            state = case when create_time < now() - interval '24 hours' then 'failed' else 'waiting' end
-         where mail_id = $1 and attempt = $2 and state = 'waiting' returning state = 'failed' as late`,
+         where mail_id = $1 and attempt = $2 and state = 'waiting' returning state = 'failed' as has_failed`,
         [mailId, attempt],
       )
-      return row?.late ?? false
+      return row?.has_failed ?? false
     },
     async sweep(limit) {
       const rows = await db.query(
@@ -67,8 +67,8 @@ export function createMailStore(db: Db): MailStore {
 
 /**
  * Queues the success mail to the uploader in the transaction of the success, if the uploader
- * requested it. There is at most one mail per job. The message id derives from the job, so mail
- * programs recognise the duplicate if the database loses transactions and the mail is sent again.
+ * requested it. There is at most one mail per job. The message id derives from the job, so that mail
+ * programs recognise a duplicate if the mail is sent again after a database failover.
  */
 export async function queueSuccessMail(tx: Transaction, { jobId }: { jobId: string }): Promise<void> {
   await tx.query(

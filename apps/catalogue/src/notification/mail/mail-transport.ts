@@ -13,23 +13,23 @@ export interface MailSettings {
   from: Recipient
 }
 
-export interface Letter extends SuccessMessage {
+export interface OutgoingMail extends SuccessMessage {
   to: Recipient
   /** A UUID for the Message-ID header, also used as the file name. */
   messageId: string
   date: Date
 }
 
-/** Sends one mail. Returns `refused` if the server rejects the address permanently, and throws on any other failure. */
-export type SendMail = (letter: Letter) => Promise<'sent' | 'refused'>
+/** Sends one mail. Returns `rejected` if the server rejects the address permanently. Throws on other failures. */
+export type SendMail = (mail: OutgoingMail) => Promise<'sent' | 'rejected'>
 
 const CONNECT_MS = 10_000
 const SOCKET_MS = 20_000
-/** Timeout for the whole transmission; shorter than the lease of a mail. */
+/** Timeout of the transmission. It must be shorter than the lease of a mail. */
 const SEND_TIMEOUT_MS = 60_000
 
 /** Returns undefined if neither a server nor a folder is configured. */
-export function mailTransport({ smtpUrl, folder, from }: MailSettings, log: Logger): SendMail | undefined {
+export function createMailTransport({ smtpUrl, folder, from }: MailSettings, log: Logger): SendMail | undefined {
   if (smtpUrl !== undefined) return sendBySmtp(smtpUrl, from, log)
   if (folder !== undefined) return writeToFolder(folder, from, log)
   return undefined
@@ -42,21 +42,21 @@ export function mailTransport({ smtpUrl, folder, from }: MailSettings, log: Logg
 const PERMANENT_REJECTION_CODES = [550, 551, 553]
 
 function sendBySmtp(url: string, from: Recipient, log: Logger): SendMail {
-  const times = { connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, socketTimeout: SOCKET_MS }
-  const transport = createTransport({ url, ...times })
-  return async (letter) => {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new Error('the mail server did not respond in time')), SEND_TIMEOUT_MS)
+  const timeouts = { connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, dnsTimeout: CONNECT_MS, socketTimeout: SOCKET_MS }
+  const transport = createTransport({ url, ...timeouts })
+  return async (mail) => {
+    const timeout = Promise.withResolvers<never>()
+    const timer = setTimeout(() => timeout.reject(new Error('the mail server did not respond in time')), SEND_TIMEOUT_MS)
     try {
-      await Promise.race([transport.sendMail(toMessage(letter, from)), late.promise])
+      await Promise.race([transport.sendMail(toMessage(mail, from)), timeout.promise])
       return 'sent'
     } catch (error) {
       // Only permanent rejections of the recipient are final. A failed login, for example, is
       // retried.
       const { command, response, responseCode = 0 } = error as { command?: string; response?: string; responseCode?: number }
       if (command === 'RCPT TO' && PERMANENT_REJECTION_CODES.includes(responseCode)) {
-        log.warn({ response, message_id: letter.messageId }, 'mail server rejected the recipient')
-        return 'refused'
+        log.warn({ response, message_id: mail.messageId }, 'mail server rejected the recipient')
+        return 'rejected'
       }
       throw error
     } finally {
@@ -67,10 +67,10 @@ function sendBySmtp(url: string, from: Recipient, log: Logger): SendMail {
 
 function writeToFolder(folder: string, from: Recipient, log: Logger): SendMail {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' })
-  return async (letter) => {
-    const { message } = await transport.sendMail(toMessage(letter, from))
+  return async (mail) => {
+    const { message } = await transport.sendMail(toMessage(mail, from))
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const file = join(folder, `${letter.messageId}.eml`)
+    const file = join(folder, `${mail.messageId}.eml`)
     await writeFile(`${file}.part`, message, { mode: 0o600 })
     await rename(`${file}.part`, file)
     log.info({ file }, 'mail written to a file because VITASCOPE_SMTP_URL is not set')
@@ -78,7 +78,7 @@ function writeToFolder(folder: string, from: Recipient, log: Logger): SendMail {
   }
 }
 
-function toMessage({ to, subject, text, html, messageId, date }: Letter, from: Recipient) {
+function toMessage({ to, subject, text, html, messageId, date }: OutgoingMail, from: Recipient) {
   const host = from.email.slice(from.email.lastIndexOf('@') + 1)
   return {
     from: { name: from.name, address: from.email },

@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server'
 import { aCall, aSet } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createMailStore, type MailStore } from './mail-store.ts'
-import { type MailSettings, mailTransport } from './mail-transport.ts'
+import { createMailTransport, type MailSettings } from './mail-transport.ts'
 import { createMailer, type FindRecipient } from './mailer.ts'
 
 const from = { email: 'no-reply@videos.example', name: 'Vitascope' }
@@ -56,7 +56,7 @@ async function smtp(refuse: (address: string) => number | undefined = () => unde
 
 const uploader: FindRecipient = async (userId) => (userId === '7' ? { email: 'uma@uploads.example', name: 'Uma Upton' } : undefined)
 const run = async (settings: Partial<MailSettings>, findRecipient = uploader) => {
-  const send = mailTransport({ smtpUrl: undefined, folder: undefined, from, ...settings }, testLog)
+  const send = createMailTransport({ smtpUrl: undefined, folder: undefined, from, ...settings }, testLog)
   if (!send) throw new Error('there is no way for mail')
   await createMailer({ store: mails, send, findRecipient, publicUrl: 'https://videos.example', log: testLog }).run(
     new AbortController().signal,

@@ -6,13 +6,13 @@ import type { Logger } from '@vitascope/telemetry'
 import { isPlainAddress } from './mail-address.ts'
 import type { Mail, MailStore } from './mail-store.ts'
 import type { SendMail } from './mail-transport.ts'
-import { type Recipient, successMessage } from './success-message.ts'
+import { createSuccessMessage, type Recipient } from './success-message.ts'
 
 /** Returns undefined if the user does not exist. */
 export type FindRecipient = (userId: string, signal: AbortSignal) => Promise<Recipient | undefined>
 
-/** All tries together take less time than the lease of a mail. */
-const MAX_TRIES = 20
+/** All attempts together must take less time than the lease of a mail. */
+const MAX_ATTEMPTS = 20
 const PAUSE_MS = 3_000
 
 export interface Mailer {
@@ -29,22 +29,22 @@ export function createMailer(parts: {
 }): Mailer {
   const { store, send, findRecipient, publicUrl, log } = parts
   const deliver = async (mail: Mail, signal: AbortSignal) => {
-    const to = mail.title === undefined ? undefined : await findRecipient(mail.userId, signal)
-    if (mail.title === undefined || !to || !isPlainAddress(to.email)) return 'dropped'
-    const message = successMessage({ title: mail.title, name: to.name, playerUrl: `${publicUrl}/player/${mail.videoId}` })
-    const sent = await send({ ...message, to, messageId: mail.messageId, date: mail.createTime })
-    return sent === 'refused' ? 'failed' : 'sent'
+    const recipient = mail.title === undefined ? undefined : await findRecipient(mail.userId, signal)
+    if (mail.title === undefined || !recipient || !isPlainAddress(recipient.email)) return 'dropped'
+    const message = createSuccessMessage({ title: mail.title, name: recipient.name, playerUrl: `${publicUrl}/player/${mail.videoId}` })
+    const result = await send({ ...message, to: recipient, messageId: mail.messageId, date: mail.createTime })
+    return result === 'rejected' ? 'failed' : 'sent'
   }
   /**
-   * Retries until the result is stored. Otherwise a mail that the server accepted would be sent
-   * again after its lease expires.
+   * Stores the result, with retries. A sent mail without a stored result would be sent again after its
+   * lease expires.
    */
-  const end = async (mail: Mail, state: Parameters<MailStore['end']>[1]) => {
-    for (let tries = 1; ; tries++) {
+  const recordEnd = async (mail: Mail, state: Parameters<MailStore['end']>[1]) => {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await store.end(mail, state)
       } catch (error) {
-        if (tries === MAX_TRIES) throw error
+        if (attempt === MAX_ATTEMPTS) throw error
         await delay(PAUSE_MS)
       }
     }
@@ -63,7 +63,7 @@ export function createMailer(parts: {
           log.warn({ err: error, mail_id, attempt, expired: hasExpired }, 'sending a success mail failed')
           continue
         }
-        await end(mail, state)
+        await recordEnd(mail, state)
         if (state !== 'sent') log.info({ mail_id, state }, 'success mail not sent')
       }
     },

@@ -2,7 +2,7 @@ import { firstCharacters } from '@vitascope/request'
 
 export interface Recipient {
   email: string
-  /** Empty if unknown. */
+  /** Empty if the name is unknown. */
   name: string
 }
 
@@ -16,23 +16,28 @@ export interface SuccessMessage {
 const MAX_SUBJECT_CHARACTERS = 120
 
 /**
- * Returns the success mail. Titles and names are untrusted: the subject is reduced to one line, and
- * HTML is escaped.
+ * Returns the success mail. Titles and names are input of users, so line breaks are removed and HTML is
+ * escaped.
  */
-export function successMessage({ title, name, playerUrl }: { title: string; name: string; playerUrl: string }): SuccessMessage {
-  const shown = oneLine(title)
-  const short = firstCharacters(shown, MAX_SUBJECT_CHARACTERS)
-  const greeting = oneLine(name) === '' ? 'Hello,' : `Hello ${oneLine(name)},`
-  const subject = `Your video is ready: ${short === shown ? shown : `${short}…`}`
+export function createSuccessMessage({ title, name, playerUrl }: { title: string; name: string; playerUrl: string }): SuccessMessage {
+  const titleLine = toOneLine(title)
+  const shortTitle = firstCharacters(titleLine, MAX_SUBJECT_CHARACTERS)
+  const greeting = toOneLine(name) === '' ? 'Hello,' : `Hello ${toOneLine(name)},`
+  const subject = `Your video is ready: ${shortTitle === titleLine ? titleLine : `${shortTitle}…`}`
   return {
     subject,
-    text: `${greeting}\n\nyour video “${shown}” has been encoded and can be watched:\n\n${playerUrl}\n`,
-    html: page({ subject: escapeHtml(subject), greeting: escapeHtml(greeting), title: escapeHtml(shown), url: escapeHtml(playerUrl) }),
+    text: `${greeting}\n\nyour video “${titleLine}” has been encoded and can be watched:\n\n${playerUrl}\n`,
+    html: renderHtml({
+      subject: escapeHtml(subject),
+      greeting: escapeHtml(greeting),
+      title: escapeHtml(titleLine),
+      url: escapeHtml(playerUrl),
+    }),
   }
 }
 
 /** Styles are inline, because mail programs drop style sheets. */
-function page({ subject, greeting, title, url }: { subject: string; greeting: string; title: string; url: string }): string {
+function renderHtml({ subject, greeting, title, url }: { subject: string; greeting: string; title: string; url: string }): string {
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
@@ -53,7 +58,7 @@ function page({ subject, greeting, title, url }: { subject: string; greeting: st
 }
 
 /** Replaces control characters, all kinds of line breaks, and bidirectional control characters with spaces. */
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
 }
 

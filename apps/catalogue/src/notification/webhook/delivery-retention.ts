@@ -1,7 +1,7 @@
 import { createPartitionsAhead, type Db, dropPartitions, type RetainedTable, type TimePartitionedTable } from '@vitascope/postgres'
 
 const DAY_MS = 86_400_000
-const KEPT_DAYS = 7
+const RETENTION_DAYS = 7
 export const DELIVERIES: TimePartitionedTable = {
   table: 'webhook_delivery',
   days: 1,
@@ -10,24 +10,24 @@ export const DELIVERIES: TimePartitionedTable = {
 }
 
 /**
- * Removes deliveries from UTC days before the last seven. Their events are removed later and have
- * no deliveries left by then. The default partition only contains deliveries of days whose
- * partition was not created in time.
+ * Returns the retention of deliveries: those of UTC days before the last seven are deleted. Their events
+ * are deleted later. The default partition only contains deliveries of days whose partition did not
+ * exist.
  */
 export function deliveryRetention(db: Db, now: () => number = Date.now): RetainedTable {
   return {
     table: DELIVERIES.table,
     async remove(limit) {
       await createPartitionsAhead(db, DELIVERIES, now())
-      const day = new Date(now() - KEPT_DAYS * DAY_MS).toISOString().slice(0, 10)
-      const dropped = await dropPartitions(db, DELIVERIES, { day, limit })
+      const day = new Date(now() - RETENTION_DAYS * DAY_MS).toISOString().slice(0, 10)
+      const droppedPartitions = await dropPartitions(db, DELIVERIES, { day, limit })
       const rows = await db.query(
         `delete from webhook_delivery_default where (delivery_id, create_time) in
            (select delivery_id, create_time from webhook_delivery_default where create_time < $1::date::timestamp at time zone 'UTC' limit $2)
          returning 1`,
         [day, limit],
       )
-      return Math.max(dropped, rows.length)
+      return Math.max(droppedPartitions, rows.length)
     },
   }
 }

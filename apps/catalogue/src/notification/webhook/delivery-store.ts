@@ -5,7 +5,7 @@ import { isId } from '@vitascope/request'
 import { type Delivery, deliveryWaiting, webhookDisabled } from './webhook.ts'
 import { addOwnEvent, disableWebhook, requireWebhook, type WebhookKey } from './webhook-store.ts'
 
-/** The rows to read: those with an id below `before` (0: from the newest), newest first. */
+/** A position in the log, newest first. Only rows with ids below `before` are read. If it is 0, all rows are read. */
 export interface LogPosition {
   before: string
   limit: number
@@ -26,10 +26,10 @@ export interface DeliveryStore {
 }
 
 const MAX_LOG_ENTRIES = 10_000
-/** About a day's events of a busy organisation. A webhook with more waiting deliveries is disabled. */
+/** A webhook with more waiting deliveries is disabled. A busy organisation has about this number of events a day. */
 const MAX_WAITING = 100_000
 const DELIVERIES_PER_STATEMENT = 2_000
-/** Bounds one statement to a million index entries. */
+/** Number of webhooks per statement. The statement then reads at most a million index entries. */
 const LOGS_PER_STATEMENT = 100
 
 export function createDeliveryStore(
@@ -50,22 +50,22 @@ export function createDeliveryStore(
     },
     resend: (key, deliveryId, call) =>
       withIdempotency(db, call, jsonCodec<string>(), async (tx) => {
-        // Because of the lock, two concurrent calls see each other.
+        // The lock serialises concurrent calls for the webhook.
         const { webhookId, enabled } = await requireWebhook(tx, key, 'for no key update')
-        const [sent] = isId(deliveryId)
-          ? await tx.query<{ event_id: string; object_key: string; waits: boolean }>(
+        const [original] = isId(deliveryId)
+          ? await tx.query<{ event_id: string; object_key: string; is_waiting: boolean }>(
               `select d.event_id, d.object_key, exists (select from webhook_delivery o
-                 where o.webhook_id = d.webhook_id and o.object_key = d.object_key and o.event_id = d.event_id and o.state = 'waiting') as waits
+                 where o.webhook_id = d.webhook_id and o.object_key = d.object_key and o.event_id = d.event_id and o.state = 'waiting') as is_waiting
                from webhook_delivery d where d.delivery_id = $1 and d.webhook_id = $2 and d.state <> 'note'`,
               [deliveryId, webhookId],
             )
           : []
-        if (!sent) throw notFound('delivery', deliveryId)
+        if (!original) throw notFound('delivery', deliveryId)
         if (!enabled) throw webhookDisabled()
-        if (sent.waits) throw deliveryWaiting()
+        if (original.is_waiting) throw deliveryWaiting()
         const [row] = await tx.query<{ delivery_id: string }>(
           'insert into webhook_delivery (webhook_id, event_id, object_key) values ($1, $2, $3) returning delivery_id',
-          [webhookId, sent.event_id, sent.object_key],
+          [webhookId, original.event_id, original.object_key],
         )
         if (!row) throw new Error('the insert of a delivery returned no row')
         return row.delivery_id
@@ -84,14 +84,14 @@ export function createDeliveryStore(
     async trim(signal) {
       for (let after: string | undefined = '0'; after !== undefined; ) {
         signal?.throwIfAborted()
-        const logs: LogEdge[] = await findLogEdges(after)
-        for (const { webhookId, edge } of logs) {
-          if (edge === undefined) continue
+        const logs: WebhookLog[] = await findLogs(after)
+        for (const { webhookId, newestExcessId } of logs) {
+          if (newestExcessId === undefined) continue
           if (await hasTooManyWaiting(webhookId, signal)) {
             const reason = `disabled: more than ${maxWaiting} deliveries wait`
             await db.transaction((tx) => disableWebhook(tx, webhookId, reason), signal)
           }
-          await removeUpTo(webhookId, edge, signal)
+          await removeUpTo(webhookId, newestExcessId, signal)
         }
         after = logs.at(-1)?.webhookId
       }
@@ -99,46 +99,46 @@ export function createDeliveryStore(
   }
 
   /**
-   * Returns, for the next webhooks, the newest log entry beyond the limit. Each costs one index
-   * scan of at most the log limit.
+   * Returns the next webhooks. For a log that exceeds the limit, it also returns the id of the newest
+   * entry to delete.
    */
-  async function findLogEdges(after: string): Promise<LogEdge[]> {
+  async function findLogs(after: string): Promise<WebhookLog[]> {
     const rows = await db.query<{ webhook_id: string; delivery_id: string | null }>(
       `select w.webhook_id, (select d.delivery_id from webhook_delivery d where d.webhook_id = w.webhook_id
            order by d.delivery_id desc offset $1 limit 1)
        from webhook w where w.webhook_id > $2 order by w.webhook_id limit $3`,
       [maxLogEntries, after, LOGS_PER_STATEMENT],
     )
-    return rows.map((row) => ({ webhookId: row.webhook_id, edge: row.delivery_id ?? undefined }))
+    return rows.map((row) => ({ webhookId: row.webhook_id, newestExcessId: row.delivery_id ?? undefined }))
   }
 
   async function hasTooManyWaiting(webhookId: string, signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted()
-    const beyond = await db.query(`select 1 from webhook_delivery where webhook_id = $1 and state = 'waiting' offset $2 limit 1`, [
+    const excess = await db.query(`select 1 from webhook_delivery where webhook_id = $1 and state = 'waiting' offset $2 limit 1`, [
       webhookId,
       maxWaiting,
     ])
-    return beyond.length > 0
+    return excess.length > 0
   }
 
-  /** Keeps waiting deliveries, because they are retried for 24 hours. */
-  async function removeUpTo(webhookId: string, edge: string, signal?: AbortSignal): Promise<void> {
+  /** Deletes log entries up to an id. Waiting deliveries are not deleted, because they are still retried. */
+  async function removeUpTo(webhookId: string, newestId: string, signal?: AbortSignal): Promise<void> {
     for (;;) {
       signal?.throwIfAborted()
       const removed = await db.query(
         `delete from webhook_delivery where delivery_id in
            (select delivery_id from webhook_delivery where webhook_id = $1 and delivery_id <= $2 and state <> 'waiting' order by delivery_id limit $3)
          returning 1`,
-        [webhookId, edge, DELIVERIES_PER_STATEMENT],
+        [webhookId, newestId, DELIVERIES_PER_STATEMENT],
       )
       if (removed.length < DELIVERIES_PER_STATEMENT) return
     }
   }
 }
 
-interface LogEdge {
+interface WebhookLog {
   webhookId: string
-  edge: string | undefined
+  newestExcessId: string | undefined
 }
 
 interface Row {

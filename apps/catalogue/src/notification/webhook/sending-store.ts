@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '@vitascope/postgres'
-import { disableWebhook, webhookLane } from './webhook-store.ts'
+import { disableWebhook, laneOfWebhook } from './webhook-store.ts'
 
 /** A delivery that this process has leased for sending. */
 export interface Sending {
@@ -13,7 +13,7 @@ export interface Sending {
   /** The valid secrets, newest first, encrypted as stored. */
   sealedSecrets: Buffer[]
   eventId: string
-  /** The same bytes at every attempt. */
+  /** The body is the same at every attempt. */
   body: string
 }
 
@@ -24,16 +24,16 @@ export interface BusyReceivers {
 }
 
 /**
- * `failed`: a test call failed permanently. `lost`: another process has leased the lane since, and
- * nothing was changed.
+ * Outcome of an attempt. `failed` means that a test call failed permanently. `lost` means that another
+ * process has leased the lane in the meantime, so that nothing was stored.
  */
 export type SendOutcome = 'delivered' | 'again' | 'failed' | 'disabled' | 'lost'
 
 export interface SendingStore {
-  /** Leases the oldest delivery of a due lane for 30 s, by the database's clock. */
+  /** Leases the oldest delivery of a due lane for 30 s. */
   lease(busy: BusyReceivers, signal?: AbortSignal): Promise<Sending | undefined>
-  /** Stores the result of an attempt. `status` is absent if there was no response. */
-  settle(sending: Sending, status: number | undefined, signal?: AbortSignal): Promise<SendOutcome>
+  /** Stores the result of an attempt. `status` is undefined if there was no response. */
+  recordResult(sending: Sending, status: number | undefined, signal?: AbortSignal): Promise<SendOutcome>
   /** Releases a delivery whose attempt was interrupted. */
   release(sending: Sending, signal?: AbortSignal): Promise<void>
 }
@@ -42,8 +42,8 @@ const LEASE = `interval '30 seconds'`
 /** Starts at 2 s, doubles with each attempt up to 2 h, and varies by 25 percent. */
 const BACKOFF = `least(7200, 2 ^ least($3::int, 13)) * (0.75 + random() / 2) * interval '1 second'`
 const MAX_RETRY_TIME = `interval '24 hours'`
-/** Users wait for the result of a test call, and its failure does not affect real events. */
-const TEST_TRIES = 3
+/** Maximum number of attempts of a test call, because users wait for its result. */
+const MAX_TEST_ATTEMPTS = 3
 
 export function createSendingStore(db: Db): SendingStore {
   return {
@@ -61,23 +61,23 @@ export function createSendingStore(db: Db): SendingStore {
            returning l.webhook_id, l.object_key, l.organisation_id, l.fence`,
           [busy.webhookIds, busy.organisationIds],
         )
-        return lane && startOldest(tx, lane)
+        return lane && startOldestDelivery(tx, lane)
       }, signal),
-    settle: (sending, status, signal) =>
+    recordResult: (sending, status, signal) =>
       db.transaction(async (tx) => {
         const { webhookId, objectKey, deliveryId, attempt } = sending
         // Lock order: the webhook, then its lanes.
         await tx.query('select 1 from webhook where webhook_id = $1 for no key update', [webhookId])
         if (!(await lockLane(tx, sending))) return 'lost'
-        const isTest = objectKey === webhookLane(webhookId)
+        const isTest = objectKey === laneOfWebhook(webhookId)
         const isDelivered = status !== undefined && status >= 200 && status < 300
-        const [row] = await tx.query<{ late: boolean }>(
+        const [row] = await tx.query<{ has_failed: boolean }>(
           `update webhook_delivery set response_code = $2,
-             state = case when $3 then 'delivered' when $4 or first_try_time < now() - ${MAX_RETRY_TIME} then 'failed' else 'waiting' end
-           where delivery_id = $1 and state = 'waiting' returning state = 'failed' as late`,
-          [deliveryId, status ?? null, isDelivered, isTest && attempt >= TEST_TRIES],
+             state = case when $3 then 'delivered' when $4 or first_attempt_time < now() - ${MAX_RETRY_TIME} then 'failed' else 'waiting' end
+           where delivery_id = $1 and state = 'waiting' returning state = 'failed' as has_failed`,
+          [deliveryId, status ?? null, isDelivered, isTest && attempt >= MAX_TEST_ATTEMPTS],
         )
-        if (row?.late) {
+        if (row?.has_failed) {
           await releaseLane(tx, webhookId, objectKey)
           if (isTest) return 'failed'
           await disableWebhook(tx, webhookId, 'disabled: an event could not be delivered for 24 hours')
@@ -103,18 +103,19 @@ export function createSendingStore(db: Db): SendingStore {
       }, signal),
   }
 
-  async function startOldest(tx: Transaction, lane: LaneRow): Promise<Sending | undefined> {
-    const where = [lane.webhook_id, lane.object_key]
-    // A separate statement, so that it sees deliveries that were queued before the lane was locked.
+  async function startOldestDelivery(tx: Transaction, lane: LaneRow): Promise<Sending | undefined> {
+    const laneKey = [lane.webhook_id, lane.object_key]
+    // This is a separate statement, so that it sees deliveries that were queued before the lane was
+    // locked.
     const [row] = await tx.query<SendingRow>(
-      `update webhook_delivery d set attempt = d.attempt + 1, first_try_time = coalesce(d.first_try_time, now())
+      `update webhook_delivery d set attempt = d.attempt + 1, first_attempt_time = coalesce(d.first_attempt_time, now())
        from event e, webhook w
        where d.delivery_id = (select delivery_id from webhook_delivery
            where webhook_id = $1 and object_key = $2 and state = 'waiting' order by delivery_id limit 1)
          and e.event_id = d.event_id and w.webhook_id = d.webhook_id and w.enabled
        returning w.url, w.secret, case when w.old_secret_time > now() then w.old_secret end as old_secret,
          d.delivery_id, d.attempt, e.event_id, e.type, e.data::text as data, e.create_time`,
-      where,
+      laneKey,
     )
     if (!row) {
       // Nothing is waiting, or the webhook was disabled in the meantime.
@@ -137,34 +138,34 @@ export function createSendingStore(db: Db): SendingStore {
 }
 
 async function lockLane(tx: Transaction, { webhookId, objectKey, fence }: Sending): Promise<boolean> {
-  const held = await tx.query('select 1 from webhook_lane where webhook_id = $1 and object_key = $2 and fence = $3 for update', [
+  const rows = await tx.query('select 1 from webhook_lane where webhook_id = $1 and object_key = $2 and fence = $3 for update', [
     webhookId,
     objectKey,
     fence,
   ])
-  return held.length > 0
+  return rows.length > 0
 }
 
 /**
- * Makes the next delivery of the lane due at once, or deletes the lane if it is empty. A concurrent
+ * Makes the next delivery of the lane due immediately, or deletes the lane if it is empty. A concurrent
  * insert into the lane waits for its lock.
  */
 async function releaseLane(tx: Transaction, webhookId: string, objectKey: string, nextTime: 'now()' | 'infinity' = 'now()'): Promise<void> {
-  const where = [webhookId, objectKey]
+  const laneKey = [webhookId, objectKey]
   const next = await tx.query(
     `select 1 from webhook_delivery where webhook_id = $1 and object_key = $2 and state = 'waiting' limit 1`,
-    where,
+    laneKey,
   )
   const time = nextTime === 'now()' ? unlessDisabled('now()') : `'infinity'`
   await tx.query(
     next.length > 0
       ? `update webhook_lane set next_time = ${time} where webhook_id = $1 and object_key = $2`
       : 'delete from webhook_lane where webhook_id = $1 and object_key = $2',
-    where,
+    laneKey,
   )
 }
 
-/** A webhook that was disabled during a call stays disabled. */
+/** Returns SQL for the next time of a lane. A webhook that was disabled during the call stays disabled. */
 function unlessDisabled(time: string): string {
   return `case when next_time = 'infinity' then next_time else ${time} end`
 }

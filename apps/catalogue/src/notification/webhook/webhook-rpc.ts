@@ -31,48 +31,48 @@ export function webhookHandlers(stores: {
     async listWebhooks({ organisationId: requestedId, ...page }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const { rows, nextPageToken } = await pageById(page, MAX_WEBHOOKS, {
-        read: (place) => webhooks.list(organisationId, place, signal),
+        read: (position) => webhooks.list(organisationId, position, signal),
         idOf: ({ webhookId }) => webhookId,
       })
       return { webhooks: rows, nextPageToken }
     },
     async getWebhook({ webhookId }, { principal, signal }) {
-      return { webhook: await webhooks.require(keyOf(principal, webhookId), signal) }
+      return { webhook: await webhooks.require(toKey(principal, webhookId), signal) }
     },
     async createWebhook({ organisationId: requestedId, url, events, enabled }, call) {
       const organisationId = await requireOrganisation(organisations, call.principal, requestedId, call.signal)
       return webhooks.create(checkWebhook({ organisationId, url, events, enabled }, checkAddress), call)
     },
-    async updateWebhook({ webhook: given, updateMask = [] }, { principal, signal }) {
-      if (!given) throw notFound('webhook', '')
-      const change = (now: Parameters<typeof mergeWebhook>[0]) => mergeWebhook(now, given, updateMask, checkAddress)
-      return { webhook: await webhooks.update(keyOf(principal, given.webhookId), change, signal) }
+    async updateWebhook({ webhook: input, updateMask = [] }, { principal, signal }) {
+      if (!input) throw notFound('webhook', '')
+      const change = (now: Parameters<typeof mergeWebhook>[0]) => mergeWebhook(now, input, updateMask, checkAddress)
+      return { webhook: await webhooks.update(toKey(principal, input.webhookId), change, signal) }
     },
     async deleteWebhook({ webhookId }, { principal, signal }) {
-      await webhooks.remove(keyOf(principal, webhookId), signal)
+      await webhooks.remove(toKey(principal, webhookId), signal)
       return {}
     },
     async rotateSecret({ webhookId }, call) {
-      return { secret: await webhooks.rotate(keyOf(call.principal, webhookId), call) }
+      return { secret: await webhooks.rotate(toKey(call.principal, webhookId), call) }
     },
     async listDeliveries({ webhookId, pageSize, pageToken, skip }, { principal, signal }) {
       const size = pageSizeOf({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
-      const place = { before: readIdToken(pageToken), limit: size + 1, skip }
-      const rows = await deliveries.list(keyOf(principal, webhookId), place, signal)
+      const position = { before: readIdToken(pageToken), limit: size + 1, skip }
+      const rows = await deliveries.list(toKey(principal, webhookId), position, signal)
       const page = rows.slice(0, size)
       const last = page.at(-1)
       return { deliveries: page.map(toMessage), nextPageToken: rows.length > size && last ? encodePageToken([last.deliveryId]) : '' }
     },
     async resendDelivery({ webhookId, deliveryId }, call) {
-      return { deliveryId: await deliveries.resend(keyOf(call.principal, webhookId), deliveryId, call) }
+      return { deliveryId: await deliveries.resend(toKey(call.principal, webhookId), deliveryId, call) }
     },
     async testWebhook({ webhookId }, call) {
-      return { deliveryId: await deliveries.test(keyOf(call.principal, webhookId), call) }
+      return { deliveryId: await deliveries.test(toKey(call.principal, webhookId), call) }
     },
   }
 }
 
-function keyOf(principal: Principal, webhookId: string): WebhookKey {
+function toKey(principal: Principal, webhookId: string): WebhookKey {
   return { scope: scopeOf(principal), webhookId }
 }
 

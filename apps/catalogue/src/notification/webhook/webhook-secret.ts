@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createSeal, type MasterKeys } from '@vitascope/security'
 import { Webhook as Signer } from 'standardwebhooks'
 
-/** Encrypts secrets, each bound to its webhook. */
+/** Encrypts secrets. A secret can only be decrypted for its webhook. */
 export interface SecretCipher {
   seal(secret: string, webhookId: string): Buffer
   /**
@@ -26,12 +26,12 @@ export function createSecretCipher(keys: MasterKeys): SecretCipher {
 }
 
 /** Returns a new secret in the format of Standard Webhooks. */
-export function newSecret(): string {
+export function createSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
 /** Returns the headers of Standard Webhooks, with one signature per secret. */
-export function signedHeaders(eventId: string, time: Date, body: string, secrets: readonly string[]): Record<string, string> {
+export function createSignedHeaders(eventId: string, time: Date, body: string, secrets: readonly string[]): Record<string, string> {
   return {
     'content-type': 'application/json',
     'webhook-id': eventId,

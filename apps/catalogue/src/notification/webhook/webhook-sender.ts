@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { guardedPost, isSourceError, type SourcePolicy } from '@vitascope/fetch'
 import type { Logger } from '@vitascope/telemetry'
 import type { BusyReceivers, Sending, SendingStore } from './sending-store.ts'
-import { type SecretCipher, signedHeaders } from './webhook-secret.ts'
+import { createSignedHeaders, type SecretCipher } from './webhook-secret.ts'
 
 export interface WebhookSender {
   start(): void
@@ -10,9 +10,9 @@ export interface WebhookSender {
   stop(): Promise<void>
 }
 
-/** A call holds neither a transaction nor a database connection, so many can wait for their receivers. */
+/** Maximum number of concurrent calls. A call uses no database connection while it waits for its receiver. */
 const MAX_IN_FLIGHT = 64
-/** A slow receiver occupies at most this many slots. */
+/** Maximum number of concurrent calls per webhook, so that a slow receiver does not block others. */
 const MAX_PER_WEBHOOK = 4
 const MAX_PER_ORGANISATION = 16
 const POLL_MS = 500
@@ -32,20 +32,20 @@ export function createWebhookSender(sender: Sender): WebhookSender {
   const aborting = new AbortController()
   const active = new Map<Sending, Promise<void>>()
   let running: Promise<void> | undefined
-  let isWoken = false
+  let isWakeRequested = false
   let resume = () => {}
   const wake = () => {
-    isWoken = true
+    isWakeRequested = true
     resume()
   }
 
-  const loop = async () => {
+  const runLoop = async () => {
     while (!stopping.signal.aborted) {
-      isWoken = false
+      isWakeRequested = false
       try {
         const sending = active.size < MAX_IN_FLIGHT ? await store.lease(findBusyReceivers([...active.keys()])) : undefined
-        if (sending) begin(sending)
-        else if (!isWoken) await idle()
+        if (sending) startSending(sending)
+        else if (!isWakeRequested) await waitForWork()
       } catch (error) {
         log.warn({ err: error }, 'webhook sender: database unavailable; retrying')
         await delay(POLL_MS)
@@ -53,7 +53,7 @@ export function createWebhookSender(sender: Sender): WebhookSender {
     }
   }
   /** Resolves when a call ends, or after the poll interval. */
-  const idle = () =>
+  const waitForWork = () =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, POLL_MS)
       resume = () => {
@@ -61,7 +61,7 @@ export function createWebhookSender(sender: Sender): WebhookSender {
         resolve()
       }
     })
-  const begin = (sending: Sending) => {
+  const startSending = (sending: Sending) => {
     const call = send(sender, sending, aborting.signal)
       .catch((error: unknown) =>
         log.warn({ err: error, webhook_id: sending.webhookId }, 'recording a webhook attempt failed; its lease will expire'),
@@ -75,7 +75,7 @@ export function createWebhookSender(sender: Sender): WebhookSender {
 
   return {
     start() {
-      running = loop()
+      running = runLoop()
     },
     async stop() {
       stopping.abort()
@@ -93,32 +93,31 @@ async function send({ store, cipher, policy, log }: Sender, sending: Sending, si
   let status: number | undefined
   try {
     const secrets = sending.sealedSecrets.map((sealed) => cipher.open(sealed, webhook_id))
-    const headers = signedHeaders(sending.eventId, new Date(), sending.body, secrets)
+    const headers = createSignedHeaders(sending.eventId, new Date(), sending.body, secrets)
     status = (await guardedPost(sending.url, { policy, headers, body: sending.body, timeoutMs: CALL_TIMEOUT_MS, signal })).status
   } catch (error) {
     if (signal.aborted) return store.release(sending)
     if (isSourceError(error)) log.debug({ webhook_id, delivery_id, attempt, reason: error.message }, 'webhook endpoint did not respond')
-    // For example, a secret of another master key. It counts as a failed attempt and does not block
-    // other webhooks.
+    // An example is a secret that no master key decrypts. It counts as a failed attempt.
     else log.warn({ err: error, webhook_id, delivery_id, attempt }, 'calling a webhook failed')
   }
-  const outcome = await store.settle(sending, status)
+  const outcome = await store.recordResult(sending, status)
   if (outcome === 'disabled') log.info({ webhook_id, delivery_id, attempt }, 'webhook disabled after 24 hours of failures')
 }
 
 /** Returns the webhooks and organisations that have reached their limit of active calls. */
 export function findBusyReceivers(active: readonly Pick<Sending, 'webhookId' | 'organisationId'>[]): BusyReceivers {
-  const full = (ids: readonly string[], max: number) => {
+  const findFull = (ids: readonly string[], max: number) => {
     const counts = new Map<string, number>()
     for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1)
     return [...counts].filter(([, count]) => count >= max).map(([id]) => id)
   }
   return {
-    webhookIds: full(
+    webhookIds: findFull(
       active.map(({ webhookId }) => webhookId),
       MAX_PER_WEBHOOK,
     ),
-    organisationIds: full(
+    organisationIds: findFull(
       active.map(({ organisationId }) => organisationId),
       MAX_PER_ORGANISATION,
     ),

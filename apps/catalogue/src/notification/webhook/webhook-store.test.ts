@@ -125,7 +125,7 @@ describe('events', () => {
       const { type, data } = JSON.parse(sending.body) as { type: string; data: Record<string, string> }
       expect(data).toMatchObject({ media_id: mediaId, organisation_id: organisationId })
       seen.push([type, data['video_id']])
-      expect(await sendings.settle(sending, 204)).toBe('delivered')
+      expect(await sendings.recordResult(sending, 204)).toBe('delivered')
     }
     expect(seen.slice(0, 6)).toEqual([
       ['video.created', videoId],
@@ -149,7 +149,7 @@ describe('events', () => {
     const seen: string[] = []
     for (let [sending] = await leaseAll(webhook); sending; [sending] = await leaseAll(webhook)) {
       seen.push((JSON.parse(sending.body) as { type: string }).type)
-      await sendings.settle(sending, 204)
+      await sendings.recordResult(sending, 204)
     }
     expect(seen).toEqual(['video.created', 'video.failed', 'video.playable', 'video.ready'])
   })
@@ -184,7 +184,7 @@ describe('events', () => {
       objectKey: 'key:1',
       dataJson: '{"user_id":"7","n":9007199254740993}',
     }
-    for (let again = 0; again < 3; again++) await events.addForeign(event)
+    for (let again = 0; again < 3; again++) await events.addFromService(event)
     expect((await log(webhook)).map(({ event: type }) => type)).toEqual(['key.expiring'])
     const { eventId, body } = await leaseOne(webhook)
     expect([eventId, body]).toEqual([event.eventId, expect.stringContaining('9007199254740993')])
@@ -199,12 +199,12 @@ describe('a delivery', () => {
     await upload(webhook)
     const sendings1 = await leaseAll(webhook)
     expect(sendings1.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['video.created', 'video.created'])
-    expect(await sendings.settle(sendings1[0] as Sending, 500)).toBe('again')
+    expect(await sendings.recordResult(sendings1[0] as Sending, 500)).toBe('again')
     expect(await leaseAll(webhook)).toEqual([])
     await makeDue(webhook)
     const again = await leaseOne(webhook)
     expect([again.deliveryId, again.attempt, again.body]).toEqual([sendings1[0]?.deliveryId, 2, sendings1[0]?.body])
-    expect(await sendings.settle(again, 200)).toBe('delivered')
+    expect(await sendings.recordResult(again, 200)).toBe('delivered')
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.ready' })
   })
   test('is retried with growing delays', async () => {
@@ -212,7 +212,7 @@ describe('a delivery', () => {
     await upload(webhook)
     const waits: number[] = []
     for (let attempt = 1; attempt <= 16; attempt++) {
-      await sendings.settle(await leaseOne(webhook), attempt % 2 ? 503 : undefined)
+      await sendings.recordResult(await leaseOne(webhook), attempt % 2 ? 503 : undefined)
       waits.push((await lanes(webhook))[0]?.wait ?? 0)
       await makeDue(webhook)
     }
@@ -231,14 +231,14 @@ describe('a delivery', () => {
     await makeDue(webhook)
     const alive = await leaseOne(webhook)
     expect([alive.deliveryId, alive.attempt]).toEqual([dead.deliveryId, 2])
-    expect(await sendings.settle(dead, undefined)).toBe('lost')
-    expect(await sendings.settle(alive, 200)).toBe('delivered')
+    expect(await sendings.recordResult(dead, undefined)).toBe('lost')
+    expect(await sendings.recordResult(alive, 200)).toBe('delivered')
     // The lane was deleted and created again. The fence of the old lane does not match the new one.
     await catalogue.media.remove({ scope: null, mediaId }, { userId: '7', callerId: '7', notes: '' })
     const next = await leaseOne(webhook)
-    expect(await sendings.settle(dead, 200)).toBe('lost')
-    expect(await sendings.settle(alive, 200)).toBe('lost')
-    expect(await sendings.settle(next, 200)).toBe('delivered')
+    expect(await sendings.recordResult(dead, 200)).toBe('lost')
+    expect(await sendings.recordResult(alive, 200)).toBe('lost')
+    expect(await sendings.recordResult(next, 200)).toBe('delivered')
   })
   test('is leased by one of many senders', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
@@ -261,7 +261,7 @@ describe('a delivery', () => {
     const webhook = await aWebhook({ events: ['video.created', 'video.playable', 'video.ready'] })
     const { jobId } = await upload(webhook)
     const sending = await leaseOne(webhook)
-    await Promise.all([sendings.settle(sending, 200), catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)])
+    await Promise.all([sendings.recordResult(sending, 200), catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)])
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.playable' })
   })
 })
@@ -274,7 +274,7 @@ describe('a test call', () => {
       const ends: string[] = []
       for (let tries = 0; tries < 3; tries++) {
         await makeDue(webhook)
-        ends.push(await sendings.settle(await leaseOne(webhook), 404))
+        ends.push(await sendings.recordResult(await leaseOne(webhook), 404))
       }
       expect(ends).toEqual(['again', 'again', 'failed'])
       expect(await lanes(webhook)).toEqual([])
@@ -287,7 +287,7 @@ describe('a test call', () => {
   test('and all pending deliveries are retried immediately after a change of the URL', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
-    await sendings.settle(await leaseOne(webhook), 404)
+    await sendings.recordResult(await leaseOne(webhook), 404)
     expect(await leaseAll(webhook)).toEqual([])
     await webhooks.update(webhook.key, (now) => ({ ...now, url: 'https://other.example/hook' }))
     expect(await leaseOne(webhook)).toMatchObject({ url: 'https://other.example/hook', attempt: 2 })
@@ -301,12 +301,12 @@ describe('after 24 hours of failures', () => {
     await upload(webhook)
     const [late, other] = await leaseAll(webhook)
     if (!late || !other) throw new Error('too little was due')
-    await catalogue.db.query(`update webhook_delivery set first_try_time = now() - interval '25 hours' where delivery_id = $1`, [
+    await catalogue.db.query(`update webhook_delivery set first_attempt_time = now() - interval '25 hours' where delivery_id = $1`, [
       late.deliveryId,
     ])
-    expect(await sendings.settle(late, 500)).toBe('disabled')
+    expect(await sendings.recordResult(late, 500)).toBe('disabled')
     // A call that was active when the webhook was disabled does not restart its lane.
-    expect(await sendings.settle(other, 500)).toBe('again')
+    expect(await sendings.recordResult(other, 500)).toBe('again')
     expect((await lanes(webhook)).map(({ next_time }) => next_time)).toEqual([Number.POSITIVE_INFINITY])
     const { enabled, disabledReason } = await webhooks.require(webhook.key)
     expect([enabled, disabledReason]).toEqual([false, 'disabled: an event could not be delivered for 24 hours'])
@@ -325,14 +325,14 @@ describe('after 24 hours of failures', () => {
   test('a webhook that was disabled by a user has another 24 hours for pending deliveries', async () => {
     const webhook = await aWebhook({ events: ['video.created'] })
     await upload(webhook)
-    await sendings.settle(await leaseOne(webhook), 500)
+    await sendings.recordResult(await leaseOne(webhook), 500)
     await webhooks.update(webhook.key, (now) => ({ ...now, enabled: false }))
-    await catalogue.db.query(`update webhook_delivery set first_try_time = now() - interval '30 hours' where webhook_id = $1`, [
+    await catalogue.db.query(`update webhook_delivery set first_attempt_time = now() - interval '30 hours' where webhook_id = $1`, [
       webhook.webhookId,
     ])
     expect(await leaseAll(webhook)).toEqual([])
     await webhooks.update(webhook.key, (now) => ({ ...now, enabled: true }))
-    expect(await sendings.settle(await leaseOne(webhook), 500)).toBe('again')
+    expect(await sendings.recordResult(await leaseOne(webhook), 500)).toBe('again')
   })
 })
 
@@ -342,7 +342,7 @@ describe('the delivery log', () => {
     await upload(webhook)
     const sent = await leaseOne(webhook)
     await expect(deliveries.resend(webhook.key, sent.deliveryId, aCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
-    await sendings.settle(sent, 200)
+    await sendings.recordResult(sent, 200)
     const again = await deliveries.resend(webhook.key, sent.deliveryId, aCall())
     await expect(deliveries.resend(webhook.key, sent.deliveryId, aCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
     await expect(deliveries.resend(webhook.key, '9007199254740991', aCall())).rejects.toMatchObject({ reason: 'DELIVERY_NOT_FOUND' })
@@ -363,7 +363,7 @@ describe('the delivery log', () => {
     const [quick, slow] = [await aWebhook({ events: ['video.created'] }), await aWebhook({ events: ['video.created'] })]
     for (let count = 0; count < 5; count++) {
       await upload(quick)
-      await sendings.settle(await leaseOne(quick), 200)
+      await sendings.recordResult(await leaseOne(quick), 200)
       await upload(slow)
     }
     const before = await log(quick)

@@ -6,7 +6,7 @@ import { isId, type PagePosition } from '@vitascope/request'
 import type { MasterKeys } from '@vitascope/security'
 import { sealedCodec } from '../../rules/sealed-codec.ts'
 import { MAX_WEBHOOKS, type Webhook, type WebhookFields, webhooksFull } from './webhook.ts'
-import { createSecretCipher, newSecret } from './webhook-secret.ts'
+import { createSecret, createSecretCipher } from './webhook-secret.ts'
 
 export interface WebhookKey {
   scope: Scope
@@ -18,13 +18,13 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 /** Methods with a key throw WEBHOOK_NOT_FOUND. */
 export interface WebhookStore {
   require(key: WebhookKey, signal?: AbortSignal): Promise<Webhook>
-  list(organisationId: string, place: PagePosition, signal?: AbortSignal): Promise<Webhook[]>
+  list(organisationId: string, position: PagePosition, signal?: AbortSignal): Promise<Webhook[]>
   /** Stores a webhook. This is the only method that returns its secret. Throws WEBHOOKS_FULL. */
   create(webhook: WebhookFields & { organisationId: string }, call: IdempotentCall): Promise<{ webhook: Webhook; secret: string }>
   /** Locks the webhook and stores the fields that `change` returns. */
   update(key: WebhookKey, change: (now: Webhook) => WebhookFields, signal?: AbortSignal): Promise<Webhook>
   remove(key: WebhookKey, signal?: AbortSignal): Promise<void>
-  /** Returns a new secret. The previous one also signs for another 24 hours. */
+  /** Creates and returns a new secret. Deliveries are also signed with the previous secret for 24 hours. */
   rotate(key: WebhookKey, call: IdempotentCall): Promise<string>
 }
 
@@ -53,7 +53,7 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
         await requireBelowLimit(tx, organisationId)
         const [next] = await tx.query<{ id: string }>(`select nextval(pg_get_serial_sequence('webhook', 'webhook_id')) as id`)
         if (!next) throw new Error('a sequence returned no row')
-        const secret = newSecret()
+        const secret = createSecret()
         const [row] = await tx.query<WebhookRow>(
           `insert into webhook (webhook_id, organisation_id, url, events, enabled, secret) overriding system value
            values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
@@ -74,23 +74,23 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
           [before.webhookId, url, events, enabled, reason],
         )
         if (!row) throw new Error(`webhook ${before.webhookId} disappeared while it was locked`)
-        // Deliveries that failed at the old URL are retried at the new one at once.
+        // Deliveries that failed at the old URL are retried at the new URL immediately.
         if (enabled && (!before.enabled || url !== before.url)) await resumeLanes(tx, before.webhookId)
         if (!enabled && before.enabled) await pauseLanes(tx, before.webhookId)
         return toWebhook(row)
       }, signal),
     async remove(key, signal) {
       // First disables the webhook, so that no event is queued for it. Then deletes its log in
-      // parts, so that transactions that write events do not wait.
+      // batches, so that transactions that write events do not wait for long.
       const { webhookId } = await db.transaction(async (tx) => {
         const webhook = await requireWebhook(tx, key, 'for no key update')
         await tx.query('update webhook set enabled = false where webhook_id = $1', [webhook.webhookId])
         await pauseLanes(tx, webhook.webhookId)
         return webhook
       }, signal)
-      const part = `delete from webhook_delivery where delivery_id in (
+      const deleteBatch = `delete from webhook_delivery where delivery_id in (
         select delivery_id from webhook_delivery where webhook_id = $1 order by delivery_id limit ${DELIVERIES_PER_STATEMENT}) returning 1`
-      while ((await db.query(part, [webhookId])).length === DELIVERIES_PER_STATEMENT) signal?.throwIfAborted()
+      while ((await db.query(deleteBatch, [webhookId])).length === DELIVERIES_PER_STATEMENT) signal?.throwIfAborted()
       await db.transaction(async (tx) => {
         await requireWebhook(tx, key, 'for update')
         await tx.query('delete from webhook where webhook_id = $1', [webhookId])
@@ -99,7 +99,7 @@ export function createWebhookStore(db: Db, keys: MasterKeys): WebhookStore {
     rotate: (key, call) =>
       withIdempotency(db, call, sealedCodec<string>(keys), async (tx) => {
         const { webhookId } = await requireWebhook(tx, key, 'for no key update')
-        const secret = newSecret()
+        const secret = createSecret()
         await tx.query(
           `update webhook set old_secret = secret, old_secret_time = now() + interval '24 hours', secret = $2 where webhook_id = $1`,
           [webhookId, cipher.seal(secret, webhookId)],
@@ -120,23 +120,23 @@ export async function disableWebhook(tx: Transaction, webhookId: string, reason:
   await addOwnEvent(tx, { webhookId, organisationId: webhook.organisation_id }, 'webhook.disabled', 'note', { reason })
 }
 
-/** Returns the lane for events that concern one webhook only. */
-export function webhookLane(webhookId: string): string {
+/** Returns the lane for events about a webhook itself. */
+export function laneOfWebhook(webhookId: string): string {
   return `webhook:${webhookId}`
 }
 
-/** Stores an event that concerns one webhook only, with its delivery. Returns the delivery's id. */
+/** Stores an event about a webhook itself with its delivery. Returns the id of the delivery. */
 export async function addOwnEvent(
   tx: Transaction,
   { webhookId, organisationId }: { webhookId: string; organisationId: string },
   type: 'webhook.test' | 'webhook.disabled',
   state: 'waiting' | 'note',
-  more: Readonly<Record<string, string>> = {},
+  extraData: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const data = JSON.stringify({ webhook_id: webhookId, organisation_id: organisationId, ...more })
+  const data = JSON.stringify({ webhook_id: webhookId, organisation_id: organisationId, ...extraData })
   const [event] = await tx.query<{ event_id: string }>(
     'insert into event (type, organisation_id, object_key, data) values ($1, $2, $3, $4) returning event_id',
-    [type, organisationId, webhookLane(webhookId), data],
+    [type, organisationId, laneOfWebhook(webhookId), data],
   )
   const [row] = await tx.query<{ delivery_id: string }>(
     'insert into webhook_delivery (webhook_id, event_id, object_key, state) values ($1, $2, $3, $4) returning delivery_id',
@@ -157,8 +157,8 @@ export async function requireWebhook(
 }
 
 /**
- * Locks the organisation's webhooks and throws WEBHOOKS_FULL if the limit is reached. Because of
- * the lock, two concurrent calls see each other.
+ * Throws WEBHOOKS_FULL if the organisation has the maximum number of webhooks. The lock serialises
+ * concurrent calls for the organisation.
  */
 async function requireBelowLimit(tx: Transaction, organisationId: string): Promise<void> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('webhooks of ' || $1::text, 0))`, [organisationId])
@@ -173,7 +173,7 @@ async function pauseLanes(tx: Transaction, webhookId: string): Promise<void> {
 /** Makes all lanes due, and restarts the 24 hours of waiting deliveries. */
 async function resumeLanes(tx: Transaction, webhookId: string): Promise<void> {
   await tx.query('update webhook_lane set next_time = now() where webhook_id = $1', [webhookId])
-  await tx.query(`update webhook_delivery set first_try_time = null where webhook_id = $1 and state = 'waiting'`, [webhookId])
+  await tx.query(`update webhook_delivery set first_attempt_time = null where webhook_id = $1 and state = 'waiting'`, [webhookId])
 }
 
 interface WebhookRow {

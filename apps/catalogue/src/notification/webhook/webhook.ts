@@ -6,7 +6,7 @@ import { applyMask, checkText } from '@vitascope/request'
 export interface Webhook extends WebhookFields {
   webhookId: string
   organisationId: string
-  /** Empty unless the platform disabled the webhook. */
+  /** Reason if the platform disabled the webhook, otherwise empty. */
   disabledReason: string
   createTime: Date
 }
@@ -14,11 +14,11 @@ export interface Webhook extends WebhookFields {
 export interface WebhookFields {
   url: string
   events: string[]
-  /** False stops queueing events and pauses waiting deliveries. */
+  /** If false, no events are queued and waiting deliveries are paused. */
   enabled: boolean
 }
 
-/** One event to one webhook. A `note` is never sent. */
+/** The delivery of an event to a webhook. A `note` is an entry of the log that is never sent. */
 export interface Delivery {
   deliveryId: string
   event: string
@@ -53,9 +53,9 @@ export function checkWebhook<Fields extends WebhookFields>(fields: Fields, check
   return { ...fields, events: [...new Set(fields.events)] }
 }
 
-/** Returns the fields with the masked ones replaced by those of `given`. Throws `invalid`. */
-export function mergeWebhook(now: WebhookFields, given: WebhookFields, mask: readonly string[], checkAddress: CheckAddress): WebhookFields {
-  const { fields, problems } = applyMask(now, given, mask, PATHS)
+/** Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field. */
+export function mergeWebhook(now: WebhookFields, input: WebhookFields, mask: readonly string[], checkAddress: CheckAddress): WebhookFields {
+  const { fields, problems } = applyMask(now, input, mask, PATHS)
   requireValid(problems)
   // An unchanged URL is not checked here, because every call checks it.
   return checkWebhook(fields, mask.includes('url') ? checkAddress : () => [])

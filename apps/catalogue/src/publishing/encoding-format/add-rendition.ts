@@ -3,7 +3,7 @@ import type { Job, JobUpdate } from '../job/job.ts'
 import type { LockedMedia } from '../media/media-lock.ts'
 import type { RenditionSet } from '../media/rendition-set.ts'
 
-/** Returns the update, or a cancellation if the set that the rendition was made for was replaced meanwhile. */
+/** Returns the update, or a cancellation if the set to which the rendition belongs was replaced in the meantime. */
 export function cancelIfReplaced(job: Pick<Job, 'setJobId'>, media: LockedMedia | undefined, update: JobUpdate): JobUpdate {
   if (update.kind !== 'published' || job.setJobId === undefined || media?.renditions?.jobId === job.setJobId) return update
   return { kind: 'cancelled', message: 'replaced by a later request' }
@@ -13,25 +13,25 @@ export function cancelIfReplaced(job: Pick<Job, 'setJobId'>, media: LockedMedia 
  * Returns the path of an added rendition's file, relative to the URL of the set. The set's own
  * objects are not changed.
  */
-export function addedPath(jobId: string, path: string): string {
+export function toAddedPath(jobId: string, path: string): string {
   return `added/${jobId}/${path}`
 }
 
-/** Records the rendition of a job as added to the current set. Returns the set including it. */
-export async function addToSet(tx: Transaction, job: Job, set: RenditionSet, added: RenditionSet): Promise<RenditionSet> {
+/** Adds the rendition of a job to the current set. Returns the new set. */
+export async function addToSet(tx: Transaction, job: Job, set: RenditionSet, newRendition: RenditionSet): Promise<RenditionSet> {
   await tx.query(
     'insert into added_rendition (job_id, media_id, organisation_id, set_job_id, prefix, bytes) values ($1, $2, $3, $4, $5, $6)',
-    [job.jobId, job.mediaId, job.organisationId, set.jobId, added.prefix, added.bytes],
+    [job.jobId, job.mediaId, job.organisationId, set.jobId, newRendition.prefix, newRendition.bytes],
   )
-  const renditions = added.renditions.map((rendition) => ({ ...rendition, path: addedPath(job.jobId, rendition.path) }))
+  const renditions = newRendition.renditions.map((rendition) => ({ ...rendition, path: toAddedPath(job.jobId, rendition.path) }))
   return { ...set, renditions: [...set.renditions, ...renditions] }
 }
 
-/** Stops counting the bytes of renditions that were added to earlier sets. They are served as long as those sets. */
-export async function endCountOfAdded(tx: Transaction, mediaId: string): Promise<void> {
+/** Removes renditions of earlier sets from the quota. They are served as long as their sets. */
+export async function clearAddedBytes(tx: Transaction, mediaId: string): Promise<void> {
   await tx.query('update added_rendition set bytes = 0 where media_id = $1 and bytes > 0', [mediaId])
 }
 
-/** SQL condition: the set of an added rendition `a` is current, or is still served. */
+/** SQL condition for an added rendition `a` whose set is current or still served. */
 export const ADDED_IS_USED = `(exists (select from media m where m.set_job_id = a.set_job_id)
   or exists (select from delivery_set s where s.job_id = a.set_job_id and s.expire_time > now()))`

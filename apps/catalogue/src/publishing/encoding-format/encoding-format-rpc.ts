@@ -23,21 +23,21 @@ export function encodingFormatHandlers(
     },
     async listMediaFormats({ mediaId }, { principal, signal }) {
       requireSystemUser(principal)
-      const found = isId(mediaId) ? await formats.ofMedia(mediaId, signal) : undefined
-      if (!found) throw notFound('media', mediaId)
-      return { mediaId: found.mediaId, title: found.title, profiles: profilesOf(found.profileIds) }
+      const mediaFormats = isId(mediaId) ? await formats.findOfMedia(mediaId, signal) : undefined
+      if (!mediaFormats) throw notFound('media', mediaId)
+      return { mediaId: mediaFormats.mediaId, title: mediaFormats.title, profiles: toProfiles(mediaFormats.profileIds) }
     },
     async addMediaFormat({ mediaId, profileId }, call) {
       requireSystemUser(call.principal)
       if (!isId(mediaId)) throw notFound('media', mediaId)
       const request = { mediaId, profileId: checkProfile(profileId), userId: requireUser(call.principal).userId }
-      const { profileIds, ...added } = await formats.addToMedia(request, call)
-      return { ...added, profiles: profilesOf(profileIds) }
+      const { profileIds, ...response } = await formats.addToMedia(request, call)
+      return { ...response, profiles: toProfiles(profileIds) }
     },
     async listOrganisationFormats({ organisationId: requestedId }, { principal, signal }) {
       requireSystemUser(principal)
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      return { formats: (await formats.ofOrganisation(organisationId, signal)).flatMap(toFormat) }
+      return { formats: (await formats.findOfOrganisation(organisationId, signal)).flatMap(toFormat) }
     },
     async addOrganisationFormat({ organisationId: requestedId, profileId }, { principal, signal }) {
       requireSystemUser(principal)
@@ -58,7 +58,7 @@ function checkProfile(profileId: number): number {
   throw invalid([{ field: 'profile_id', message: 'must be the id of a profile; GET /encodingformat lists them' }])
 }
 
-function profilesOf(profileIds: readonly number[]): ProfileMessage[] {
+function toProfiles(profileIds: readonly number[]): ProfileMessage[] {
   return profiles.filter(({ id }) => profileIds.includes(id)).map(toMessage)
 }
 

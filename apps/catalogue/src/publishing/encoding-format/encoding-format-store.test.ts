@@ -10,7 +10,7 @@ import type { JobRequest } from '../job/job-messages.ts'
 import { createStaleEncodeJobs } from '../job/stale-encode-jobs-store.ts'
 import { createRetryJob } from '../retry-job.ts'
 import { createEncodingFormatStore } from './encoding-format-store.ts'
-import { renditionRequest } from './rendition-request.ts'
+import { toRenditionRequest } from './rendition-request.ts'
 
 let catalogue: CatalogueDatabase
 let organisationId = '100'
@@ -75,7 +75,7 @@ test('a rendition is queued on its own, and added to the current set without oth
   expect(await usage()).toMatchObject({ bytes: 6_500, reservedBytes: 0, ms: 12_480, jobs: 0 })
   expect(await publish(jobId, made('av1_250'))).toBe(true)
   expect(await catalogue.jobs.findNeeded([jobId])).toEqual([jobId])
-  expect(await catalogue.jobs.usedSets([jobId])).toEqual([`renditions/${jobId}`])
+  expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([`renditions/${jobId}`])
   expect((await apply(mediaId)).jobId).toBe('')
 })
 
@@ -138,9 +138,9 @@ test('uploads after an organisation gets a format are encoded to it once they ar
   for (const { jobId } of [before, after]) await publish(jobId)
   expect([await jobsOf(before.mediaId), await jobsOf(after.mediaId)]).toMatchObject([[], [{ state: 'queued' }]])
   await formats().removeFromOrganisation(String(format?.organisationFormatId), signal)
-  expect(await formats().ofOrganisation(organisationId, signal)).toEqual([])
+  expect(await formats().findOfOrganisation(organisationId, signal)).toEqual([])
   await expect(formats().removeFromOrganisation(String(format?.organisationFormatId), signal)).rejects.toMatchObject({ kind: 'not_found' })
-  expect((await formats().ofMedia(after.mediaId, signal))?.profileIds).toEqual([HEVC])
+  expect((await formats().findOfMedia(after.mediaId, signal))?.profileIds).toEqual([HEVC])
 })
 
 test('renditions of a low-priority upload have low priority, also after a retry or a repeated request', async () => {
@@ -161,7 +161,7 @@ test('renditions of a low-priority upload have low priority, also after a retry 
   for (const id of [first?.job_id, again.jobId, other.jobId]) {
     const request = received.find((payload) => payload.jobId === id)
     expect(request).toMatchObject({ lowPriority: true, rendition: { setJobId: jobId } })
-    if (request?.rendition) expect(renditionRequest(request, request.rendition)).toMatchObject({ lowPriority: true })
+    if (request?.rendition) expect(toRenditionRequest(request, request.rendition)).toMatchObject({ lowPriority: true })
   }
 })
 

@@ -19,7 +19,7 @@ export interface OrganisationFormat {
 type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 
 export interface EncodingFormatStore {
-  ofMedia(mediaId: string, signal: AbortSignal): Promise<MediaFormats | undefined>
+  findOfMedia(mediaId: string, signal: AbortSignal): Promise<MediaFormats | undefined>
   /**
    * Adds a format to a media, and queues the rendition if the media has a set. Throws
    * MEDIA_NOT_FOUND, NO_PICTURE and quota errors.
@@ -28,7 +28,7 @@ export interface EncodingFormatStore {
     request: { mediaId: string; profileId: number; userId: string },
     call: IdempotentCall,
   ): Promise<MediaFormats & { jobId: string }>
-  ofOrganisation(organisationId: string, signal: AbortSignal): Promise<OrganisationFormat[]>
+  findOfOrganisation(organisationId: string, signal: AbortSignal): Promise<OrganisationFormat[]>
   addToOrganisation(organisationId: string, profileId: number, signal: AbortSignal): Promise<OrganisationFormat[]>
   /** Throws ENCODING_FORMAT_NOT_FOUND. */
   removeFromOrganisation(organisationFormatId: string, signal: AbortSignal): Promise<void>
@@ -36,9 +36,9 @@ export interface EncodingFormatStore {
 
 export function createEncodingFormatStore(db: Db, enqueue: Enqueue): EncodingFormatStore {
   return {
-    async ofMedia(mediaId, signal) {
+    async findOfMedia(mediaId, signal) {
       signal.throwIfAborted()
-      return mediaFormats(db.query, mediaId)
+      return readMediaFormats(db.query, mediaId)
     },
     addToMedia: ({ mediaId, profileId, userId }, call) =>
       withIdempotency(db, call, jsonCodec<MediaFormats & { jobId: string }>(), async (tx) => {
@@ -52,13 +52,13 @@ export function createEncodingFormatStore(db: Db, enqueue: Enqueue): EncodingFor
           profileId,
         ])
         const jobId = await startRendition(tx, enqueue, media, { profileId, userId })
-        const formats = await mediaFormats(tx.query, mediaId)
+        const formats = await readMediaFormats(tx.query, mediaId)
         if (!formats) throw new Error(`media ${mediaId} disappeared while it was locked`)
         return { ...formats, jobId: jobId ?? '' }
       }),
-    async ofOrganisation(organisationId, signal) {
+    async findOfOrganisation(organisationId, signal) {
       signal.throwIfAborted()
-      return organisationFormats(db.query, organisationId)
+      return readOrganisationFormats(db.query, organisationId)
     },
     addToOrganisation: (organisationId, profileId, signal) =>
       db.transaction(async (tx) => {
@@ -66,7 +66,7 @@ export function createEncodingFormatStore(db: Db, enqueue: Enqueue): EncodingFor
           organisationId,
           profileId,
         ])
-        return organisationFormats(tx.query, organisationId)
+        return readOrganisationFormats(tx.query, organisationId)
       }, signal),
     removeFromOrganisation: (organisationFormatId, signal) =>
       db.transaction(async (tx) => {
@@ -79,7 +79,7 @@ export function createEncodingFormatStore(db: Db, enqueue: Enqueue): EncodingFor
 }
 
 /** Copies the organisation's formats to a new media. Runs in the transaction that accepts the media. */
-export async function takeOrganisationFormats(
+export async function copyOrganisationFormats(
   query: Query,
   { mediaId, organisationId }: { mediaId: string; organisationId: string },
 ): Promise<void> {
@@ -90,7 +90,7 @@ export async function takeOrganisationFormats(
   )
 }
 
-async function mediaFormats(query: Query, mediaId: string): Promise<MediaFormats | undefined> {
+async function readMediaFormats(query: Query, mediaId: string): Promise<MediaFormats | undefined> {
   const [row] = await query<{ title: string; profile_ids: number[] }>(
     `select title, array(select profile_id from media_encoding_format f where f.media_id = m.media_id order by profile_id) as profile_ids
      from media m where media_id = $1`,
@@ -99,7 +99,7 @@ async function mediaFormats(query: Query, mediaId: string): Promise<MediaFormats
   return row && { mediaId, title: row.title, profileIds: row.profile_ids }
 }
 
-async function organisationFormats(query: Query, organisationId: string): Promise<OrganisationFormat[]> {
+async function readOrganisationFormats(query: Query, organisationId: string): Promise<OrganisationFormat[]> {
   const rows = await query<{ id: string; profile_id: number }>(
     `select organisation_encoding_format_id as id, profile_id from organisation_encoding_format where organisation_id = $1 order by profile_id`,
     [organisationId],

@@ -1,15 +1,15 @@
 export type VideoCodec = 'h264' | 'hevc' | 'av1'
 
-/** A rendition that can be added to those that every source gets. */
+/** A rendition that can be encoded in addition to the standard renditions. */
 export interface EncodingProfile {
   id: number
   videoCodec: VideoCodec
-  /** kbit/s of the whole file. */
+  /** Bit rate of the file in kbit/s. */
   label: number
   /** Width of a 16:9 picture. */
   width: number
   height: number
-  /** kbit/s of the audio. */
+  /** Bit rate of the audio in kbit/s. */
   audioBitrate: number
 }
 
@@ -31,7 +31,7 @@ export const profiles: readonly EncodingProfile[] = [
 ]
 
 /** Returns the key of the profile's rendition within a set. */
-export function keyOf({ videoCodec, label }: EncodingProfile): string {
+export function renditionKeyOf({ videoCodec, label }: EncodingProfile): string {
   return `${videoCodec}_${label}`
 }
 

@@ -14,7 +14,7 @@ const CODECS: Readonly<Record<VideoCodec, PictureCodec>> = {
  * Returns the request message for encoding that adds a rendition to an existing set. Throws
  * `invalid` if the profile is unknown.
  */
-export function renditionRequest(
+export function toRenditionRequest(
   job: JobRequest,
   { setJobId, profileId }: NonNullable<JobRequest['rendition']>,
 ): CreateRenditionJobRequest {

@@ -4,13 +4,13 @@ import type { ReconcileResult, ReconcileTimes } from './reconcile.ts'
 
 interface AfterFailoverOptions {
   db: Db
-  /** Each round checks some jobs of its kind (media or presentations) that have not reported for `staleSeconds`. */
+  /** Functions that check some stale jobs, one for jobs of media and one for jobs of presentations. */
   rounds: readonly ((times: ReconcileTimes, signal: AbortSignal) => Promise<ReconcileResult>)[]
   resultSeconds: number
   log: Logger
 }
 
-const ZERO_COUNTS = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0, ended: 0 }
+const ZERO_COUNTS = { checked: 0, resent: 0, running: 0, reports_repeated: 0, ended: 0 }
 
 /**
  * Creates the check for lost transactions. After a database failover, it immediately checks all active
@@ -20,19 +20,19 @@ const ZERO_COUNTS = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0
 export function createAfterFailover({ db, rounds, resultSeconds, log }: AfterFailoverOptions): (signal: AbortSignal) => Promise<void> {
   let total = { ...ZERO_COUNTS }
   return async (signal) => {
-    const open = await findOpenFailover(db.query)
-    if (!open) return
-    const failoverTime = performance.now() - open.seconds * 1_000
+    const failover = await findOpenFailover(db.query)
+    if (!failover) return
+    const failoverTime = performance.now() - failover.seconds * 1_000
     for (const round of rounds) {
-      for (let isMore = true; isMore; ) {
+      for (let hasMore = true; hasMore; ) {
         const staleSeconds = (performance.now() - failoverTime) / 1_000
-        const { isEncodingUnavailable, ...done } = await round({ staleSeconds, resultSeconds }, signal)
-        for (const key of ['checked', 'sent_again', 'running', 'reports_repeated', 'ended'] as const) total[key] += done[key]
+        const { isEncodingUnavailable, ...counts } = await round({ staleSeconds, resultSeconds }, signal)
+        for (const key of ['checked', 'resent', 'running', 'reports_repeated', 'ended'] as const) total[key] += counts[key]
         if (isEncodingUnavailable) return
-        isMore = done.checked > 0
+        hasMore = counts.checked > 0
       }
     }
-    await settleFailover(db.query, open)
+    await settleFailover(db.query, failover)
     log.warn(total, 'database failover: active jobs checked with encoding')
     total = { ...ZERO_COUNTS }
   }

@@ -12,26 +12,26 @@ export interface JobRequest {
   mediaId: string
   organisationId: string
   sourceUrl: string
-  /** The organisation's remaining quota for the source; absent if unlimited. */
+  /** The remaining quota of the organisation. Undefined if there is no limit. */
   maxBytes?: number | undefined
   maxSeconds?: number | undefined
   /** The job runs after all jobs with normal priority. */
   lowPriority?: boolean | undefined
-  /** One rendition that is added to the set of a job. It has no source of its own. */
+  /** The rendition to add to the set of a job. It is encoded from the source of that job. */
   rendition?: { setJobId: string; profileId: number } | undefined
 }
 
 export function enqueueCreated(enqueue: Enqueue, tx: Transaction, request: JobRequest) {
   const { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority, rendition } = request
   const payload = { jobId, mediaId, organisationId, sourceUrl, maxBytes, maxSeconds, lowPriority: lowPriority || undefined, rendition }
-  return enqueue(tx, { topic: JOB_CREATED, key: keyOfMedia(mediaId), payload })
+  return enqueue(tx, { topic: JOB_CREATED, key: toOutboxKey(mediaId), payload })
 }
 
 export function enqueueCancelled(enqueue: Enqueue, tx: Transaction, { jobId, mediaId }: { jobId: string; mediaId: string }) {
-  return enqueue(tx, { topic: JOB_CANCELLED, key: keyOfMedia(mediaId), payload: { jobId } })
+  return enqueue(tx, { topic: JOB_CANCELLED, key: toOutboxKey(mediaId), payload: { jobId } })
 }
 
 /** Returns the ordering key of the messages about a media. */
-export function keyOfMedia(mediaId: string): string {
+export function toOutboxKey(mediaId: string): string {
   return `media:${mediaId}`
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { aSet } from '../../../test/builders.ts'
-import { acceptedStatus, playableStatus, type Status } from '../media/status.ts'
+import { createAcceptedStatus, createPlayableStatus, type Status } from '../media/status.ts'
 import { applyUpdate, type JobState, type JobUpdate, type MediaState } from './job.ts'
 
 const queued: JobState = { state: 'queued', progress: 5, code: 0, message: '' }
-const fresh: MediaState = { status: acceptedStatus(false), renditions: undefined, preview: undefined }
-const replaced: MediaState = { status: acceptedStatus(false), renditions: aSet('1'), preview: undefined }
+const fresh: MediaState = { status: createAcceptedStatus(false), renditions: undefined, preview: undefined }
+const replaced: MediaState = { status: createAcceptedStatus(false), renditions: aSet('1'), preview: undefined }
 const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
 
 test('accepted media are in state `encoding`, or in state `waiting` if the job is queued behind others', () => {
-  expect(acceptedStatus(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
-  expect(acceptedStatus(true)).toEqual({ state: 'waiting', progress: 0, code: 1, message: '' })
+  expect(createAcceptedStatus(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
+  expect(createAcceptedStatus(true)).toEqual({ state: 'waiting', progress: 0, code: 1, message: '' })
 })
 
 describe('progress', () => {
@@ -27,7 +27,7 @@ describe('progress', () => {
     expect(job).toMatchObject({ state: 'running', progress: shown })
   })
   test('changes the state from waiting to encoding', () => {
-    expect(applyUpdate(queued, { ...fresh, status: acceptedStatus(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(
+    expect(applyUpdate(queued, { ...fresh, status: createAcceptedStatus(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(
       working(5),
     )
   })
@@ -36,7 +36,7 @@ describe('progress', () => {
 test('a published set makes the media playable', () => {
   const after = applyUpdate(queued, fresh, { kind: 'published', renditions: aSet('9') })
   expect(after.job).toEqual({ state: 'ok', progress: 100, code: 0, message: '' })
-  expect(after.media).toEqual({ status: playableStatus(), renditions: aSet('9') })
+  expect(after.media).toEqual({ status: createPlayableStatus(), renditions: aSet('9') })
 })
 
 describe('a failure', () => {
@@ -47,7 +47,7 @@ describe('a failure', () => {
   })
   test('of a replacement keeps the current set, and the job has the reason', () => {
     const after = applyUpdate(queued, replaced, failed)
-    expect(after.media).toEqual({ status: playableStatus(), renditions: aSet('1'), preview: undefined })
+    expect(after.media).toEqual({ status: createPlayableStatus(), renditions: aSet('1'), preview: undefined })
     expect(after.job).toMatchObject({ state: 'failed', code: 4001, message: 'the source is unavailable' })
   })
   test('with an unknown code is recorded as a platform fault', () => {
@@ -89,7 +89,7 @@ test('for any updates, the status is valid and the progress of a job never decre
   fc.assert(
     fc.property(fc.boolean(), fc.boolean(), fc.array(update, { maxLength: 20 }), (waits, plays, all) => {
       let job = queued
-      let media: MediaState = { status: acceptedStatus(waits), renditions: plays ? aSet('1') : undefined, preview: undefined }
+      let media: MediaState = { status: createAcceptedStatus(waits), renditions: plays ? aSet('1') : undefined, preview: undefined }
       for (const one of all) {
         const after = applyUpdate(job, media, one)
         expect(after.job.progress).toBeGreaterThanOrEqual(job.progress)

@@ -1,6 +1,14 @@
 import { tidy } from '@vitascope/request'
 import type { RenditionSet } from '../media/rendition-set.ts'
-import { CANCELLED, failedStatus, failureCode, playableStatus, type Status, withProgress, workPercent } from '../media/status.ts'
+import {
+  CANCELLED,
+  clampPercent,
+  createFailedStatus,
+  createPlayableStatus,
+  createProgressStatus,
+  type Status,
+  toFailureCode,
+} from '../media/status.ts'
 
 export type JobStatus = 'queued' | 'running' | 'ok' | 'failed' | 'cancelled'
 
@@ -11,7 +19,7 @@ export interface Job {
   mediaId: string
   organisationId: string
   action: 'new_video' | 'replace' | 'add_rendition'
-  /** For `add_rendition`: the job that made the set to which the rendition is added. */
+  /** The job whose set gets the rendition of an `add_rendition` job. */
   setJobId: string | undefined
   state: JobStatus
   progress: number
@@ -29,7 +37,7 @@ export type JobState = Pick<Job, 'state' | 'progress' | 'code' | 'message'>
 export interface MediaState {
   status: Status
   renditions: RenditionSet | undefined
-  /** The set that plays while the first full set is being made. */
+  /** The set that plays while the first set is being encoded. */
   preview: RenditionSet | undefined
 }
 
@@ -50,34 +58,34 @@ export function applyUpdate(job: JobState, media: MediaState, update: JobUpdate)
   switch (update.kind) {
     case 'progress':
       return {
-        job: { ...job, state: 'running', progress: Math.max(job.progress, workPercent(update.percent)) },
-        media: { ...media, status: withProgress(media.status, update.percent) },
+        job: { ...job, state: 'running', progress: Math.max(job.progress, clampPercent(update.percent)) },
+        media: { ...media, status: createProgressStatus(media.status, update.percent) },
       }
     case 'playable':
       return {
         job: { ...job, state: 'running' },
         media: {
           ...media,
-          status: withProgress(media.status, media.status.progress),
+          status: createProgressStatus(media.status, media.status.progress),
           preview: media.renditions ? undefined : update.preview,
         },
       }
     case 'published':
       return {
         job: { state: 'ok', progress: 100, code: 0, message: '' },
-        media: { status: playableStatus(), renditions: update.renditions, preview: undefined },
+        media: { status: createPlayableStatus(), renditions: update.renditions, preview: undefined },
       }
     case 'failed':
-      return afterFailure(job, media, 'failed', failureCode(update.code), update.message)
+      return applyFailure(job, media, 'failed', toFailureCode(update.code), update.message)
     case 'cancelled':
-      return afterFailure(job, media, 'cancelled', CANCELLED, update.message)
+      return applyFailure(job, media, 'cancelled', CANCELLED, update.message)
   }
 }
 
-function afterFailure(job: JobState, media: MediaState, state: 'failed' | 'cancelled', code: number, reason: string) {
+function applyFailure(job: JobState, media: MediaState, state: 'failed' | 'cancelled', code: number, reason: string) {
   const message = tidy(reason, 1_000)
   return {
     job: { state, progress: job.progress, code, message },
-    media: { ...media, preview: undefined, status: failedStatus(media.status, code, message, media.renditions !== undefined) },
+    media: { ...media, preview: undefined, status: createFailedStatus(media.status, code, message, media.renditions !== undefined) },
   }
 }

@@ -13,10 +13,10 @@ export interface NewJob {
   userId: string
   /** The job runs after all jobs with normal priority. */
   lowPriority?: boolean
-  /** For `add_rendition`: the profile, and the job whose set is extended. */
+  /** The profile of an `add_rendition` job, and the job whose set gets the rendition. */
   profileId?: number
   setJobId?: string
-  /** From `reserve`, in the same transaction. */
+  /** The result of `reserve` in the same transaction. */
   reserved: Reservation
 }
 
@@ -36,7 +36,7 @@ export async function insertJob(tx: Transaction, { reserved, ...job }: NewJob): 
   return row.job_id
 }
 
-/** Records a job that could not be started as failed, so that its reason can be found. */
+/** Stores a failed job for work that could not be started, so that callers can read the reason. */
 export async function insertFailedJob(
   tx: Transaction,
   { code, message, ...job }: Omit<NewJob, 'reserved'> & { code: number; message: string },

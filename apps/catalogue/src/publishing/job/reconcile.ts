@@ -26,10 +26,10 @@ export interface ReconcileParts<Job extends AnyJob> extends ReconcileTimes {
   log: Logger
 }
 
-/** Results of one round, by number of jobs. */
+/** Numbers of jobs of one round, by result. */
 export interface ReconcileResult {
   checked: number
-  sent_again: number
+  resent: number
   running: number
   /** Jobs whose final report was requested from encoding again. */
   reports_repeated: number
@@ -39,41 +39,41 @@ export interface ReconcileResult {
 }
 
 /**
- * Runs one round over stale jobs. Jobs that encoding does not know are sent again. For jobs that
- * ended in encoding without a report, the report is requested again; if none arrives in time, the
- * job ends here too. Ends early if encoding is unavailable.
+ * Checks stale jobs with encoding. Jobs that encoding does not know are sent again. If a job ended in
+ * encoding without a report, the report is requested again. If no report arrives in time, the job fails.
+ * The round ends early if encoding is unavailable.
  */
 export async function reconcileJobs<Job extends AnyJob>(parts: ReconcileParts<Job>, signal: AbortSignal): Promise<ReconcileResult> {
-  const done: ReconcileResult = { checked: 0, sent_again: 0, running: 0, reports_repeated: 0, ended: 0, isEncodingUnavailable: false }
+  const result: ReconcileResult = { checked: 0, resent: 0, running: 0, reports_repeated: 0, ended: 0, isEncodingUnavailable: false }
   for (const job of await parts.staleJobs.claim(parts.staleSeconds)) {
-    done.checked++
+    result.checked++
     try {
-      done[await reconcileJob(parts, job, signal)]++
+      result[await reconcileJob(parts, job, signal)]++
     } catch (error) {
-      if (signal.aborted || (isDomainError(error) && error.kind === 'unavailable')) return { ...done, isEncodingUnavailable: true }
+      if (signal.aborted || (isDomainError(error) && error.kind === 'unavailable')) return { ...result, isEncodingUnavailable: true }
       parts.log.error({ err: error, job_id: job.jobId }, 'reconciling a job failed')
     }
   }
-  return done
+  return result
 }
 
 async function reconcileJob<Job extends AnyJob>(
   parts: ReconcileParts<Job>,
   job: Job & SendCount,
   signal: AbortSignal,
-): Promise<'sent_again' | 'running' | 'reports_repeated' | 'ended'> {
+): Promise<'resent' | 'running' | 'reports_repeated' | 'ended'> {
   const { staleJobs, jobs, encoding, log } = parts
   const encodingJob = await findEncodingJob(parts, job.jobId, signal)
   if (!encodingJob && job.sendCount < MAX_SENDS) {
     await staleJobs.resend(job)
-    return 'sent_again'
+    return 'resent'
   }
   if (encodingJob && !hasEnded(encodingJob)) {
     await staleJobs.recordRunning(job.jobId)
     return 'running'
   }
   const update: FailedUpdate = encodingJob
-    ? failureOf(encodingJob)
+    ? toFailure(encodingJob)
     : { kind: 'failed', code: JOB_REJECTED, message: 'encoding rejected the job' }
   const timeoutSeconds = !encodingJob ? 0 : encodingJob.state === JobState.JOB_STATE_OK ? parts.resultSeconds : parts.staleSeconds
   if ((await staleJobs.recordEnd(job.jobId)) < timeoutSeconds) {
@@ -103,7 +103,7 @@ function hasEnded({ state }: EncodingJob): boolean {
 }
 
 /** Only a report contains the set, so a success without a report is a failure. */
-function failureOf({ state, code, message }: EncodingJob): FailedUpdate {
+function toFailure({ state, code, message }: EncodingJob): FailedUpdate {
   if (state === JobState.JOB_STATE_FAILED) return { kind: 'failed', code, message }
   if (state === JobState.JOB_STATE_CANCELLED) return { kind: 'failed', code: CANCELLED, message: message || 'cancelled' }
   return { kind: 'failed', code: RESULT_LOST, message: 'the result of the encoder was lost' }

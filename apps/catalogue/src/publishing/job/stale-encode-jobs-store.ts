@@ -1,6 +1,6 @@
 import type { Db } from '@vitascope/postgres'
-import { workLimits } from '../../quota/quota.ts'
-import { type Enqueue, enqueueCreated, JOB_CREATED, type JobRequest, keyOfMedia } from './job-messages.ts'
+import { toJobLimits } from '../../quota/quota.ts'
+import { type Enqueue, enqueueCreated, JOB_CREATED, type JobRequest, toOutboxKey } from './job-messages.ts'
 import { createStaleJobs, type StaleJobs } from './stale-jobs-store.ts'
 
 interface Row {
@@ -25,11 +25,11 @@ export function createStaleEncodeJobs(db: Db, enqueue: Enqueue): StaleJobs<JobRe
       organisationId: row.organisation_id,
       sourceUrl: row.source_url,
       lowPriority: row.low_priority,
-      ...workLimits({ maxBytes: toNumber(row.max_bytes), maxMs: toNumber(row.max_ms) }),
+      ...toJobLimits({ maxBytes: toNumber(row.max_bytes), maxMs: toNumber(row.max_ms) }),
       ...(row.set_job_id !== null && row.profile_id !== null && { rendition: { setJobId: row.set_job_id, profileId: row.profile_id } }),
     }),
     topic: JOB_CREATED,
-    keyOf: ({ mediaId }) => keyOfMedia(mediaId),
+    keyOf: ({ mediaId }) => toOutboxKey(mediaId),
     enqueue: (tx, job) => enqueueCreated(enqueue, tx, job),
   })
 }

@@ -19,7 +19,7 @@ export interface SendCount {
   sendCount: number
 }
 
-/** A kind of jobs with its table. The names are parts of SQL statements. */
+/** The table of one kind of jobs. The names are inserted into SQL, so they must be constants. */
 export interface JobKind<Job, Row> {
   table: 'job' | 'presentation_job'
   /** Columns to read in addition to `job_id`. */

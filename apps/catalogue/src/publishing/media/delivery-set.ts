@@ -2,8 +2,8 @@ import type { Transaction } from '@vitascope/postgres'
 import type { RenditionSet } from './rendition-set.ts'
 
 /**
- * Creates a new delivery version for every video of a media whose new set is stored. The previous
- * set stays available under its old URLs for one hour, so running playback continues.
+ * Creates a new delivery version for every video of a media. The caller has stored the new set. The
+ * previous set stays available under its old URLs for one hour, so that running playback continues.
  */
 export async function switchToSet(tx: Transaction, mediaId: string, before: RenditionSet | undefined): Promise<void> {
   if (before) {
@@ -16,7 +16,7 @@ export async function switchToSet(tx: Transaction, mediaId: string, before: Rend
   await tx.query('update video set delivery_version = new_delivery_version() where media_id = $1', [mediaId])
 }
 
-/** Invalidates all existing delivery URLs of a media, or of one of its videos if `videoId` is given. */
+/** Invalidates the delivery URLs of all videos of a media, or of one video if `videoId` is not null. */
 export async function rotateDeliveryUrls(tx: Transaction, mediaId: string, videoId: string | null = null): Promise<void> {
   await tx.query(
     'delete from delivery_set s using video v where v.video_id = s.video_id and v.media_id = $1 and ($2::bigint is null or v.video_id = $2)',

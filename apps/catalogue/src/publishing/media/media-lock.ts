@@ -19,7 +19,7 @@ export interface LockedMedia {
   updateTime: Date
   status: Status
   renditions: RenditionSet | undefined
-  /** The set that plays while the first full set is being made. */
+  /** The set that plays while the first set is being encoded. */
   preview: RenditionSet | undefined
 }
 

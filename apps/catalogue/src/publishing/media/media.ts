@@ -1,7 +1,7 @@
 import { DomainError, type FieldError, requireValid } from '@vitascope/errors'
 import { applyMask, checkText } from '@vitascope/request'
 
-/** The parent of videos; it owns the encoded files. */
+/** A media owns the encoded files of its videos. */
 export interface Media {
   mediaId: string
   organisationId: string
@@ -24,13 +24,14 @@ const PATHS = new Map<string, keyof MediaFields>([
 const SYSTEM_PATHS = ['original_filename', 'token_required']
 
 /**
- * Returns the fields with the masked ones replaced by those of `given`. Throws `invalid` with every
- * invalid field, or SYSTEM_ONLY.
+ * Returns the fields `now` with the masked fields of `input`. Throws `invalid` with every invalid field,
+ * or SYSTEM_ONLY.
  */
-export function mergeMedia(now: MediaFields, given: MediaFields, mask: readonly string[], isSystem: boolean): MediaFields {
-  const own = mask.filter((path) => SYSTEM_PATHS.includes(path))
-  if (own.length > 0 && !isSystem) throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${own.join(' and ')}`)
-  const { fields, problems } = applyMask(now, given, mask, PATHS)
+export function mergeMedia(now: MediaFields, input: MediaFields, mask: readonly string[], isSystem: boolean): MediaFields {
+  const systemOnlyPaths = mask.filter((path) => SYSTEM_PATHS.includes(path))
+  if (systemOnlyPaths.length > 0 && !isSystem)
+    throw new DomainError('forbidden', 'SYSTEM_ONLY', `only system keys may change ${systemOnlyPaths.join(' and ')}`)
+  const { fields, problems } = applyMask(now, input, mask, PATHS)
   requireValid([...problems, ...checkMedia(fields)])
   return fields
 }

@@ -8,7 +8,7 @@ export interface Rendition {
   bitrate: number
 }
 
-/** All files that one job made from one source, as a plain JSON value. The objects of a set are immutable. */
+/** The files that one job encoded from one source, as a JSON value. The files of a set never change. */
 export interface RenditionSet {
   jobId: string
   prefix: string
@@ -23,15 +23,15 @@ export interface RenditionSet {
   bytes: number
   hasVideo: boolean
   hasAudio: boolean
-  /** Empty if there is none, as in sets of earlier releases. The same applies to the two paths below. */
+  /** This path and the two paths below are empty in sets of earlier releases. */
   storyboardPath: string
   previewPath: string
   soundPath: string
-  /** The plan of the job that made the set; 0 or absent means the first. Files of different plans are incompatible. */
+  /** The number of the plan that created the set. 0 means 1. Files of different plans cannot be combined. */
   planNumber: number
 }
 
-/** A set as stored, possibly by an earlier release with fewer fields. */
+/** A stored set. Sets of earlier releases have fewer fields. */
 export type StoredSet = Omit<RenditionSet, 'storyboardPath' | 'previewPath' | 'soundPath' | 'planNumber'> & Partial<RenditionSet>
 
 export function readSet(stored: StoredSet | null): RenditionSet | undefined {
@@ -39,14 +39,14 @@ export function readSet(stored: StoredSet | null): RenditionSet | undefined {
 }
 
 /**
- * Returns whether two sets come from the same plan. Playback of one can then continue with the
+ * Returns whether two sets were created by the same plan. Playback can then continue from one set to the
  * other at the same URLs.
  */
-export function areCompatible(one: Pick<RenditionSet, 'jobId' | 'planNumber'>, other: Pick<RenditionSet, 'jobId' | 'planNumber'>): boolean {
-  return one.jobId === other.jobId && (one.planNumber || 1) === (other.planNumber || 1)
+export function areCompatible(a: Pick<RenditionSet, 'jobId' | 'planNumber'>, b: Pick<RenditionSet, 'jobId' | 'planNumber'>): boolean {
+  return a.jobId === b.jobId && (a.planNumber || 1) === (b.planNumber || 1)
 }
 
 /** Returns the file names of a set, without folders. */
-export function fileNames(set: RenditionSet | undefined): string[] {
+export function listFileNames(set: RenditionSet | undefined): string[] {
   return (set?.renditions ?? []).map(({ path }) => path.slice(path.lastIndexOf('/') + 1))
 }

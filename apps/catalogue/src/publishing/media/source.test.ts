@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { checkSourceUrl, sourceName } from './source.ts'
+import { checkSourceUrl, toFilename } from './source.ts'
 
 test.each([
   ['https://example.org/a/launch.mp4?x=1#y', 'launch.mp4'],
@@ -12,7 +12,7 @@ test.each([
   ['https://example.org/..%2f..%2fetc%2fpasswd', 'passwd'],
   [`https://example.org/${'x'.repeat(400)}`, 'x'.repeat(255)],
 ])('the name of %s is %s', (url, name) => {
-  expect(sourceName(url)).toBe(name)
+  expect(toFilename(url)).toBe(name)
 })
 
 test.each([

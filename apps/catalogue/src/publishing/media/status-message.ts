@@ -13,6 +13,6 @@ export function toStatusMessage(status: Status): VideoStatus {
 }
 
 /** Returns undefined for `VIDEO_STATE_UNSPECIFIED`, which is the filter for videos in any state. */
-export function fromState(message: VideoState): Status['state'] | undefined {
+export function fromStateMessage(message: VideoState): Status['state'] | undefined {
   return (Object.keys(STATES) as Status['state'][]).find((state) => STATES[state] === message)
 }

@@ -12,7 +12,7 @@ export interface Status {
   /** Percent. */
   progress: number
   code: number
-  /** The reason of a failure, as readable text; otherwise empty. */
+  /** The reason of a failure as text, otherwise empty. */
   message: string
 }
 
@@ -20,32 +20,32 @@ export interface Status {
 export const TOO_LARGE = 4003
 export const CANCELLED = 4005
 /** An internal error for which encoding reported no known code. */
-export const INTERNAL_FAULT = 5000
+export const INTERNAL_ERROR = 5000
 /** Encoding rejected the job or lost it. */
 export const JOB_REJECTED = 5001
 /** Encoding ended the job, but its result was never reported. */
 export const RESULT_LOST = 5002
 
-export const acceptedStatus = (startsWaiting: boolean): Status =>
+export const createAcceptedStatus = (startsWaiting: boolean): Status =>
   startsWaiting ? { state: 'waiting', progress: 0, code: 1, message: '' } : { state: 'encoding', progress: 5, code: 2, message: '' }
 
-export const playableStatus = (): Status => ({ state: 'ok', progress: 100, code: 2000, message: '' })
+export const createPlayableStatus = (): Status => ({ state: 'ok', progress: 100, code: 2000, message: '' })
 
-export function withProgress(status: Status, percent: number): Status {
-  return { state: 'encoding', progress: Math.max(status.progress, workPercent(percent)), code: 2, message: '' }
+export function createProgressStatus(status: Status, percent: number): Status {
+  return { state: 'encoding', progress: Math.max(status.progress, clampPercent(percent)), code: 2, message: '' }
 }
 
 /** Returns the status after a job failed or was cancelled. */
-export function failedStatus(status: Status, code: number, message: string, isPlayable: boolean): Status {
-  return isPlayable ? playableStatus() : { state: 'failed', progress: Math.min(status.progress, 99), code, message }
+export function createFailedStatus(status: Status, code: number, message: string, isPlayable: boolean): Status {
+  return isPlayable ? createPlayableStatus() : { state: 'failed', progress: Math.min(status.progress, 99), code, message }
 }
 
 /** Returns a whole percentage within the range of active work, 5 to 99. */
-export function workPercent(percent: number): number {
+export function clampPercent(percent: number): number {
   return Math.min(99, Math.max(5, Math.floor(percent)))
 }
 
 /** Returns the code if it is from 4001 to 4005 or from 5000 to 5999, otherwise `INTERNAL_FAULT`. */
-export function failureCode(code: number): number {
-  return (code >= 4001 && code <= 4005) || (code >= 5000 && code <= 5999) ? code : INTERNAL_FAULT
+export function toFailureCode(code: number): number {
+  return (code >= 4001 && code <= 4005) || (code >= 5000 && code <= 5999) ? code : INTERNAL_ERROR
 }

@@ -23,7 +23,7 @@ interface Row {
   tags: string[]
 }
 
-/** Like `lockMediaOfVideo`, and returns the columns of the video. */
+/** Locks the media of a video and returns columns of the video. Throws VIDEO_NOT_FOUND. */
 export async function lockVideo(tx: Transaction, key: VideoKey): Promise<LockedVideo> {
   await lockMediaOfVideo(tx, key)
   return readVideo(tx, key)
@@ -45,7 +45,7 @@ async function readVideo(tx: Transaction, { scope, videoId }: VideoKey): Promise
 }
 
 /** Returns the id of the oldest video of a locked media. */
-export async function firstVideoId(tx: Transaction, mediaId: string): Promise<string> {
+export async function findFirstVideoId(tx: Transaction, mediaId: string): Promise<string> {
   const [row] = await tx.query<{ video_id: string }>(
     'select video_id from video where media_id = $1 order by create_time, video_id limit 1',
     [mediaId],
@@ -54,7 +54,7 @@ export async function firstVideoId(tx: Transaction, mediaId: string): Promise<st
   return row.video_id
 }
 
-/** Stores who changed a locked video, and returns the update time. */
+/** Stores the user and the time of a change of a locked video, and returns the time. */
 export async function recordChange(tx: Transaction, videoId: string, byUserId: string): Promise<Date> {
   const [row] = await tx.query<{ update_time: Date }>(
     'update video set last_modified_by_id = $2, update_time = clock_timestamp() where video_id = $1 returning update_time',
