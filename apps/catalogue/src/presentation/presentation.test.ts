@@ -101,7 +101,7 @@ describe('updates', () => {
     expect(applySlideUpdate(initialState(), 1_000, { kind: 'slides', set: set(1) })).toMatchObject({
       state: 'failed',
       processing: { state: 'ready', code: 4002, reason: expect.stringContaining('1000') },
-      added: undefined,
+      newSlides: undefined,
     })
   })
   test('of a failure make the presentation fail, unless it already has slides', () => {

@@ -175,8 +175,8 @@ test('differences are reported and corrected', async () => {
   found = 0
   const month = expect.stringMatching(/^\d{4}-\d\d-01$/)
   expect(await check().differences(organisationId)).toEqual([
-    { organisationId, month: undefined, kept: before.bytes + 5, real: before.bytes },
-    { organisationId, month, kept: before.ms + 7, real: before.ms },
+    { organisationId, month: undefined, storedUsage: before.bytes + 5, actualUsage: before.bytes },
+    { organisationId, month, storedUsage: before.ms + 7, actualUsage: before.ms },
   ])
   await check().run(new AbortController().signal)
   expect(found).toBe(2)
