@@ -1,5 +1,5 @@
-import { nativeCaptions } from './captions-tracks.ts'
-import { type Playback, type PlaybackFailure, type PlaybackOptions, type ResumePoint, resumePoint } from './playback.ts'
+import { createNativeCaptions } from './captions-tracks.ts'
+import { type Playback, type PlaybackFailure, type PlaybackOptions, type ResumePoint, readResumePoint } from './playback.ts'
 import { type Admission, isOutageStatus } from './recovery/connection-recovery.ts'
 import { pause } from './recovery/pause.ts'
 
@@ -25,8 +25,8 @@ const CHECK_TIMEOUT_MS = 10_000
  */
 export function playNatively(address: string, options: PlaybackOptions): Playback {
   const { video, source, events, recovery } = options
-  const ended = new AbortController()
-  const { signal } = ended
+  const playbackEnd = new AbortController()
+  const { signal } = playbackEnd
   let admission: Admission | undefined
   let isLoaded = false
   let isReloading = false
@@ -34,16 +34,16 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
   /** The viewer's intent. The browser also pauses by itself when it stops loading. */
   let wantsToPlay = options.resume?.isPlaying ?? false
 
-  const currentPoint = () => ({ ...resumePoint(video, undefined), isPlaying: wantsToPlay })
+  const readCurrentPoint = () => ({ ...readResumePoint(video, undefined), isPlaying: wantsToPlay })
   const load = async (resume?: ResumePoint) => {
     admission = await recovery.admit(signal)
     // The browser repeats requests by itself. The repeated request may have succeeded meanwhile.
-    if (isLoaded && video.error === null && video.readyState >= video.HAVE_FUTURE_DATA) return admission.succeeded()
+    if (isLoaded && video.error === null && video.readyState >= video.HAVE_FUTURE_DATA) return admission.reportSuccess()
     // The viewer may have sought, paused or changed the speed during the wait.
-    const from = isLoaded ? currentPoint() : resume
+    const point = isLoaded ? readCurrentPoint() : resume
     isLoaded = true
     video.src = address
-    if (from) restore(video, from)
+    if (point) resumeAt(video, point)
   }
   /** Finds the cause of an error or a stall, and reloads the source or reports the failure. */
   const repair = async (cause: 'error' | 'early stall' | 'stall') => {
@@ -51,33 +51,33 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
     isReloading = true
     try {
       if (cause === 'error') await pause(CHECK_DELAY_MS, signal)
-      const status = await statusOf(address, signal)
+      const status = await fetchStatus(address, signal)
       if (cause === 'early stall' && !isOutageStatus(status)) return
-      if (isOutageStatus(status)) admission?.failed()
+      if (isOutageStatus(status)) admission?.reportFailure()
       else if (status >= 400) {
-        const verdict = await events.rejected()
-        if (verdict === 'outage') admission?.failed()
+        const rejection = await events.onRejection()
+        if (rejection === 'outage') admission?.reportFailure()
         else {
-          admission?.succeeded()
+          admission?.reportSuccess()
           return fail({ kind: 'missing', address })
         }
       } else if (performance.now() - reloadedAt > RELOAD_INTERVAL_MS) {
-        admission?.succeeded()
+        admission?.reportSuccess()
       } else if (cause === 'error' && video.error?.code !== MediaError.MEDIA_ERR_NETWORK) {
-        admission?.succeeded()
+        admission?.reportSuccess()
         return fail({ kind: 'media' })
       } else {
-        admission?.failed()
+        admission?.reportFailure()
       }
       reloadedAt = performance.now()
-      source.captionPreference.chosen ??= shownTrack(video)
+      source.captionPreference.chosenTrack ??= findShownTrack(video)
       await load()
     } finally {
       isReloading = false
     }
   }
-  const fail = (failure: PlaybackFailure) => events.failed(failure, currentPoint())
-  const unlessEnded = (work: Promise<void>) => {
+  const fail = (failure: PlaybackFailure) => events.onFailure(failure, readCurrentPoint())
+  const ignoreAfterEnd = (work: Promise<void>) => {
     work.catch((error: unknown) => {
       if (!signal.aborted) throw error
     })
@@ -97,29 +97,29 @@ export function playNatively(address: string, options: PlaybackOptions): Playbac
     },
     { signal },
   )
-  video.addEventListener('error', () => unlessEnded(repair('error')), { signal })
-  for (const event of ['loadedmetadata', 'playing']) video.addEventListener(event, () => admission?.succeeded(), { signal })
-  onStall(video, (seconds) => unlessEnded(repair(seconds < STALL_SECONDS ? 'early stall' : 'stall')), signal)
-  const captions = nativeCaptions(video, source.captionPreference, events.changed, signal)
-  unlessEnded(load(options.resume))
+  video.addEventListener('error', () => ignoreAfterEnd(repair('error')), { signal })
+  for (const event of ['loadedmetadata', 'playing']) video.addEventListener(event, () => admission?.reportSuccess(), { signal })
+  watchStalls(video, (seconds) => ignoreAfterEnd(repair(seconds < STALL_SECONDS ? 'early stall' : 'stall')), signal)
+  const captions = createNativeCaptions(video, source.captionPreference, events.onChange, signal)
+  ignoreAfterEnd(load(options.resume))
   return {
-    qualities: () => [],
+    listQualities: () => [],
     chooseQuality: () => {},
-    chosenQuality: () => -1,
+    getChosenQuality: () => -1,
     captions,
-    audioLanguage: () => '',
-    choices: () => ({}),
+    getAudioLanguage: () => '',
+    readChoices: () => ({}),
     end: () => {
-      admission?.aborted()
-      ended.abort()
+      admission?.reportAbort()
+      playbackEnd.abort()
       video.removeAttribute('src')
       video.load()
     },
   }
 }
 
-/** Returns the HTTP status of a request for one byte, or 0 without a response. */
-async function statusOf(address: string, signal: AbortSignal): Promise<number> {
+/** Requests one byte. Returns the HTTP status, or 0 without a response. */
+async function fetchStatus(address: string, signal: AbortSignal): Promise<number> {
   try {
     const response = await fetch(address, {
       headers: { range: 'bytes=0-0' },
@@ -134,23 +134,23 @@ async function statusOf(address: string, signal: AbortSignal): Promise<number> {
   }
 }
 
-function restore(video: HTMLVideoElement, { seconds, rate, isPlaying }: ResumePoint): void {
+function resumeAt(video: HTMLVideoElement, { seconds, rate, isPlaying }: ResumePoint): void {
   // Before the duration is known, this sets the start position.
   video.currentTime = seconds
   video.playbackRate = rate
   if (isPlaying) void video.play().catch(() => {})
 }
 
-function shownTrack(video: HTMLVideoElement): { name: string; language: string } | undefined {
+function findShownTrack(video: HTMLVideoElement): { name: string; language: string } | undefined {
   const track = [...video.textTracks].find(({ mode }) => mode === 'showing')
   return track && { name: track.label, language: track.language }
 }
 
 /**
- * Calls `act` while the video should play, has no buffered media and receives no byte: after
+ * Calls `onStalled` while the video should play, has no buffered media and receives no byte: after
  * `CHECK_SECONDS`, and every `STALL_SECONDS`.
  */
-function onStall(video: HTMLVideoElement, act: (seconds: number) => void, signal: AbortSignal): void {
+function watchStalls(video: HTMLVideoElement, onStalled: (seconds: number) => void, signal: AbortSignal): void {
   let seconds = 0
   video.addEventListener(
     'progress',
@@ -162,7 +162,7 @@ function onStall(video: HTMLVideoElement, act: (seconds: number) => void, signal
   const timer = setInterval(() => {
     const isStalled = !video.paused && !video.ended && video.error === null && video.readyState < video.HAVE_FUTURE_DATA
     seconds = isStalled ? seconds + 1 : 0
-    if (seconds === CHECK_SECONDS || (seconds > 0 && seconds % STALL_SECONDS === 0)) act(seconds)
+    if (seconds === CHECK_SECONDS || (seconds > 0 && seconds % STALL_SECONDS === 0)) onStalled(seconds)
   }, 1_000)
   signal.addEventListener('abort', () => clearInterval(timer))
 }

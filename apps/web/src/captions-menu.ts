@@ -11,30 +11,30 @@ interface Choice {
  * sets the choices. Enter, space and the arrow keys open the menu, the arrow keys move in it, and
  * Escape closes it.
  */
-export function captionsMenu(
+export function createCaptionsMenu(
   frame: HTMLElement,
-  place: HTMLElement,
+  container: HTMLElement,
   choose: (value: number) => void,
   signal: AbortSignal,
 ): (choices: readonly Choice[], chosen: number) => void {
   addStyles(frame, 'captions-menu', styles)
-  const { button, list } = build(place)
-  const items = () => [...list.querySelectorAll<HTMLElement>('[role=menuitemradio]')]
+  const { button, list } = buildElements(container)
+  const findItems = () => [...list.querySelectorAll<HTMLElement>('[role=menuitemradio]')]
   const isOpen = () => !list.hidden
   const open = (focus: 'chosen' | 'last') => {
     list.hidden = false
     button.setAttribute('aria-expanded', 'true')
-    const all = items()
-    const chosen = all.find((item) => item.getAttribute('aria-checked') === 'true')
-    ;(focus === 'last' ? all.at(-1) : (chosen ?? all[0]))?.focus()
+    const items = findItems()
+    const chosen = items.find((item) => item.getAttribute('aria-checked') === 'true')
+    ;(focus === 'last' ? items.at(-1) : (chosen ?? items[0]))?.focus()
   }
-  const close = (back: boolean) => {
+  const close = (shouldFocusButton: boolean) => {
     list.hidden = true
     button.setAttribute('aria-expanded', 'false')
-    if (back) button.focus()
+    if (shouldFocusButton) button.focus()
   }
-  const pick = (item: HTMLElement) => {
-    mark(place, button, items(), Number(item.dataset['value']))
+  const select = (item: HTMLElement) => {
+    markChosen(container, button, findItems(), Number(item.dataset['value']))
     choose(Number(item.dataset['value']))
     close(true)
   }
@@ -42,12 +42,12 @@ export function captionsMenu(
   button.addEventListener('click', () => (isOpen() ? close(true) : open('chosen')), { signal })
   list.addEventListener('click', (event) => {
     const item = event.target instanceof Element ? event.target.closest<HTMLElement>('[role=menuitemradio]') : null
-    if (item) pick(item)
+    if (item) select(item)
   })
-  place.addEventListener(
+  container.addEventListener(
     'keydown',
     (event) => {
-      const isHandled = isOpen() ? onMenuKey(event, items(), pick, close) : onButtonKey(event, open)
+      const isHandled = isOpen() ? onMenuKey(event, findItems(), select, close) : onButtonKey(event, open)
       // Arrow keys in the menu must not control the video.
       if (isHandled || isOpen()) event.stopPropagation()
       if (isHandled) event.preventDefault()
@@ -55,29 +55,29 @@ export function captionsMenu(
     { signal },
   )
   // Closes the menu when the focus leaves it, by Tab or by a click elsewhere.
-  place.addEventListener(
+  container.addEventListener(
     'focusout',
-    ({ relatedTarget }) => !(relatedTarget instanceof Node && place.contains(relatedTarget)) && close(false),
+    ({ relatedTarget }) => !(relatedTarget instanceof Node && container.contains(relatedTarget)) && close(false),
     {
       signal,
     },
   )
 
   return (choices, chosen) => {
-    place.hidden = choices.length === 0
-    const all = items()
-    const isUnchanged = all.length === choices.length && all.every((item, at) => item.textContent === choices[at]?.label)
+    container.hidden = choices.length === 0
+    const items = findItems()
+    const isUnchanged = items.length === choices.length && items.every((item, index) => item.textContent === choices[index]?.label)
     // An open menu keeps its items unless the choices have changed.
     if (!isUnchanged) {
       close(isOpen())
-      list.replaceChildren(...choices.map(itemOf))
+      list.replaceChildren(...choices.map(createItem))
     }
-    mark(place, button, items(), chosen)
+    markChosen(container, button, findItems(), chosen)
   }
 }
 
-/** Builds the elements once per player. Later videos in the same player reuse them. */
-function build(place: HTMLElement): { button: HTMLButtonElement; list: HTMLElement } {
+/** Builds the button and the list. They are built once per player and reused for later videos. */
+function buildElements(container: HTMLElement): { button: HTMLButtonElement; list: HTMLElement } {
   const button = document.createElement('button')
   button.type = 'button'
   button.textContent = 'CC'
@@ -88,11 +88,11 @@ function build(place: HTMLElement): { button: HTMLButtonElement; list: HTMLEleme
   list.setAttribute('role', 'menu')
   list.setAttribute('aria-label', 'Captions')
   list.hidden = true
-  place.replaceChildren(button, list)
+  container.replaceChildren(button, list)
   return { button, list }
 }
 
-function itemOf({ value, label }: Choice): HTMLElement {
+function createItem({ value, label }: Choice): HTMLElement {
   const item = document.createElement('div')
   item.setAttribute('role', 'menuitemradio')
   item.tabIndex = -1
@@ -101,8 +101,8 @@ function itemOf({ value, label }: Choice): HTMLElement {
   return item
 }
 
-function mark(place: HTMLElement, button: HTMLElement, items: readonly HTMLElement[], chosen: number): void {
-  place.dataset['on'] = String(chosen >= 0)
+function markChosen(container: HTMLElement, button: HTMLElement, items: readonly HTMLElement[], chosen: number): void {
+  container.dataset['on'] = String(chosen >= 0)
   for (const item of items) {
     const isChosen = item.dataset['value'] === String(chosen)
     item.setAttribute('aria-checked', String(isChosen))
@@ -119,19 +119,19 @@ function onButtonKey({ key }: KeyboardEvent, open: (focus: 'chosen' | 'last') =>
 function onMenuKey(
   { key, target }: KeyboardEvent,
   items: readonly HTMLElement[],
-  pick: (item: HTMLElement) => void,
-  close: (back: boolean) => void,
+  select: (item: HTMLElement) => void,
+  close: (shouldFocusButton: boolean) => void,
 ): boolean {
-  const at = target instanceof HTMLElement ? items.indexOf(target) : -1
-  const focusItem = (place: number) => items[(place + items.length) % items.length]?.focus()
+  const focusedIndex = target instanceof HTMLElement ? items.indexOf(target) : -1
+  const focusItem = (index: number) => items[(index + items.length) % items.length]?.focus()
   const keys: Record<string, (() => void) | undefined> = {
-    ArrowDown: () => focusItem(at + 1),
-    ArrowUp: () => focusItem(at === -1 ? items.length - 1 : at - 1),
+    ArrowDown: () => focusItem(focusedIndex + 1),
+    ArrowUp: () => focusItem(focusedIndex === -1 ? items.length - 1 : focusedIndex - 1),
     Home: () => focusItem(0),
     End: () => focusItem(items.length - 1),
     Escape: () => close(true),
-    Enter: items[at] && (() => items[at] && pick(items[at])),
-    ' ': items[at] && (() => items[at] && pick(items[at])),
+    Enter: items[focusedIndex] && (() => items[focusedIndex] && select(items[focusedIndex])),
+    ' ': items[focusedIndex] && (() => items[focusedIndex] && select(items[focusedIndex])),
   }
   keys[key]?.()
   return keys[key] !== undefined

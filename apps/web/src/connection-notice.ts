@@ -8,12 +8,12 @@ const SHOW_AFTER_MS = 1_000
  * Adds a notice with a retry button over the picture. Returns the function that shows it while the
  * connection is lost and hides it afterwards.
  */
-export function connectionNotice(frame: HTMLElement, retry: () => void, signal: AbortSignal): (isLost: boolean) => void {
+export function addConnectionNotice(frame: HTMLElement, retry: () => void, signal: AbortSignal): (isLost: boolean) => void {
   addStyles(frame, 'connection-notice', styles)
   const notice = document.createElement('div')
   notice.className = 'connection'
   notice.hidden = true
-  // The element must exist before its text, or screen readers do not announce the text.
+  // Screen readers announce the text only if the element exists before its text.
   const text = document.createElement('span')
   text.setAttribute('role', 'status')
   const button = document.createElement('button')
@@ -24,7 +24,7 @@ export function connectionNotice(frame: HTMLElement, retry: () => void, signal: 
   frame.append(notice)
 
   let timer: number | undefined
-  const set = (isLost: boolean) => {
+  const setLost = (isLost: boolean) => {
     window.clearTimeout(timer)
     if (!isLost) return show(false)
     timer = window.setTimeout(() => show(true), SHOW_AFTER_MS)
@@ -40,5 +40,5 @@ export function connectionNotice(frame: HTMLElement, retry: () => void, signal: 
     delete frame.dataset['connection']
   }
   signal.addEventListener('abort', remove, { once: true })
-  return set
+  return setLost
 }

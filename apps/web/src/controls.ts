@@ -1,11 +1,11 @@
-import { captionsMenu } from './captions-menu.ts'
-import { clockText, lengthText } from './clock-text.ts'
-import { fullDuration, playableDuration } from './duration.ts'
+import { createCaptionsMenu } from './captions-menu.ts'
+import { formatClock, formatDuration } from './clock-text.ts'
+import { readFullDuration, readPlayableDuration } from './duration.ts'
 import { focusInPlayer } from './focus-in-player.ts'
 import type { Choice, Playback } from './playback.ts'
 import { onPlayerKey, seekTo, setVolume } from './player-keys.ts'
 import { wirePointers } from './player-pointers.ts'
-import { part } from './player-shell.ts'
+import { requireElement } from './player-shell.ts'
 
 /** Milliseconds without pointer movement after which the controls of a playing video are hidden. */
 const IDLE_MS = 2_500
@@ -14,19 +14,19 @@ const IDLE_MS = 2_500
  * Wires the control bar: buttons, sliders, menus and keys. `refresh` updates the choices of the
  * menus.
  */
-export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playback: () => Playback | undefined, signal: AbortSignal) {
-  const seek = part(frame, '.seek', HTMLInputElement)
-  const volume = part(frame, '.volume', HTMLInputElement)
-  const now = part(frame, '.now', HTMLElement)
-  const total = part(frame, '.total', HTMLElement)
-  const start = part(frame, '.start', HTMLButtonElement)
-  const captions = captionsMenu(
+export function wireControls(frame: HTMLElement, video: HTMLVideoElement, getPlayback: () => Playback | undefined, signal: AbortSignal) {
+  const seek = requireElement(frame, '.seek', HTMLInputElement)
+  const volume = requireElement(frame, '.volume', HTMLInputElement)
+  const positionText = requireElement(frame, '.now', HTMLElement)
+  const durationText = requireElement(frame, '.total', HTMLElement)
+  const startButton = requireElement(frame, '.start', HTMLButtonElement)
+  const setCaptionChoices = createCaptionsMenu(
     frame,
-    part(frame, '[data-menu=captions]', HTMLElement),
-    (value) => playback()?.captions.choose(value),
+    requireElement(frame, '[data-menu=captions]', HTMLElement),
+    (value) => getPlayback()?.captions.choose(value),
     signal,
   )
-  const quality = menu(frame, 'quality', (value) => playback()?.chooseQuality(value), signal)
+  const setQualityChoices = wireMenu(frame, 'quality', (value) => getPlayback()?.chooseQuality(value), signal)
 
   const actions = {
     play: () => (video.paused ? void video.play().catch(() => {}) : video.pause()),
@@ -44,33 +44,33 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   seek.addEventListener('input', () => seekTo(video, Number(seek.value)), { signal })
   volume.addEventListener('input', () => setVolume(video, Number(volume.value)), { signal })
 
-  const show = () => {
-    const length = fullDuration(frame, video)
-    const share = (seconds: number) => `${length > 0 ? (100 * seconds) / length : 0}%`
-    seek.max = String(length)
+  const update = () => {
+    const duration = readFullDuration(frame, video)
+    const toPercent = (seconds: number) => `${duration > 0 ? (100 * seconds) / duration : 0}%`
+    seek.max = String(duration)
     seek.value = String(video.currentTime)
-    seek.style.setProperty('--done', share(video.currentTime))
-    seek.style.setProperty('--playable', share(playableDuration(video)))
-    const position = video.ended ? lengthText(length) : clockText(video.currentTime)
-    seek.setAttribute('aria-valuetext', `${position} of ${lengthText(length)}`)
-    now.textContent = position
-    total.textContent = ` / ${lengthText(length)}`
+    seek.style.setProperty('--done', toPercent(video.currentTime))
+    seek.style.setProperty('--playable', toPercent(readPlayableDuration(video)))
+    const position = video.ended ? formatDuration(duration) : formatClock(video.currentTime)
+    seek.setAttribute('aria-valuetext', `${position} of ${formatDuration(duration)}`)
+    positionText.textContent = position
+    durationText.textContent = ` / ${formatDuration(duration)}`
     const loudness = video.muted ? 0 : video.volume
     volume.value = String(loudness)
     volume.style.setProperty('--done', `${100 * loudness}%`)
     frame.dataset['playing'] = String(!video.paused)
-    if (!video.paused) hideStart(frame, start)
+    if (!video.paused) hideStart(frame, startButton)
     frame.dataset['muted'] = String(loudness === 0)
     // The browser pauses a video that it cannot load any further.
     const hasFailed = video.error !== null
     frame.dataset['waiting'] = String(hasFailed || (!video.paused && video.readyState < video.HAVE_FUTURE_DATA))
     for (const button of frame.querySelectorAll('[data-does=play]')) button.setAttribute('aria-label', video.paused ? 'Play' : 'Pause')
-    part(frame, '[data-does=mute]', HTMLElement).setAttribute('aria-label', loudness === 0 ? 'Unmute' : 'Mute')
+    requireElement(frame, '[data-does=mute]', HTMLElement).setAttribute('aria-label', loudness === 0 ? 'Unmute' : 'Mute')
   }
   for (const event of ['timeupdate', 'durationchange', 'play', 'pause', 'playing', 'waiting', 'volumechange', 'seeked', 'ended', 'error']) {
-    video.addEventListener(event, show, { signal })
+    video.addEventListener(event, update, { signal })
   }
-  frame.addEventListener('lengthchange', show, { signal })
+  frame.addEventListener('lengthchange', update, { signal })
   // If a playlist continues with its next video, these listeners have already been removed.
   const showStart = () => {
     frame.dataset['started'] = 'false'
@@ -78,12 +78,12 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
   video.addEventListener('ended', showStart, { signal })
   window.addEventListener('keydown', (event) => onPlayerKey(event, frame, video, actions), { signal })
   hideWhenIdle(frame, video, signal)
-  show()
+  update()
 
   return {
     refresh: () => {
-      captions(playback()?.captions.choices() ?? [], playback()?.captions.chosen() ?? -1)
-      quality(playback()?.qualities() ?? [], playback()?.chosenQuality())
+      setCaptionChoices(getPlayback()?.captions.listChoices() ?? [], getPlayback()?.captions.chosenIndex() ?? -1)
+      setQualityChoices(getPlayback()?.listQualities() ?? [], getPlayback()?.getChosenQuality())
     },
   }
 }
@@ -91,14 +91,14 @@ export function wireControls(frame: HTMLElement, video: HTMLVideoElement, playba
 /**
  * Wires a menu that is visible while there are choices. Returns the function that sets the choices.
  */
-function menu(
+function wireMenu(
   frame: HTMLElement,
   name: string,
   choose: (value: number) => void,
   signal: AbortSignal,
 ): (choices: Choice[], chosen?: number) => void {
-  const label = part(frame, `[data-menu=${name}]`, HTMLElement)
-  const select = part(label, 'select', HTMLSelectElement)
+  const label = requireElement(frame, `[data-menu=${name}]`, HTMLElement)
+  const select = requireElement(label, 'select', HTMLSelectElement)
   select.addEventListener('change', () => choose(Number(select.value)), { signal })
   return (choices, chosen) => {
     const value = String(chosen ?? select.value)
@@ -119,7 +119,7 @@ function hideStart(frame: HTMLElement, start: HTMLButtonElement): void {
 }
 
 export function focusPlay(frame: HTMLElement): void {
-  focusInPlayer(part(frame, '.row [data-does=play]', HTMLButtonElement))
+  focusInPlayer(requireElement(frame, '.row [data-does=play]', HTMLButtonElement))
 }
 
 /** Phones can only show the `<video>` itself in full screen, with native controls. */

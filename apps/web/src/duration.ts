@@ -1,12 +1,12 @@
 /**
- * Returns the duration of the whole video in seconds. During encoding, the playable part is
+ * Returns the duration of the complete video in seconds. During encoding, the playable part is
  * shorter.
  */
-export function fullDuration(frame: HTMLElement, video: HTMLVideoElement): number {
-  return Math.max(playableDuration(video), Number(frame.dataset['length'] ?? 0))
+export function readFullDuration(frame: HTMLElement, video: HTMLVideoElement): number {
+  return Math.max(readPlayableDuration(video), Number(frame.dataset['length'] ?? 0))
 }
 
 /** Returns the playable duration in seconds. */
-export function playableDuration({ duration }: HTMLVideoElement): number {
+export function readPlayableDuration({ duration }: HTMLVideoElement): number {
   return Number.isFinite(duration) ? duration : 0
 }

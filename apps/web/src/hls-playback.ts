@@ -1,9 +1,9 @@
 import Hls from 'hls.js'
 import { playNatively } from './browser-playback.ts'
-import { hlsCaptions } from './captions-tracks.ts'
-import { type Playback, type PlaybackOptions, qualityChoices, resumePoint, type SourceChoices } from './playback.ts'
-import { playedLevels, type QualityRule } from './quality-rule.ts'
-import { recoveringLoader } from './recovery/recovering-loader.ts'
+import { createHlsCaptions } from './captions-tracks.ts'
+import { type Playback, type PlaybackOptions, readResumePoint, type SourceChoices, toQualityChoices } from './playback.ts'
+import { filterLevels, type QualityRule } from './quality-rule.ts'
+import { createLoaderClass } from './recovery/recovering-loader.ts'
 import { skipShortGap } from './short-gap.ts'
 
 /** A second decoding error within this time is reported and not repaired. */
@@ -16,21 +16,21 @@ const REPAIR_INTERVAL_MS = 10_000
 export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   if (!Hls.isSupported()) return undefined
   const { video, source, events, recovery, resume } = options
-  const loader = recoveringLoader(Hls, { recovery, onRejected: events.rejected })
+  const loader = createLoaderClass(Hls, { recovery, checkRejection: events.onRejection })
   const hls = new Hls({ enableWorker: false, autoStartLoad: false, loader })
   let fallback: Playback | undefined
   let repairedAt = Number.NEGATIVE_INFINITY
   const captionOptions = { onLoad: source.captionsOnLoad, preference: source.captionPreference }
-  const captions = hlsCaptions(hls, Hls, captionOptions, events.changed)
+  const captions = createHlsCaptions(hls, Hls, captionOptions, events.onChange)
 
   hls.on(Hls.Events.MANIFEST_PARSED, () => {
-    keepLevels(hls, source.quality)
+    removeExcludedLevels(hls, source.quality)
     restoreQuality(hls, resume)
     // Starts at 0 by default: hls.js would start a video that is still being encoded at its newest
     // segment, like a live stream.
     hls.startLoad(resume?.seconds ?? 0)
     if (resume) restorePlaying(video, resume)
-    events.changed()
+    events.onChange()
   })
   // From here on, hls.js may start loading by itself, after a repaired media error. If this were
   // set earlier, hls.js would start a second time, at its own position.
@@ -38,7 +38,7 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
     hls.config.autoStartLoad = true
   })
   hls.on(Hls.Events.AUDIO_TRACKS_UPDATED, () => restoreSound(hls, resume))
-  hls.on(Hls.Events.LEVELS_UPDATED, events.changed)
+  hls.on(Hls.Events.LEVELS_UPDATED, events.onChange)
   hls.on(Hls.Events.BUFFER_APPENDED, () => skipShortGap(video))
   hls.on(Hls.Events.ERROR, (_, { fatal, type, frag, url, context }) => {
     if (!fatal) return
@@ -48,42 +48,42 @@ export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
       return
     }
     const address = type === Hls.ErrorTypes.NETWORK_ERROR ? (frag?.url ?? context?.url ?? url ?? source.hls) : undefined
-    const from = resumePoint(video, playback)
+    const point = readResumePoint(video, playback)
     hls.destroy()
     if (source.mp4 !== '') {
-      fallback = playNatively(source.mp4, { ...options, resume: from })
-      events.changed()
-    } else events.failed(address === undefined ? { kind: 'media' } : { kind: 'missing', address }, from)
+      fallback = playNatively(source.mp4, { ...options, resume: point })
+      events.onChange()
+    } else events.onFailure(address === undefined ? { kind: 'media' } : { kind: 'missing', address }, point)
   })
   hls.loadSource(source.hls)
   hls.attachMedia(video)
 
   const playback: Playback = {
-    qualities: () => (fallback ? [] : qualityChoices(hls.levels)),
+    listQualities: () => (fallback ? [] : toQualityChoices(hls.levels)),
     chooseQuality: (value) => {
       hls.currentLevel = value
     },
-    chosenQuality: () => (fallback || hls.autoLevelEnabled ? -1 : hls.loadLevel),
+    getChosenQuality: () => (fallback || hls.autoLevelEnabled ? -1 : hls.loadLevel),
     get captions() {
       return fallback ? fallback.captions : captions
     },
-    audioLanguage: () => (fallback ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
-    choices: () => (fallback ? fallback.choices() : choicesOf(hls)),
+    getAudioLanguage: () => (fallback ? '' : (hls.audioTracks[hls.audioTrack]?.lang ?? '')),
+    readChoices: () => (fallback ? fallback.readChoices() : readChoices(hls)),
     end: () => (fallback ? fallback.end() : hls.destroy()),
   }
   return playback
 }
 
 /** Removes the levels that the rule excludes, before the first level is loaded. */
-function keepLevels(hls: Hls, rule: QualityRule): void {
+function removeExcludedLevels(hls: Hls, rule: QualityRule): void {
   const levels = hls.levels.map(({ width, height, bitrate, uri }) => ({ width, height, bitrate, address: uri }))
-  const kept = playedLevels(levels, rule)
-  for (const index of [...levels.keys()].reverse()) if (!kept.includes(index)) hls.removeLevel(index)
+  const allowedIndexes = filterLevels(levels, rule)
+  for (const index of [...levels.keys()].reverse()) if (!allowedIndexes.includes(index)) hls.removeLevel(index)
   // hls.js sorts the levels by bit rate.
-  if (rule.bestFirst) hls.startLevel = hls.levels.length - 1
+  if (rule.startsWithBest) hls.startLevel = hls.levels.length - 1
 }
 
-function choicesOf(hls: Hls): SourceChoices {
+function readChoices(hls: Hls): SourceChoices {
   const level = hls.autoLevelEnabled ? undefined : hls.levels[hls.loadLevel]
   const track = hls.audioTracks[hls.audioTrack]
   return {
@@ -93,18 +93,18 @@ function choicesOf(hls: Hls): SourceChoices {
 }
 
 function restoreQuality(hls: Hls, resume: SourceChoices | undefined): void {
-  const chosen = resume?.quality
-  if (!chosen) return
-  const same = hls.levels.findIndex(({ height, bitrate }) => height === chosen.height && bitrate === chosen.bitrate)
-  const similar = same >= 0 ? same : hls.levels.findIndex(({ height }) => height === chosen.height)
-  if (similar >= 0) hls.loadLevel = similar
+  const quality = resume?.quality
+  if (!quality) return
+  const exactIndex = hls.levels.findIndex(({ height, bitrate }) => height === quality.height && bitrate === quality.bitrate)
+  const index = exactIndex >= 0 ? exactIndex : hls.levels.findIndex(({ height }) => height === quality.height)
+  if (index >= 0) hls.loadLevel = index
 }
 
 function restoreSound(hls: Hls, resume: SourceChoices | undefined): void {
-  const chosen = resume?.sound
-  if (!chosen) return
-  const track = hls.audioTracks.findIndex(({ name, lang }) => name === chosen.name && (lang ?? '') === chosen.language)
-  if (track >= 0 && track !== hls.audioTrack) hls.audioTrack = track
+  const sound = resume?.sound
+  if (!sound) return
+  const index = hls.audioTracks.findIndex(({ name, lang }) => name === sound.name && (lang ?? '') === sound.language)
+  if (index >= 0 && index !== hls.audioTrack) hls.audioTrack = index
 }
 
 function restorePlaying(video: HTMLVideoElement, { rate, isPlaying }: { rate: number; isPlaying: boolean }): void {

@@ -1,5 +1,5 @@
 import { addStyles } from './add-styles.ts'
-import { type Overlay, shownOverlays } from './overlay.ts'
+import { filterDueOverlays, type Overlay } from './overlay.ts'
 import styles from './overlay-cards.css?inline'
 
 /**
@@ -11,20 +11,20 @@ export function showOverlays(frame: HTMLElement, video: HTMLVideoElement, overla
   const layer = document.createElement('div')
   layer.className = 'overlays'
   frame.querySelector('.controls')?.before(layer)
-  const cards = new Map(overlays.map((overlay) => [overlay, card(overlay)]))
-  const show = () => {
-    const shown = shownOverlays(overlays, { seconds: video.currentTime, ended: video.ended }, navigator.languages)
-    const shownCards = shown.flatMap((overlay) => cards.get(overlay) ?? [])
+  const cards = new Map(overlays.map((overlay) => [overlay, createCard(overlay)]))
+  const update = () => {
+    const visibleOverlays = filterDueOverlays(overlays, { seconds: video.currentTime, hasEnded: video.ended }, navigator.languages)
+    const visibleCards = visibleOverlays.flatMap((overlay) => cards.get(overlay) ?? [])
     // A visible card keeps its element, so that it keeps focus and hover.
-    if (shownCards.length !== layer.children.length || shownCards.some((one, index) => layer.children[index] !== one))
-      layer.replaceChildren(...shownCards)
+    if (visibleCards.length !== layer.children.length || visibleCards.some((card, index) => layer.children[index] !== card))
+      layer.replaceChildren(...visibleCards)
   }
-  for (const event of ['timeupdate', 'seeking', 'seeked', 'ended', 'play']) video.addEventListener(event, show, { signal })
+  for (const event of ['timeupdate', 'seeking', 'seeked', 'ended', 'play']) video.addEventListener(event, update, { signal })
   signal.addEventListener('abort', () => layer.remove(), { once: true })
-  show()
+  update()
 }
 
-function card(overlay: Overlay): HTMLElement {
+function createCard(overlay: Overlay): HTMLElement {
   const element = document.createElement('section')
   element.className = 'overlay'
   element.lang = overlay.language
@@ -35,9 +35,9 @@ function card(overlay: Overlay): HTMLElement {
     image.alt = ''
     element.append(image)
   }
-  element.append(textOf('h2', overlay.title), textOf('p', overlay.description))
+  element.append(createTextElement('h2', overlay.title), createTextElement('p', overlay.description))
   if (overlay.link !== '') {
-    const link = textOf('a', overlay.linkText || new URL(overlay.link).host)
+    const link = createTextElement('a', overlay.linkText || new URL(overlay.link).host)
     link.href = overlay.link
     link.target = '_blank'
     link.rel = 'noopener noreferrer'
@@ -46,7 +46,7 @@ function card(overlay: Overlay): HTMLElement {
   return element
 }
 
-function textOf<Name extends 'h2' | 'p' | 'a'>(name: Name, text: string): HTMLElementTagNameMap[Name] {
+function createTextElement<Name extends 'h2' | 'p' | 'a'>(name: Name, text: string): HTMLElementTagNameMap[Name] {
   const element = document.createElement(name)
   element.textContent = text
   return element

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals'
-import { readOverlays, shownOverlays } from './overlay.ts'
+import { filterDueOverlays, readOverlays } from './overlay.ts'
 
 const page = 'http://localhost:8080/player/7'
 
-function overlayJson(more: Record<string, unknown> = {}) {
+function overlayJson(overrides: Record<string, unknown> = {}) {
   return {
     overlay_id: '1',
     title: 'Shop',
     show: { at_end: '1', during: { start: '00:02', end: '01:05' } },
     link_javascript_code: 'x()',
-    ...more,
+    ...overrides,
   }
 }
 
@@ -22,7 +22,7 @@ test('readOverlays returns an overlay without its JavaScript code', () => {
 })
 
 test.each(['javascript:alert(1)', ' JAVASCRIPT:alert(1)', 'data:text/html,x', 'vbscript:x', '/here', '', 'java\nscript:alert(1)'])(
-  'the link %p is dropped',
+  'the link %p is removed',
   (address) => {
     expect(readOverlays([overlayJson({ link_url: address })], page)[0]?.link).toBe('')
   },
@@ -44,8 +44,8 @@ test.each([null, 'text', { 0: {} }, 5])('%p has no overlays', (json) => {
 test('an overlay without valid fields is never shown', () => {
   const overlays = readOverlays([null, 7, { show: 'x' }, { show: { during: { start: '1', end: 'b' } } }], page)
   expect(overlays).toHaveLength(4)
-  for (const seconds of [0, 5]) expect(shownOverlays(overlays, { seconds, ended: false }, ['en'])).toEqual([])
-  expect(shownOverlays(overlays, { seconds: 5, ended: true }, ['en'])).toEqual([])
+  for (const seconds of [0, 5]) expect(filterDueOverlays(overlays, { seconds, hasEnded: false }, ['en'])).toEqual([])
+  expect(filterDueOverlays(overlays, { seconds: 5, hasEnded: true }, ['en'])).toEqual([])
 })
 
 test.each([
@@ -55,17 +55,17 @@ test.each([
   [65, false, 0],
   [70, true, 1],
 ])('at %p s (ended: %p) the number of shown overlays is %p', (seconds, ended, count) => {
-  expect(shownOverlays(readOverlays([overlayJson()], page), { seconds, ended }, ['en'])).toHaveLength(count)
+  expect(filterDueOverlays(readOverlays([overlayJson()], page), { seconds, hasEnded: ended }, ['en'])).toHaveLength(count)
 })
 
 test('an overlay with the same start and end is shown for 1 s', () => {
   const overlays = readOverlays([overlayJson({ show: { during: { start: '00:05', end: '00:05' } } })], page)
-  const at = (seconds: number) => shownOverlays(overlays, { seconds, ended: false }, []).length
-  expect([at(4.9), at(5), at(5.9), at(6)]).toEqual([0, 1, 1, 0])
+  const countAt = (seconds: number) => filterDueOverlays(overlays, { seconds, hasEnded: false }, []).length
+  expect([countAt(4.9), countAt(5), countAt(5.9), countAt(6)]).toEqual([0, 1, 1, 0])
 })
 
 test('an overlay with a language is shown only to viewers who read that language', () => {
   const overlays = readOverlays([overlayJson({ language: 'nl' }), overlayJson({ language: 'en-GB' }), overlayJson()], page)
-  const shown = shownOverlays(overlays, { seconds: 3, ended: false }, ['en-US', 'de'])
-  expect(shown.map(({ language }) => language)).toEqual(['en-GB', ''])
+  const dueOverlays = filterDueOverlays(overlays, { seconds: 3, hasEnded: false }, ['en-US', 'de'])
+  expect(dueOverlays.map(({ language }) => language)).toEqual(['en-GB', ''])
 })

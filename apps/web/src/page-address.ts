@@ -13,7 +13,7 @@ export interface PageAddress {
 export function readPageAddress(href: string): PageAddress {
   const { pathname, searchParams } = new URL(href)
   return {
-    videoId: decode(/^\/player\/([^/]+)\/?$/.exec(pathname)?.[1] ?? ''),
+    videoId: decodeId(/^\/player\/([^/]+)\/?$/.exec(pathname)?.[1] ?? ''),
     token: searchParams.get('token') || undefined,
     autoplay: isEnabled(searchParams.get('autoplay')),
     muted: isEnabled(searchParams.get('muted')),
@@ -36,11 +36,11 @@ function isEnabled(value: string | null): boolean {
   return value === '' || value === '1' || value === 'true'
 }
 
-function decode(text: string): string {
+function decodeId(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // No id has such characters. The server responds that the video does not exist.
+    // An id cannot have such characters. The server responds that the video does not exist.
     return text
   }
 }

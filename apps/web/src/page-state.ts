@@ -10,50 +10,54 @@ interface Message {
   canRetry: boolean
 }
 
-/** State of the page; `canRetry`: the page requests the video again after a delay. */
+/** State of the page. With `canRetry`, the page requests the video again after a delay. */
 export type PageState =
-  | { kind: 'playable'; record: VideoRecord; encoding: boolean }
+  | { kind: 'playable'; record: VideoRecord; isEncoding: boolean }
   | { kind: 'encoding'; record: VideoRecord; text: string }
   | Message
 
-export function pageState(result: VideoResult, hasToken: boolean): PageState {
-  if ('unreachable' in result) return message('No connection', 'The server cannot be reached. Trying again …', true)
-  if ('status' in result) return rejectionState(result)
+export function toPageState(result: VideoResult, hasToken: boolean): PageState {
+  if ('unreachable' in result) return createMessage('No connection', 'The server cannot be reached. Trying again …', true)
+  if ('status' in result) return toRejectionState(result)
 
   const { record } = result
-  if (record.tokenRequired && !hasToken) return needsPersonalLink
-  const encoding = record.state === 'encoding' || record.state === 'waiting for encoding'
-  if (record.hls !== '' || record.mp4 !== '') return { kind: 'playable', record, encoding }
-  if (encoding) return { kind: 'encoding', record, text: encodingText(record) }
-  return message('This video cannot be shown', failureText(record.code), false)
+  if (record.tokenRequired && !hasToken) return personalLinkMessage
+  const isEncoding = record.state === 'encoding' || record.state === 'waiting for encoding'
+  if (record.hls !== '' || record.mp4 !== '') return { kind: 'playable', record, isEncoding }
+  if (isEncoding) return { kind: 'encoding', record, text: formatEncodingText(record) }
+  return createMessage('This video cannot be shown', toFailureText(record.code), false)
 }
 
 /**
  * Returns the message for a viewer whose media files are rejected. `code` is the code of the
  * problem document of the delivery service.
  */
-export function rejectedMedia(code: string): Message {
-  if (code === 'address_refused') return foreignNetwork
-  return needsPersonalLink
+export function toRejectionMessage(code: string): Message {
+  if (code === 'address_refused') return foreignNetworkMessage
+  return personalLinkMessage
 }
 
-const foreignNetwork: Message = message('This video is not available here', 'Its owner allows it on certain networks only.', false)
+const foreignNetworkMessage: Message = createMessage(
+  'This video is not available here',
+  'Its owner allows it on certain networks only.',
+  false,
+)
 
 /** Message for a viewer without a valid token. */
-export const needsPersonalLink: Message = message(
+export const personalLinkMessage: Message = createMessage(
   'This video is protected',
   'It requires a personal link. Ask its sender for a valid one.',
   false,
 )
 
-function rejectionState({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
-  if (status === 429 || status >= 500) return message('One moment', 'The server is busy. Trying again …', true)
-  if (status === 401 || status === 403) return needsPersonalLink
-  if (code === 'video_expired') return message(expired, isSameText(detail, expired) ? '' : detail, false)
-  return message('This video is not available', 'It may have been removed, or its address is wrong.', false)
+function toRejectionState({ status, code, detail }: { status: number; code: string; detail: string }): PageState {
+  if (status === 429 || status >= 500) return createMessage('One moment', 'The server is busy. Trying again …', true)
+  if (status === 401 || status === 403) return personalLinkMessage
+  if (code === 'video_expired') return createMessage(expiredHeading, isSameText(detail, expiredHeading) ? '' : detail, false)
+  return createMessage('This video is not available', 'It may have been removed, or its address is wrong.', false)
 }
 
-const expired = 'This video is no longer available'
+const expiredHeading = 'This video is no longer available'
 
 /**
  * If the owner wrote no message, the response has the default text of the server, which repeats the
@@ -63,11 +67,11 @@ function isSameText(detail: string, heading: string): boolean {
   return detail.toLowerCase().replace(/\.$/, '') === heading.toLowerCase()
 }
 
-function encodingText(record: VideoRecord): string {
+function formatEncodingText(record: VideoRecord): string {
   return record.state === 'encoding' ? `Preparing the video: ${Math.floor(record.progress)} %` : 'Waiting to be prepared …'
 }
 
-function failureText(code: number): string {
+function toFailureText(code: number): string {
   const reasons: Record<number, string> = {
     4001: 'Its source could not be reached.',
     4002: 'Its source is not a video that can be read.',
@@ -78,6 +82,6 @@ function failureText(code: number): string {
   return reasons[code] ?? 'It could not be prepared.'
 }
 
-function message(heading: string, detail: string, canRetry: boolean): Message {
+function createMessage(heading: string, detail: string, canRetry: boolean): Message {
   return { kind: 'message', heading, detail, canRetry }
 }

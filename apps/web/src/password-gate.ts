@@ -3,7 +3,7 @@ import { focusInPlayer } from './focus-in-player.ts'
 import styles from './password-gate.css?inline'
 import type { PlayerShell } from './player-shell.ts'
 
-type Verdict = 'correct' | 'wrong' | 'too many attempts' | 'unreachable'
+type PasswordResult = 'correct' | 'wrong' | 'too many attempts' | 'unreachable'
 
 /**
  * Shows a password form until the password of the video is correct. Resolves with `open` if the last correct
@@ -19,23 +19,23 @@ export async function requestPassword(
   if (lastCorrectPassword !== undefined && (await checkPassword(videoId, lastCorrectPassword, signal)) === 'correct')
     return signal.aborted ? undefined : 'open'
   addStyles(shell.frame, 'password', styles)
-  shell.notice(title || 'Video', texts.first)
-  const { field, button, row } = passwordField()
+  shell.showNotice(title || 'Video', texts.first)
+  const { field, button, row } = createPasswordField()
   shell.frame.querySelector('.notice')?.append(row)
   focusInPlayer(field)
-  const aborted = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
+  const abortion = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }))
   try {
     while (!signal.aborted) {
-      const password = await Promise.race([waitForPassword(field, button, signal), aborted])
+      const password = await Promise.race([waitForPassword(field, button, signal), abortion])
       if (password === undefined) return undefined
       button.disabled = true
-      const verdict = await checkPassword(videoId, password, signal)
+      const result = await checkPassword(videoId, password, signal)
       button.disabled = false
-      if (verdict === 'correct') {
+      if (result === 'correct') {
         lastCorrectPassword = password
         return signal.aborted ? undefined : 'entered'
       }
-      shell.notice(title || 'Video', texts[verdict])
+      shell.showNotice(title || 'Video', texts[result])
       field.select()
       focusInPlayer(field)
     }
@@ -45,7 +45,7 @@ export async function requestPassword(
   }
 }
 
-/** Last correct password. It is kept in memory while the page is open. */
+/** Last correct password. It stays in memory while the page is open. */
 let lastCorrectPassword: string | undefined
 
 const texts = {
@@ -55,8 +55,8 @@ const texts = {
   unreachable: 'The server cannot be reached. Try again.',
 } as const
 
-/** This is not a `<form>`: a sandboxed frame without `allow-forms` must still be able to submit. */
-function passwordField() {
+/** Creates the field and its button without a `<form>`, because a sandboxed frame without `allow-forms` must still be able to submit. */
+function createPasswordField() {
   const row = document.createElement('div')
   row.className = 'password'
   const field = document.createElement('input')
@@ -72,19 +72,19 @@ function passwordField() {
 
 function waitForPassword(field: HTMLInputElement, button: HTMLButtonElement, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    const once = new AbortController()
+    const submission = new AbortController()
     const submit = () => {
       if (field.value === '') return
-      once.abort()
+      submission.abort()
       resolve(field.value)
     }
-    const options = { signal: AbortSignal.any([signal, once.signal]) }
+    const options = { signal: AbortSignal.any([signal, submission.signal]) }
     button.addEventListener('click', submit, options)
     field.addEventListener('keydown', (event) => event.key === 'Enter' && submit(), options)
   })
 }
 
-async function checkPassword(videoId: string, password: string, signal: AbortSignal): Promise<Verdict> {
+async function checkPassword(videoId: string, password: string, signal: AbortSignal): Promise<PasswordResult> {
   try {
     const response = await fetch(`/v2/video/${encodeURIComponent(videoId)}/password/${encodeURIComponent(password)}`, {
       headers: { accept: 'application/json' },

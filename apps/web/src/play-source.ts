@@ -3,10 +3,10 @@ import type { Playback, PlaybackOptions } from './playback.ts'
 import { importScript } from './recovery/import-script.ts'
 
 /**
- * Plays HLS by hls.js, by the browser if it has no Media Source Extensions (iPhones), else the MP4.
- * Throws `OutdatedPage`.
+ * Plays HLS by hls.js. In browsers without Media Source Extensions (iPhones), the browser plays the
+ * HLS. If neither is possible, the MP4 is played. Throws `OutdatedPage`.
  */
-export async function play(options: PlaybackOptions, signal: AbortSignal): Promise<Playback> {
+export async function startPlayback(options: PlaybackOptions, signal: AbortSignal): Promise<Playback> {
   const { video, source, recovery } = options
   if (source.hls !== '') {
     const { playWithHlsJs } = await importScript(() => import('./hls-playback.ts'), recovery, signal)

@@ -1,23 +1,23 @@
 import { trackView } from './analytics/track-view.ts'
 import { applyTheme } from './apply-theme.ts'
-import { connectionNotice } from './connection-notice.ts'
+import { addConnectionNotice } from './connection-notice.ts'
 import { wireControls } from './controls.ts'
 import { fetchRejectionCode } from './fetch-rejection-code.ts'
 import { fetchVideo } from './fetch-video.ts'
 import { readOverlays } from './overlay.ts'
 import { showOverlays } from './overlay-cards.ts'
 import { withToken } from './page-address.ts'
-import { type PageState, pageState, rejectedMedia } from './page-state.ts'
-import { play } from './play-source.ts'
-import { type Playback, type PlaybackFailure, type ResumePoint, resumePoint, type Source } from './playback.ts'
+import { type PageState, toPageState, toRejectionMessage } from './page-state.ts'
+import { startPlayback } from './play-source.ts'
+import { type Playback, type PlaybackFailure, type ResumePoint, readResumePoint, type Source } from './playback.ts'
 import type { PlayerShell } from './player-shell.ts'
-import { qualityRule } from './quality-rule.ts'
+import { toQualityRule } from './quality-rule.ts'
 import { createConnectionRecovery, probeAddress, retryWhenOnline } from './recovery/connection-recovery.ts'
 import { OutdatedPage } from './recovery/import-script.ts'
 import type { RejectionVerdict } from './recovery/recovering-loader.ts'
 import { watchFile } from './recovery/watch-file.ts'
 import { wireSeekPreview } from './seek-preview.ts'
-import { type CaptionPreference, trackOnLoad } from './show-on-load.ts'
+import { type CaptionPreference, findInitialTrack } from './show-on-load.ts'
 import { showSlides } from './slide-panel.ts'
 import type { VideoRecord } from './video-record.ts'
 
@@ -31,7 +31,7 @@ export interface PlayOptions {
   captionPreference: CaptionPreference
   /** Called when the video cannot be played any more, so that the page requests its state again. */
   onUnplayable: () => void
-  /** Shows a message in place of the video. */
+  /** Shows a message instead of the video. */
   onMessage: (state: Exclude<PageState, { kind: 'playable' }>, retry?: () => void) => void
 }
 
@@ -45,7 +45,7 @@ const VERDICT_TTL_MS = 5_000
 export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () => void; setStoryboard: (storyboard: string) => void } {
   const { shell, videoId, shouldAutoplay, captionPreference, onUnplayable, onMessage } = options
   const { video } = shell
-  const address = (media: string) => withToken(media, options.token, location.href)
+  const toMediaUrl = (media: string) => withToken(media, options.token, location.href)
   let record = options.record
   let playback: Playback | undefined
   /** Serialises the starts of playbacks: two at once would both attach to the `<video>`. */
@@ -53,19 +53,22 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
 
   shell.showVideo()
   const recovery = createConnectionRecovery({
-    probe: (probeSignal) => probeAddress(address(record.hls || record.mp4), probeSignal),
-    onChange: (isRecovering) => notice(isRecovering),
+    probe: (probeSignal) => probeAddress(toMediaUrl(record.hls || record.mp4), probeSignal),
+    onChange: (isRecovering) => setConnectionLost(isRecovering),
   })
-  const notice = connectionNotice(shell.frame, () => recovery.retry(), signal)
+  const setConnectionLost = addConnectionNotice(shell.frame, () => recovery.retry(), signal)
   retryWhenOnline(recovery, signal)
-  applyTheme(shell, record, address, signal)
+  applyTheme(shell, record, toMediaUrl, signal)
   showOverlays(shell.frame, video, readOverlays(record.overlays, location.href), signal)
   const { presentationId } = record
-  if (options.showsSlides && presentationId !== '') void showSlides({ shell, presentationId, address, recovery }, signal)
-  video.poster = address(record.poster)
-  if (shouldAutoplay) video.addEventListener('canplay', () => void autoplay(video), { once: true, signal })
+  if (options.showsSlides && presentationId !== '') void showSlides({ shell, presentationId, toMediaUrl, recovery }, signal)
+  video.poster = toMediaUrl(record.poster)
+  if (shouldAutoplay) video.addEventListener('canplay', () => void startAutoplay(video), { once: true, signal })
   const setStoryboard = wireSeekPreview(shell, recovery, signal)
-  const view = trackView({ video, videoId, language: () => playback?.audioLanguage() || record.language, shouldAutoplay }, signal)
+  const viewTracker = trackView(
+    { video, videoId, getLanguage: () => playback?.getAudioLanguage() || record.language, shouldAutoplay },
+    signal,
+  )
   const controls = wireControls(shell.frame, video, () => playback, signal)
 
   signal.addEventListener('abort', () => {
@@ -74,39 +77,39 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
   })
 
   const start = (resume?: ResumePoint) => {
-    const open = async () => {
+    const openSource = async () => {
       if (signal.aborted) return
-      const source = sourceOf(record, address, captionPreference)
-      playback = await play({ video, source, events, recovery, resume }, signal)
+      const source = toSource(record, toMediaUrl, captionPreference)
+      playback = await startPlayback({ video, source, events, recovery, resume }, signal)
       if (signal.aborted) playback.end()
       controls.refresh()
     }
-    lastStart = lastStart.then(open).catch((error: unknown) => {
+    lastStart = lastStart.then(openSource).catch((error: unknown) => {
       if (signal.aborted) return
-      failed({ kind: error instanceof OutdatedPage ? 'script' : 'media' }, resumePoint(video, playback))
+      onFailure({ kind: error instanceof OutdatedPage ? 'script' : 'media' }, readResumePoint(video, playback))
       if (!(error instanceof OutdatedPage)) throw error
     })
   }
-  const failed = (failure: PlaybackFailure, resume: ResumePoint) => {
+  const onFailure = (failure: PlaybackFailure, resume: ResumePoint) => {
     playback?.end()
-    view.failed('media')
-    const watching = new AbortController()
+    viewTracker.onFailure('media')
+    const fileWatch = new AbortController()
     const retry = () => {
-      watching.abort()
+      fileWatch.abort()
       if (failure.kind === 'script') return location.reload()
       shell.showVideo()
       start(resume)
     }
-    signal.addEventListener('abort', () => watching.abort(), { once: true })
+    signal.addEventListener('abort', () => fileWatch.abort(), { once: true })
     onMessage({ kind: 'message', heading: 'This video cannot be played', detail: 'Its files could not be read.', canRetry: false }, retry)
-    if (failure.kind === 'missing') void watchFile(failure.address, watching.signal).then((isBack) => isBack && retry())
+    if (failure.kind === 'missing') void watchFile(failure.address, fileWatch.signal).then((isBack) => isBack && retry())
   }
   /**
-   * Finds out why the server rejects a file. The record says whether the files have moved, or
+   * Finds the reason why the server rejects a file. The record shows whether the files have moved, or
    * whether the video is no longer available to this viewer.
    */
   const checkRejection = async (): Promise<RejectionVerdict> => {
-    const state = pageState(await fetchVideo(videoId, signal), options.token !== undefined)
+    const state = toPageState(await fetchVideo(videoId, signal), options.token !== undefined)
     if (signal.aborted) return 'final'
     if (state.kind === 'message' && state.canRetry) return 'outage'
     if (state.kind !== 'playable') {
@@ -116,55 +119,55 @@ export function playVideo(options: PlayOptions, signal: AbortSignal): { end: () 
     const hasMoved = state.record.hls !== record.hls || state.record.mp4 !== record.mp4
     record = state.record
     if (hasMoved) {
-      const resume = resumePoint(video, playback)
+      const resume = readResumePoint(video, playback)
       playback?.end()
-      setStoryboard(address(record.storyboard))
+      setStoryboard(toMediaUrl(record.storyboard))
       start(resume)
       return 'final'
     }
-    const code = await fetchRejectionCode(address(record.hls || record.mp4), signal)
+    const code = await fetchRejectionCode(toMediaUrl(record.hls || record.mp4), signal)
     if (code === '' || signal.aborted) return 'final'
-    view.failed('refused')
+    viewTracker.onFailure('rejected')
     playback?.end()
-    onMessage(rejectedMedia(code))
+    onMessage(toRejectionMessage(code))
     return 'final'
   }
-  const events = { changed: () => controls.refresh(), failed, rejected: shareResult(VERDICT_TTL_MS, checkRejection) }
+  const events = { onChange: () => controls.refresh(), onFailure, onRejection: shareResult(VERDICT_TTL_MS, checkRejection) }
 
   start()
   return { end: () => playback?.end(), setStoryboard }
 }
 
-function sourceOf(record: VideoRecord, address: (media: string) => string, captionPreference: CaptionPreference): Source {
+function toSource(record: VideoRecord, toMediaUrl: (media: string) => string, captionPreference: CaptionPreference): Source {
   return {
-    hls: address(record.hls),
-    mp4: address(record.mp4),
-    captionsOnLoad: (tracks) => trackOnLoad(tracks, record.captionsOnLoad, record.settings.captionsOn),
+    hls: toMediaUrl(record.hls),
+    mp4: toMediaUrl(record.mp4),
+    captionsOnLoad: (tracks) => findInitialTrack(tracks, record.captionsOnLoad, record.settings.captionsOn),
     captionPreference,
-    quality: qualityRule(record),
+    quality: toQualityRule(record),
   }
 }
 
 /**
- * Returns a function that shares the result of `checkRejection`: among calls during a check, and with later
- * calls for `milliseconds` if the result is `final`.
+ * Returns a function that shares the result of `checkRejection`: all calls during a check have its
+ * result. If the result is `final`, later calls have it as well, for `milliseconds`.
  */
 function shareResult(milliseconds: number, checkRejection: () => Promise<RejectionVerdict>): () => Promise<RejectionVerdict> {
-  let last: Promise<RejectionVerdict> | undefined
+  let lastCheck: Promise<RejectionVerdict> | undefined
   return () => {
-    if (last) return last
-    const verdict = checkRejection()
+    if (lastCheck) return lastCheck
+    const check = checkRejection()
     const forget = () => {
-      if (last === verdict) last = undefined
+      if (lastCheck === check) lastCheck = undefined
     }
-    verdict.then((is) => (is === 'final' ? setTimeout(forget, milliseconds) : forget()), forget)
-    last = verdict
-    return verdict
+    check.then((verdict) => (verdict === 'final' ? setTimeout(forget, milliseconds) : forget()), forget)
+    lastCheck = check
+    return check
   }
 }
 
 /** Browsers allow only muted autoplay until the viewer interacts with the page. */
-async function autoplay(video: HTMLVideoElement): Promise<void> {
+async function startAutoplay(video: HTMLVideoElement): Promise<void> {
   try {
     await video.play()
   } catch (error) {

@@ -8,7 +8,7 @@ import type { CaptionPreference } from './show-on-load.ts'
 export interface Source {
   hls: string
   mp4: string
-  /** Returns the index of the track that shows at the start; -1 for none. */
+  /** Returns the index of the track that is shown at the start, or -1 if captions are off. */
   captionsOnLoad: CaptionsOnLoad
   captionPreference: CaptionPreference
   quality: QualityRule
@@ -22,20 +22,20 @@ export interface Choice {
 
 /** A source that plays in a `<video>`. */
 export interface Playback {
-  qualities(): Choice[]
-  /** Sets the quality; -1 selects it by the bandwidth. */
+  listQualities(): Choice[]
+  /** Sets the quality. With -1, the player selects it by the bandwidth. */
   chooseQuality(value: number): void
-  chosenQuality(): number
+  getChosenQuality(): number
   captions: CaptionTracks
-  /** Returns the language of the current audio track; empty if unknown. */
-  audioLanguage(): string
+  /** Returns the language of the current audio track, or an empty string if it is unknown. */
+  getAudioLanguage(): string
   /** Returns the viewer's choices, for another source of the same video. */
-  choices(): SourceChoices
+  readChoices(): SourceChoices
   end(): void
 }
 
 export interface SourceChoices {
-  /** Undefined while the player selects the quality. */
+  /** Chosen quality. It is undefined while the player selects the quality. */
   quality?: { height: number; bitrate: number } | undefined
   sound?: { name: string; language: string } | undefined
 }
@@ -56,10 +56,10 @@ export type PlaybackFailure = { kind: 'missing'; address: string } | { kind: 'me
 
 export interface PlaybackEvents {
   /** Called when the choices of the menus have changed. */
-  changed: () => void
-  failed: (failure: PlaybackFailure, resume: ResumePoint) => void
+  onChange: () => void
+  onFailure: (failure: PlaybackFailure, resume: ResumePoint) => void
   /** Called when a file was rejected (401, 403, 404, 410). */
-  rejected: () => Promise<RejectionVerdict>
+  onRejection: () => Promise<RejectionVerdict>
 }
 
 export interface PlaybackOptions {
@@ -71,15 +71,15 @@ export interface PlaybackOptions {
 }
 
 /**
- * Reads the state. Call it before the source is detached, which resets position, rate and play
+ * Reads the state of a playback. Call it before the source is detached, which resets position, rate and play
  * state.
  */
-export function resumePoint(video: HTMLVideoElement, playback: Playback | undefined): ResumePoint {
+export function readResumePoint(video: HTMLVideoElement, playback: Playback | undefined): ResumePoint {
   return {
     seconds: video.currentTime,
     rate: video.playbackRate,
     isPlaying: !video.paused,
-    ...playback?.choices(),
+    ...playback?.readChoices(),
   }
 }
 
@@ -87,7 +87,7 @@ export function resumePoint(video: HTMLVideoElement, playback: Playback | undefi
  * Returns the choices, the highest first. Levels of the same height, and levels without video, have
  * their bit rate in the label.
  */
-export function qualityChoices(levels: readonly { height: number; bitrate: number }[]): Choice[] {
+export function toQualityChoices(levels: readonly { height: number; bitrate: number }[]): Choice[] {
   if (levels.length < 2) return []
   const heights = levels.map((level) => level.height)
   const choices = levels.map(({ height, bitrate }, value) => ({
@@ -95,7 +95,9 @@ export function qualityChoices(levels: readonly { height: number; bitrate: numbe
     bitrate,
     label: [
       ...(height > 0 ? [`${height}p`] : []),
-      ...(height === 0 || heights.filter((other) => other === height).length > 1 ? [`${Math.round(bitrate / 1000)} kbit/s`] : []),
+      ...(height === 0 || heights.filter((otherHeight) => otherHeight === height).length > 1
+        ? [`${Math.round(bitrate / 1000)} kbit/s`]
+        : []),
     ].join(', '),
   }))
   const highestFirst = choices.sort((a, b) => b.bitrate - a.bitrate).map(({ value, label }) => ({ value, label }))

@@ -15,9 +15,9 @@ const SEEK_SECONDS = 5
 export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTMLVideoElement, actions: PlayerActions): void {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || frame.dataset['shows'] !== 'video') return
   const [target] = event.composedPath()
-  const handled = target instanceof Element ? handledKeys(target) : ''
-  if (handled === 'all' || (handled === 'space' && event.key === ' ') || (handled === 'arrows' && event.key.startsWith('Arrow'))) return
-  const onSeek = target instanceof Element && target.matches('.seek')
+  const ownKeys = target instanceof Element ? findOwnKeys(target) : ''
+  if (ownKeys === 'all' || (ownKeys === 'space' && event.key === ' ') || (ownKeys === 'arrows' && event.key.startsWith('Arrow'))) return
+  const isOnSeekBar = target instanceof Element && target.matches('.seek')
   const [back, forward] = [() => seekTo(video, video.currentTime - SEEK_SECONDS), () => seekTo(video, video.currentTime + SEEK_SECONDS)]
   const keys: Record<string, (() => void) | undefined> = {
     ' ': actions.play,
@@ -26,8 +26,8 @@ export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTM
     f: actions.fullscreen,
     ArrowLeft: back,
     ArrowRight: forward,
-    ArrowUp: onSeek ? forward : () => setVolume(video, video.volume + 0.1),
-    ArrowDown: onSeek ? back : () => setVolume(video, video.volume - 0.1),
+    ArrowUp: isOnSeekBar ? forward : () => setVolume(video, video.volume + 0.1),
+    ArrowDown: isOnSeekBar ? back : () => setVolume(video, video.volume - 0.1),
   }
   const action = keys[event.key]
   if (!action) return
@@ -36,7 +36,7 @@ export function onPlayerKey(event: KeyboardEvent, frame: HTMLElement, video: HTM
 }
 
 /** Returns the keys that an element handles itself. */
-function handledKeys(target: Element): 'all' | 'space' | 'arrows' | '' {
+function findOwnKeys(target: Element): 'all' | 'space' | 'arrows' | '' {
   if (target.matches('select, textarea, input:not([type=range]), [contenteditable]')) return 'all'
   if (target.matches('a, button')) return 'space'
   // Arrow keys scroll cards with long texts.

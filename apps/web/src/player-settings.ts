@@ -15,7 +15,7 @@ export interface PlayerSettings {
   passwordProtected: boolean
 }
 
-/** Reads the profile. Without a profile, every feature is on, except those that must be allowed. */
+/** Reads the profile. Without a profile, all features are on except those that the owner must allow. */
 export function readPlayerSettings(json: unknown): PlayerSettings {
   const profile = asObject(json)
   return {

@@ -4,18 +4,18 @@ import styles from './player.css?inline'
 export interface PlayerShell {
   frame: HTMLElement
   video: HTMLVideoElement
-  title(text: string): void
+  setTitle(text: string): void
   /**
    * Shows a card instead of the video. `progress` (percent) adds a bar, `retry` adds a button that
    * calls it.
    */
-  notice(heading: string, detail: string, extras?: { progress?: number | undefined; retry?: (() => void) | undefined }): void
+  showNotice(heading: string, detail: string, extras?: { progress?: number | undefined; retry?: (() => void) | undefined }): void
   /** Shows the video instead of the card. */
   showVideo(): void
-  /** Shows a short text above the video; an empty text removes it. */
-  badge(text: string): void
+  /** Shows a short text above the video. An empty text removes it. */
+  showBadge(text: string): void
   /**
-   * Sets the duration of the whole video in seconds while only a part of it can be played. 0 means
+   * Sets the duration of the complete video in seconds while only a part of it can be played. 0 means
    * that the duration of the media is complete.
    */
   setDuration(seconds: number): void
@@ -59,32 +59,32 @@ export function buildShell(root: ShadowRoot): PlayerShell {
   sheet.replaceSync(styles)
   root.adoptedStyleSheets = [sheet]
   root.innerHTML = markup
-  const frame = part(root, '.frame', HTMLElement)
-  const title = part(root, '.title', HTMLElement)
-  const badge = part(root, '.badge', HTMLElement)
-  const heading = part(root, '.notice h1', HTMLElement)
-  const detail = part(root, '.notice p', HTMLElement)
-  const bar = part(root, '.bar', HTMLElement)
-  const filled = part(root, '.bar span', HTMLElement)
-  const retryButton = part(root, '.retry', HTMLButtonElement)
+  const frame = requireElement(root, '.frame', HTMLElement)
+  const title = requireElement(root, '.title', HTMLElement)
+  const badge = requireElement(root, '.badge', HTMLElement)
+  const heading = requireElement(root, '.notice h1', HTMLElement)
+  const detail = requireElement(root, '.notice p', HTMLElement)
+  const bar = requireElement(root, '.bar', HTMLElement)
+  const filledBar = requireElement(root, '.bar span', HTMLElement)
+  const retryButton = requireElement(root, '.retry', HTMLButtonElement)
   return {
     frame,
-    video: part(root, 'video', HTMLVideoElement),
-    title: (text) => setText(title, text),
-    notice(head, text, { progress, retry } = {}) {
+    video: requireElement(root, 'video', HTMLVideoElement),
+    setTitle: (text) => setText(title, text),
+    showNotice(head, text, { progress, retry } = {}) {
       frame.dataset['shows'] = 'notice'
       setText(heading, head)
       setText(detail, text)
       bar.hidden = progress === undefined
       bar.setAttribute('aria-valuenow', String(Math.floor(progress ?? 0)))
-      filled.style.width = `${progress ?? 0}%`
+      filledBar.style.width = `${progress ?? 0}%`
       retryButton.hidden = retry === undefined
       retryButton.onclick = retry ?? null
     },
     showVideo() {
       frame.dataset['shows'] = 'video'
     },
-    badge(text) {
+    showBadge(text) {
       badge.hidden = text === ''
       setText(badge, text)
     },
@@ -96,10 +96,10 @@ export function buildShell(root: ShadowRoot): PlayerShell {
 }
 
 /** Returns an element of the markup above. */
-export function part<T extends Element>(root: ParentNode, selector: string, type: abstract new (...args: never[]) => T): T {
-  const found = root.querySelector(selector)
-  if (!(found instanceof type)) throw new Error(`the player has no ${selector}`)
-  return found
+export function requireElement<T extends Element>(root: ParentNode, selector: string, type: abstract new (...args: never[]) => T): T {
+  const element = root.querySelector(selector)
+  if (!(element instanceof type)) throw new Error(`the player has no ${selector}`)
+  return element
 }
 
 /** Sets the text only if it differs. Otherwise screen readers would announce it again. */

@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals'
-import { captionChoices } from './captions-tracks.ts'
-import { clockText, lengthText } from './clock-text.ts'
+import { toCaptionChoices } from './captions-tracks.ts'
+import { formatClock, formatDuration } from './clock-text.ts'
 import { readPageAddress, withToken } from './page-address.ts'
-import { pageState } from './page-state.ts'
-import { qualityChoices } from './playback.ts'
+import { toPageState } from './page-state.ts'
+import { toQualityChoices } from './playback.ts'
 import { readVideoRecord, type VideoRecord } from './video-record.ts'
 
 const host = 'http://localhost:8080'
 
-function videoRecord(more: Partial<VideoRecord> = {}): VideoRecord {
-  const complete = { hls: `${host}/delivery/m/1/master.m3u8`, mp4: `${host}/delivery/m/1/h264_500.mp4`, poster: '' }
-  return { ...readVideoRecord({}), title: 'Launch', ...complete, state: 'ok', progress: 100, code: 2000, ...more }
+function createVideoRecord(overrides: Partial<VideoRecord> = {}): VideoRecord {
+  const files = { hls: `${host}/delivery/m/1/master.m3u8`, mp4: `${host}/delivery/m/1/h264_500.mp4`, poster: '' }
+  return { ...readVideoRecord({}), title: 'Launch', ...files, state: 'ok', progress: 100, code: 2000, ...overrides }
 }
 
 test.each([
@@ -94,41 +94,49 @@ test('a video record is parsed, and each missing or malformed field gets its def
     },
     theme: {},
   }
-  for (const bad of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5, player_settings: null }])
-    expect(readVideoRecord(bad)).toEqual(defaults)
+  for (const malformed of [null, 'text', [false], { uri: 3, status: { progress: 'much' }, video_title: 5, player_settings: null }])
+    expect(readVideoRecord(malformed)).toEqual(defaults)
 })
 
 const noFiles = { hls: '', mp4: '' }
 test.each([
-  ['a complete video', videoRecord(), { kind: 'playable', encoding: false }],
-  ['an encoding video with its first segments', videoRecord({ state: 'encoding', progress: 20 }), { kind: 'playable', encoding: true }],
+  ['a complete video', createVideoRecord(), { kind: 'playable', isEncoding: false }],
+  [
+    'an encoding video with its first segments',
+    createVideoRecord({ state: 'encoding', progress: 20 }),
+    { kind: 'playable', isEncoding: true },
+  ],
   [
     'an encoding video without segments',
-    videoRecord({ ...noFiles, state: 'encoding', progress: 42.9 }),
+    createVideoRecord({ ...noFiles, state: 'encoding', progress: 42.9 }),
     { kind: 'encoding', text: 'Preparing the video: 42 %' },
   ],
   [
     'a waiting video',
-    videoRecord({ ...noFiles, state: 'waiting for encoding', progress: 0 }),
+    createVideoRecord({ ...noFiles, state: 'waiting for encoding', progress: 0 }),
     { kind: 'encoding', text: 'Waiting to be prepared …' },
   ],
   [
     'a failed video whose source is not a video',
-    videoRecord({ ...noFiles, state: 'failed', code: 4002 }),
+    createVideoRecord({ ...noFiles, state: 'failed', code: 4002 }),
     { kind: 'message', detail: 'Its source is not a video that can be read.' },
   ],
   [
     'a video that failed in the platform',
-    videoRecord({ ...noFiles, state: 'failed', code: 5001 }),
+    createVideoRecord({ ...noFiles, state: 'failed', code: 5001 }),
     { kind: 'message', detail: 'It could not be prepared.', canRetry: false },
   ],
-  ['a protected video', videoRecord({ tokenRequired: true }), { kind: 'message', heading: 'This video is protected', canRetry: false }],
-])('pageState returns the matching state for %s', (_, record, expected) => {
-  expect(pageState({ record }, false)).toMatchObject(expected)
+  [
+    'a protected video',
+    createVideoRecord({ tokenRequired: true }),
+    { kind: 'message', heading: 'This video is protected', canRetry: false },
+  ],
+])('toPageState returns the matching state for %s', (_, record, expected) => {
+  expect(toPageState({ record }, false)).toMatchObject(expected)
 })
 
 test('a protected video is playable with a token', () => {
-  expect(pageState({ record: videoRecord({ tokenRequired: true }) }, true)).toMatchObject({ kind: 'playable' })
+  expect(toPageState({ record: createVideoRecord({ tokenRequired: true }) }, true)).toMatchObject({ kind: 'playable' })
 })
 
 test.each([
@@ -151,8 +159,8 @@ test.each([
   ['too many requests', { status: 429, code: '', detail: '' }, { canRetry: true }],
   ['a rejected request', { status: 403, code: '', detail: '' }, { heading: 'This video is protected' }],
   ['an unreachable server', { unreachable: true } as const, { canRetry: true }],
-])('pageState returns the matching message for %s', (_, response, expected) => {
-  expect(pageState(response, false)).toMatchObject({ kind: 'message', ...expected })
+])('toPageState returns the matching message for %s', (_, response, expected) => {
+  expect(toPageState(response, false)).toMatchObject({ kind: 'message', ...expected })
 })
 
 test('qualities are listed from highest to lowest, with the bit rate if two have the same height', () => {
@@ -161,15 +169,15 @@ test('qualities are listed from highest to lowest, with the bit rate if two have
     { height: 720, bitrate: 1_200_000 },
     { height: 360, bitrate: 500_000 },
   ]
-  expect(qualityChoices(levels)).toEqual([
+  expect(toQualityChoices(levels)).toEqual([
     { value: -1, label: 'Auto' },
     { value: 1, label: '720p' },
     { value: 2, label: '360p, 500 kbit/s' },
     { value: 0, label: '360p, 360 kbit/s' },
   ])
-  expect(qualityChoices(levels.slice(0, 1))).toEqual([])
+  expect(toQualityChoices(levels.slice(0, 1))).toEqual([])
   expect(
-    qualityChoices([
+    toQualityChoices([
       { height: 0, bitrate: 64_000 },
       { height: 0, bitrate: 128_000 },
     ]).map((choice) => choice.label),
@@ -177,12 +185,12 @@ test('qualities are listed from highest to lowest, with the bit rate if two have
 })
 
 test('the caption choices include Off and a name for each track', () => {
-  expect(captionChoices(['English', ''])).toEqual([
+  expect(toCaptionChoices(['English', ''])).toEqual([
     { value: -1, label: 'Off' },
     { value: 0, label: 'English' },
     { value: 1, label: 'Captions 2' },
   ])
-  expect(captionChoices([])).toEqual([])
+  expect(toCaptionChoices([])).toEqual([])
 })
 
 test.each([
@@ -192,10 +200,10 @@ test.each([
   [Number.NaN, '0:00'],
   [Number.POSITIVE_INFINITY, '0:00'],
 ])('%p seconds are shown as %s', (seconds, text) => {
-  expect(clockText(seconds)).toBe(text)
+  expect(formatClock(seconds)).toBe(text)
 })
 
 test('lengths that differ by less than a tenth of a second are shown as the same text', () => {
-  expect([11.98, 12.04].map(lengthText)).toEqual(['0:12', '0:12'])
-  expect(lengthText(Number.NaN)).toBe('0:00')
+  expect([11.98, 12.04].map(formatDuration)).toEqual(['0:12', '0:12'])
+  expect(formatDuration(Number.NaN)).toBe('0:00')
 })

@@ -1,7 +1,7 @@
-import { buildShell, part } from './player-shell.ts'
+import { buildShell, requireElement } from './player-shell.ts'
 import styles from './playlist-element.css?inline'
 import { buildList } from './playlist-list.ts'
-import { nextPlayableIndex, playOrder } from './playlist-order.ts'
+import { findNextPlayable, toPlayOrder } from './playlist-order.ts'
 import type { PlaylistEntry, PlaylistRecord } from './playlist-record.ts'
 import { VitascopePlayer } from './vitascope-player.ts'
 
@@ -42,7 +42,7 @@ export class VitascopePlaylist extends HTMLElement {
     super()
     this.#record = record
     this.#parameters = parameters
-    this.#entries = playOrder(record)
+    this.#entries = toPlayOrder(record)
   }
 
   connectedCallback(): void {
@@ -53,7 +53,7 @@ export class VitascopePlaylist extends HTMLElement {
     root.adoptedStyleSheets = [sheet]
     root.innerHTML = markup
     document.title = this.#record.title || 'Playlist'
-    part(root, 'h1', HTMLElement).textContent = this.#record.title || 'Playlist'
+    requireElement(root, 'h1', HTMLElement).textContent = this.#record.title || 'Playlist'
     wireListButton(root, this.#record.openInPlaylistView)
     if (this.#entries.length === 0) showEmpty(root)
     else this.#begin(root, this.#stop.signal)
@@ -66,58 +66,61 @@ export class VitascopePlaylist extends HTMLElement {
   #begin(root: ShadowRoot, signal: AbortSignal): void {
     const entries = this.#entries
     const { token, autoplay, muted } = this.#parameters
-    const status = part(root, '[role=status]', HTMLElement)
-    const [previous, next] = [part(root, '[data-does=previous]', HTMLButtonElement), part(root, '[data-does=next]', HTMLButtonElement)]
-    const list = buildList(part(root, '.list', HTMLElement), entries, token, (index) => go(index))
+    const status = requireElement(root, '[role=status]', HTMLElement)
+    const [previous, next] = [
+      requireElement(root, '[data-does=previous]', HTMLButtonElement),
+      requireElement(root, '[data-does=next]', HTMLButtonElement),
+    ]
+    const list = buildList(requireElement(root, '.list', HTMLElement), entries, token, (index) => openEntry(index))
     let current = 0
 
-    const show = () => {
-      list.mark(current)
+    const update = () => {
+      list.markCurrent(current)
       status.textContent = `${current + 1} of ${entries.length}: ${entries[current]?.title ?? ''}`
       // `disabled` would remove the focus from the button that was just pressed.
       previous.setAttribute('aria-disabled', String(current === 0))
       next.setAttribute('aria-disabled', String(current === entries.length - 1))
     }
-    const go = (index: number | undefined) => {
+    const openEntry = (index: number | undefined) => {
       const entry = index === undefined ? undefined : entries[index]
       if (index === undefined || !entry) return
       current = index
-      show()
+      update()
       document.title = entry.title
       this.#player.open(entry.videoId, true)
     }
-    const moves = { previous: () => go(current - 1), next: () => go(current + 1) }
+    const moves = { previous: () => openEntry(current - 1), next: () => openEntry(current + 1) }
 
     this.#player.token = token
     this.#player.muted = muted
     this.#player.autoplay = autoplay
     this.#player.videoId = entries[0]?.videoId ?? ''
-    this.#player.addEventListener('ended', () => go(nextPlayableIndex(entries, current, token !== undefined)), { signal })
+    this.#player.addEventListener('ended', () => openEntry(findNextPlayable(entries, current, token !== undefined)), { signal })
     previous.addEventListener('click', moves.previous, { signal })
     next.addEventListener('click', moves.next, { signal })
     window.addEventListener('keydown', (event) => onShortcut(event, moves), { signal })
     wireMediaKeys(moves)
-    part(root, '.screen', HTMLElement).append(this.#player)
-    show()
+    requireElement(root, '.screen', HTMLElement).append(this.#player)
+    update()
   }
 }
 
 /** Wires the button that shows and hides the list. A hidden list is not reachable by keyboard. */
 function wireListButton(root: ShadowRoot, isOpen: boolean): void {
-  const page = part(root, '.page', HTMLElement)
-  const button = part(root, '[data-does=list]', HTMLButtonElement)
-  const set = (open: boolean) => {
+  const page = requireElement(root, '.page', HTMLElement)
+  const button = requireElement(root, '[data-does=list]', HTMLButtonElement)
+  const setOpen = (open: boolean) => {
     page.dataset['list'] = open ? 'open' : 'closed'
     button.setAttribute('aria-expanded', String(open))
   }
-  button.addEventListener('click', () => set(page.dataset['list'] !== 'open'))
-  set(isOpen)
+  button.addEventListener('click', () => setOpen(page.dataset['list'] !== 'open'))
+  setOpen(isOpen)
 }
 
 function showEmpty(root: ShadowRoot): void {
   const element = document.createElement('div')
-  part(root, '.screen', HTMLElement).append(element)
-  buildShell(element.attachShadow({ mode: 'open' })).notice('Nothing to play', 'This playlist has no videos.')
+  requireElement(root, '.screen', HTMLElement).append(element)
+  buildShell(element.attachShadow({ mode: 'open' })).showNotice('Nothing to play', 'This playlist has no videos.')
   for (const button of root.querySelectorAll('.bar button')) button.remove()
 }
 

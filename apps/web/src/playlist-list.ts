@@ -1,4 +1,4 @@
-import { lengthText } from './clock-text.ts'
+import { formatDuration } from './clock-text.ts'
 import { withToken } from './page-address.ts'
 import type { PlaylistEntry } from './playlist-record.ts'
 
@@ -11,9 +11,9 @@ export function buildList(
   entries: readonly PlaylistEntry[],
   token: string | undefined,
   choose: (index: number) => void,
-): { mark(index: number): void } {
+): { markCurrent(index: number): void } {
   const buttons = entries.map((entry, index) => {
-    const button = entryButton(entry, index, token)
+    const button = createEntryButton(entry, index, token)
     button.addEventListener('click', () => choose(index))
     return button
   })
@@ -26,13 +26,13 @@ export function buildList(
   )
   list.addEventListener('keydown', (event) => moveFocus(event, buttons))
   return {
-    mark(chosenIndex) {
+    markCurrent(currentIndex) {
       for (const [index, button] of buttons.entries()) {
-        if (index === chosenIndex) button.setAttribute('aria-current', 'true')
+        if (index === currentIndex) button.setAttribute('aria-current', 'true')
         else button.removeAttribute('aria-current')
       }
-      const chosen = buttons[chosenIndex]
-      if (chosen) scrollWithin(list, chosen)
+      const currentButton = buttons[currentIndex]
+      if (currentButton) scrollWithin(list, currentButton)
     },
   }
 }
@@ -47,22 +47,22 @@ function scrollWithin(list: HTMLElement, entry: HTMLElement): void {
   else if (entryBox.bottom > listBox.bottom) list.scrollTop += entryBox.bottom - listBox.bottom
 }
 
-function entryButton(entry: PlaylistEntry, index: number, token: string | undefined): HTMLButtonElement {
+function createEntryButton(entry: PlaylistEntry, index: number, token: string | undefined): HTMLButtonElement {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'entry'
-  const note = noteOf(entry, token !== undefined)
+  const status = formatStatus(entry, token !== undefined)
   button.append(
-    span('number', String(index + 1)),
-    picture(entry, token),
-    span('name', entry.title),
-    ...(note === '' ? [] : [span('note', note)]),
+    createSpan('number', String(index + 1)),
+    createPicture(entry, token),
+    createSpan('name', entry.title),
+    ...(status === '' ? [] : [createSpan('note', status)]),
   )
   return button
 }
 
-function picture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
-  const frame = span('picture', '')
+function createPicture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
+  const frame = createSpan('picture', '')
   // A thumbnail that the server would reject is not requested.
   if (entry.thumbnail !== '' && (token !== undefined || !entry.tokenRequired)) {
     const image = new Image()
@@ -72,30 +72,30 @@ function picture(entry: PlaylistEntry, token: string | undefined): HTMLElement {
     image.src = withToken(entry.thumbnail, entry.tokenRequired ? token : undefined, location.href)
     frame.append(image)
   }
-  if (entry.duration > 0) frame.append(span('length', lengthText(entry.duration)))
+  if (entry.duration > 0) frame.append(createSpan('length', formatDuration(entry.duration)))
   return frame
 }
 
-function noteOf({ isPlayable, failed, tokenRequired }: PlaylistEntry, hasToken: boolean): string {
+function formatStatus({ isPlayable, hasFailed, tokenRequired }: PlaylistEntry, hasToken: boolean): string {
   if (tokenRequired && !hasToken) return 'Protected'
-  if (failed && !isPlayable) return 'Cannot be shown'
+  if (hasFailed && !isPlayable) return 'Cannot be shown'
   return isPlayable ? '' : 'Being prepared'
 }
 
-function span(name: string, text: string): HTMLElement {
+function createSpan(name: string, text: string): HTMLElement {
   const element = document.createElement('span')
   element.className = name
   element.textContent = text
   return element
 }
 
-/** The up and down keys move from entry to entry, in addition to Tab. */
+/** Moves the focus from entry to entry with the up and down keys, in addition to Tab. */
 function moveFocus(event: KeyboardEvent, buttons: readonly HTMLButtonElement[]): void {
   const index = event.target instanceof HTMLButtonElement ? buttons.indexOf(event.target) : -1
-  const places: Record<string, number> = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: buttons.length - 1 }
-  const to = places[event.key]
-  if (index === -1 || to === undefined) return
+  const targets: Record<string, number> = { ArrowUp: index - 1, ArrowDown: index + 1, Home: 0, End: buttons.length - 1 }
+  const targetIndex = targets[event.key]
+  if (index === -1 || targetIndex === undefined) return
   // Also at the ends of the list: arrow keys in the list must not control the video.
   event.preventDefault()
-  buttons[to]?.focus()
+  buttons[targetIndex]?.focus()
 }

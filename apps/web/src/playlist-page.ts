@@ -10,15 +10,15 @@ export async function showPlaylist(playlistId: string, element: Element, paramet
   const record = await fetchPlaylist(playlistId, (retry) => {
     // If the replaced element is the player, it has its own shadow root.
     if (!shell && element.shadowRoot) return
-    shell ??= emptyShell(element)
-    shell.notice('No connection', 'The server cannot be reached. Trying again …', { retry })
+    shell ??= buildEmptyShell(element)
+    shell.showNotice('No connection', 'The server cannot be reached. Trying again …', { retry })
   })
   if (!record) return false
   element.replaceWith(new VitascopePlaylist(record, parameters))
   return true
 }
 
-function emptyShell(element: Element): PlayerShell {
+function buildEmptyShell(element: Element): PlayerShell {
   if (element instanceof HTMLElement) element.style.height = '100%'
   return buildShell(element.attachShadow({ mode: 'open' }))
 }

@@ -4,7 +4,7 @@ import { asNumber, asObject, asText } from './json-values.ts'
 export interface PlaylistRecord {
   title: string
   randomise: boolean
-  /** Number of entries that are played; 0 for all. */
+  /** Number of entries that are played. 0 stands for all. */
   videoLimit: number
   openInPlaylistView: boolean
   entries: PlaylistEntry[]
@@ -14,17 +14,17 @@ export interface PlaylistRecord {
 export interface PlaylistEntry {
   videoId: string
   title: string
-  /** Empty if there is none yet. */
+  /** Address of the thumbnail. It is empty while there is no thumbnail. */
   thumbnail: string
-  /** Seconds; 0 if unknown. */
+  /** Duration in seconds. 0 stands for an unknown duration. */
   duration: number
-  /** True if at least a part of the video can be played. */
+  /** If true, at least a part of the video can be played. */
   isPlayable: boolean
-  failed: boolean
+  hasFailed: boolean
   tokenRequired: boolean
 }
 
-/** Parses a server response. A missing value, or one of another type, reads as empty. */
+/** Parses a server response. Missing values and values of another type are empty in the result. */
 export function readPlaylistRecord(json: unknown): PlaylistRecord {
   const record = asObject(json)
   const videos: unknown = record['videos']
@@ -46,7 +46,7 @@ function readEntry(json: unknown): PlaylistEntry {
     thumbnail: asText(uri['thumbnail']),
     duration: asNumber(video['duration']),
     isPlayable: asText(uri['hls']) !== '' || Object.keys(asObject(uri['http'])).length > 0,
-    failed: asText(asObject(video['status'])['status']) === 'failed',
+    hasFailed: asText(asObject(video['status'])['status']) === 'failed',
     tokenRequired: asObject(video['security'])['token_required_platform'] === true,
   }
 }

@@ -1,18 +1,27 @@
 import { expect, test } from '@jest/globals'
-import { nextPlayableIndex, playOrder } from './playlist-order.ts'
+import { findNextPlayable, toPlayOrder } from './playlist-order.ts'
 import { type PlaylistEntry, type PlaylistRecord, readPlaylistRecord } from './playlist-record.ts'
 
-function playlistEntry(more: Partial<PlaylistEntry> = {}): PlaylistEntry {
-  return { videoId: '1', title: 'Launch', thumbnail: '', duration: 6, isPlayable: true, failed: false, tokenRequired: false, ...more }
+function createEntry(overrides: Partial<PlaylistEntry> = {}): PlaylistEntry {
+  return {
+    videoId: '1',
+    title: 'Launch',
+    thumbnail: '',
+    duration: 6,
+    isPlayable: true,
+    hasFailed: false,
+    tokenRequired: false,
+    ...overrides,
+  }
 }
 
-function playlistRecord(count: number, more: Partial<PlaylistRecord> = {}): PlaylistRecord {
-  const entries = Array.from({ length: count }, (_, index) => playlistEntry({ videoId: String(index + 1) }))
-  return { title: 'Launches', randomise: false, videoLimit: 0, openInPlaylistView: false, entries, ...more }
+function createRecord(count: number, overrides: Partial<PlaylistRecord> = {}): PlaylistRecord {
+  const entries = Array.from({ length: count }, (_, index) => createEntry({ videoId: String(index + 1) }))
+  return { title: 'Launches', randomise: false, videoLimit: 0, openInPlaylistView: false, entries, ...overrides }
 }
-const ids = (entries: PlaylistEntry[]) => entries.map(({ videoId }) => videoId)
+const listIds = (entries: PlaylistEntry[]) => entries.map(({ videoId }) => videoId)
 
-test('a playlist record is parsed, and a malformed one has default values', () => {
+test('a playlist record is parsed, and a malformed record has default values', () => {
   const json = {
     title: 'Launches',
     randomise: '1',
@@ -36,43 +45,44 @@ test('a playlist record is parsed, and a malformed one has default values', () =
     videoLimit: 3,
     openInPlaylistView: true,
     entries: [
-      playlistEntry({ videoId: '5', thumbnail: 't.jpg', duration: 12.48, tokenRequired: true }),
-      playlistEntry({ videoId: '6', title: 'Video', duration: 0, isPlayable: false, failed: true }),
+      createEntry({ videoId: '5', thumbnail: 't.jpg', duration: 12.48, tokenRequired: true }),
+      createEntry({ videoId: '6', title: 'Video', duration: 0, isPlayable: false, hasFailed: true }),
     ],
   })
-  const defaults = playlistRecord(0, { title: '' })
-  for (const bad of [null, 'text', [], { videos: 'many', title: 5, randomise: true }]) expect(readPlaylistRecord(bad)).toEqual(defaults)
+  const defaults = createRecord(0, { title: '' })
+  for (const malformed of [null, 'text', [], { videos: 'many', title: 5, randomise: true }])
+    expect(readPlaylistRecord(malformed)).toEqual(defaults)
 })
 
 test.each([
   ['in order', {}, ['1', '2', '3', '4']],
   ['up to the video limit', { videoLimit: 2 }, ['1', '2']],
   ['completely if the limit is above its length', { videoLimit: 25 }, ['1', '2', '3', '4']],
-])('a playlist is played %s', (_, more, order) => {
-  expect(ids(playOrder(playlistRecord(4, more)))).toEqual(order)
+])('a playlist is played %s', (_, overrides, order) => {
+  expect(listIds(toPlayOrder(createRecord(4, overrides)))).toEqual(order)
 })
 
 test('a random order has every entry once, and any entry can be the first', () => {
-  const record = playlistRecord(4, { randomise: true })
-  const firsts = new Set<string>()
+  const record = createRecord(4, { randomise: true })
+  const firstIds = new Set<string>()
   for (let step = 0; step < 4; step++) {
-    const order = ids(playOrder(record, () => step / 4))
+    const order = listIds(toPlayOrder(record, () => step / 4))
     expect(order.toSorted()).toEqual(['1', '2', '3', '4'])
-    firsts.add(order[0] ?? '')
+    firstIds.add(order[0] ?? '')
   }
-  expect(firsts.size).toBe(4)
-  expect(ids(record.entries)).toEqual(['1', '2', '3', '4'])
-  expect(playOrder({ ...record, videoLimit: 2 })).toHaveLength(2)
+  expect(firstIds.size).toBe(4)
+  expect(listIds(record.entries)).toEqual(['1', '2', '3', '4'])
+  expect(toPlayOrder({ ...record, videoLimit: 2 })).toHaveLength(2)
 })
 
 test('the automatic next video is the next playable one', () => {
   const entries = [
-    playlistEntry(),
-    playlistEntry({ isPlayable: false }),
-    playlistEntry({ tokenRequired: true }),
-    playlistEntry(),
-    playlistEntry({ isPlayable: false }),
+    createEntry(),
+    createEntry({ isPlayable: false }),
+    createEntry({ tokenRequired: true }),
+    createEntry(),
+    createEntry({ isPlayable: false }),
   ]
-  expect([0, 1, 2, 3, 4].map((place) => nextPlayableIndex(entries, place, false))).toEqual([3, 3, 3, undefined, undefined])
-  expect(nextPlayableIndex(entries, 0, true)).toBe(2)
+  expect([0, 1, 2, 3, 4].map((index) => findNextPlayable(entries, index, false))).toEqual([3, 3, 3, undefined, undefined])
+  expect(findNextPlayable(entries, 0, true)).toBe(2)
 })

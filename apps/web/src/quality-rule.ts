@@ -5,10 +5,10 @@ export interface QualityRule {
   /** kbit/s, as in the names of renditions. */
   lowest: number
   highest: number
-  /** False excludes high definition. */
-  hdAllowed: boolean
-  /** Starts with the best rendition instead of a conservative one. */
-  bestFirst: boolean
+  /** If false, high definition is excluded. */
+  allowsHd: boolean
+  /** If true, playback starts with the best rendition, not with a conservative one. */
+  startsWithBest: boolean
 }
 
 export interface Level {
@@ -20,31 +20,36 @@ export interface Level {
   address: string
 }
 
-/** Pixels of the shorter side from which a rendition is high definition. */
+/** Minimum length of the shorter side of a high-definition rendition, in pixels. */
 const HD_MIN_PIXELS = 720
 
-export function qualityRule({ hd, settings }: VideoRecord): QualityRule {
-  return { lowest: settings.lowestQuality, highest: settings.highestQuality, hdAllowed: hd.allow, bestFirst: hd.allow && hd.auto }
+export function toQualityRule({ hd, settings }: VideoRecord): QualityRule {
+  return { lowest: settings.lowestQuality, highest: settings.highestQuality, allowsHd: hd.allow, startsWithBest: hd.allow && hd.auto }
 }
 
 /**
  * Returns the indexes of the levels that may be played. If the rule excludes all, it returns the
- * level with the highest bit rate up to the maximum, else the smallest one.
+ * level with the highest bit rate up to the maximum, or the lowest level if all exceed the maximum.
  */
-export function playedLevels(levels: readonly Level[], rule: QualityRule): number[] {
-  const indexes = levels.map((level, place) => ({ place, kbits: kbitsOf(level), hd: Math.min(level.width, level.height) >= HD_MIN_PIXELS }))
-  const small = indexes.filter(({ hd }) => rule.hdAllowed || !hd)
-  const kept = small.filter(({ kbits }) => kbits >= rule.lowest && kbits <= rule.highest)
-  if (kept.length > 0) return kept.map(({ place }) => place)
-  const rising = (small.length > 0 ? small : indexes).toSorted((a, b) => a.kbits - b.kbits)
-  const closest = rising.findLast(({ kbits }) => kbits <= rule.highest) ?? rising[0]
+export function filterLevels(levels: readonly Level[], rule: QualityRule): number[] {
+  const candidates = levels.map((level, index) => ({
+    place: index,
+    kbits: readKbits(level),
+    isHd: Math.min(level.width, level.height) >= HD_MIN_PIXELS,
+  }))
+  const allowed = candidates.filter(({ isHd }) => rule.allowsHd || !isHd)
+  const inRange = allowed.filter(({ kbits }) => kbits >= rule.lowest && kbits <= rule.highest)
+  if (inRange.length > 0) return inRange.map(({ place }) => place)
+  const sorted = (allowed.length > 0 ? allowed : candidates).toSorted((a, b) => a.kbits - b.kbits)
+  const closest = sorted.findLast(({ kbits }) => kbits <= rule.highest) ?? sorted[0]
   return closest ? [closest.place] : []
 }
 
 /**
- * `…/h264_1200/index.m3u8` is a rendition of 1,200 kbit/s, whatever the `bitrate` of its level is.
+ * Reads the bit rate from the name of the rendition: `…/h264_1200/index.m3u8` has 1,200 kbit/s,
+ * regardless of the `bitrate` of its level.
  */
-function kbitsOf({ address, bitrate }: Level): number {
-  const [, named] = /\/[a-z0-9]+_(\d+)\/[^/]*$/.exec(address.replace(/[?#].*$/, '')) ?? []
-  return named === undefined ? bitrate / 1000 : Number(named)
+function readKbits({ address, bitrate }: Level): number {
+  const [, digits] = /\/[a-z0-9]+_(\d+)\/[^/]*$/.exec(address.replace(/[?#].*$/, '')) ?? []
+  return digits === undefined ? bitrate / 1000 : Number(digits)
 }

@@ -1,11 +1,11 @@
 import { addStyles } from './add-styles.ts'
-import { clockText } from './clock-text.ts'
-import { fullDuration } from './duration.ts'
-import { type PlayerShell, part } from './player-shell.ts'
+import { formatClock } from './clock-text.ts'
+import { readFullDuration } from './duration.ts'
+import { type PlayerShell, requireElement } from './player-shell.ts'
 import { type ConnectionRecovery, isOutageStatus } from './recovery/connection-recovery.ts'
 import { loadAfterOutage } from './recovery/load-after-outage.ts'
 import styles from './seek-preview.css?inline'
-import { readStoryboard, type StoryboardTile, tileAt } from './storyboard.ts'
+import { findTile, readStoryboard, type StoryboardTile } from './storyboard.ts'
 
 /** Milliseconds that the preview stays visible after a key press. */
 const PREVIEW_MS = 1_200
@@ -23,38 +23,38 @@ export function wireSeekPreview(
   signal: AbortSignal,
 ): (storyboard: string) => void {
   addStyles(frame, 'seek-preview', styles)
-  const controls = part(frame, '.controls', HTMLElement)
-  const seek = part(frame, '.seek', HTMLInputElement)
-  const peek = document.createElement('div')
-  peek.className = 'peek'
-  peek.hidden = true
+  const controls = requireElement(frame, '.controls', HTMLElement)
+  const seek = requireElement(frame, '.seek', HTMLInputElement)
+  const preview = document.createElement('div')
+  preview.className = 'peek'
+  preview.hidden = true
   // Screen readers read the position from the seek bar itself.
-  peek.setAttribute('aria-hidden', 'true')
+  preview.setAttribute('aria-hidden', 'true')
   const picture = document.createElement('div')
   const time = document.createElement('span')
-  peek.append(picture, time)
-  controls.append(peek)
+  preview.append(picture, time)
+  controls.append(preview)
 
   let address = ''
   let tiles: Promise<StoryboardTile[]> | undefined
   let lastRequest = 0
   const hide = () => {
     lastRequest++
-    peek.hidden = true
+    preview.hidden = true
   }
   const show = async (seconds: number) => {
     const request = ++lastRequest
-    const length = fullDuration(frame, video)
-    if (length === 0) return
-    time.textContent = clockText(seconds)
-    peek.hidden = false
-    place(peek, seek, seconds / length)
+    const duration = readFullDuration(frame, video)
+    if (duration === 0) return
+    time.textContent = formatClock(seconds)
+    preview.hidden = false
+    positionPreview(preview, seek, seconds / duration)
     tiles ??= address === '' ? undefined : loadStoryboard(address, recovery, signal)
-    const tile = tileAt((await tiles) ?? [], seconds)
+    const tile = findTile((await tiles) ?? [], seconds)
     if (request !== lastRequest) return
     picture.hidden = tile === undefined
-    if (tile) paint(picture, tile)
-    place(peek, seek, seconds / length)
+    if (tile) drawTile(picture, tile)
+    positionPreview(preview, seek, seconds / duration)
   }
 
   controls.addEventListener(
@@ -62,9 +62,9 @@ export function wireSeekPreview(
     (event) => {
       const bar = seek.getBoundingClientRect()
       const isOverBar = event.clientY > bar.top - REACH_PX && event.clientY < bar.bottom + REACH_PX
-      const share = (event.clientX - bar.left) / bar.width
-      if (!isOverBar || share < 0 || share > 1) hide()
-      else void show(share * fullDuration(frame, video))
+      const ratio = (event.clientX - bar.left) / bar.width
+      if (!isOverBar || ratio < 0 || ratio > 1) hide()
+      else void show(ratio * readFullDuration(frame, video))
     },
     { signal },
   )
@@ -73,7 +73,7 @@ export function wireSeekPreview(
   controls.addEventListener('pointerup', hideAfterTouch, { signal })
   seek.addEventListener('input', () => void show(Number(seek.value)), { signal })
   onKeySeek(video, (seconds) => void show(seconds), hide, signal)
-  signal.addEventListener('abort', () => peek.remove(), { once: true })
+  signal.addEventListener('abort', () => preview.remove(), { once: true })
   return (storyboard) => {
     if (storyboard !== address) tiles = undefined
     address = storyboard
@@ -81,35 +81,35 @@ export function wireSeekPreview(
 }
 
 /**
- * Calls `onSeek` when an arrow key seeks, wherever the focus is, and `onIdle` some time after the last
+ * Calls `onSeek` when an arrow key seeks, regardless of the focus, and `onIdle` `PREVIEW_MS` after the last
  * key.
  */
 function onKeySeek(video: HTMLVideoElement, onSeek: (seconds: number) => void, onIdle: () => void, signal: AbortSignal): void {
-  let pressed = Number.NEGATIVE_INFINITY
+  let lastPressTime = Number.NEGATIVE_INFINITY
   let timer = 0
-  const press = ({ key, timeStamp }: KeyboardEvent) => {
-    if (key.startsWith('Arrow')) pressed = timeStamp
+  const onKeyDown = ({ key, timeStamp }: KeyboardEvent) => {
+    if (key.startsWith('Arrow')) lastPressTime = timeStamp
   }
-  const seeking = ({ timeStamp }: Event) => {
-    if (timeStamp - pressed > PREVIEW_MS) return
+  const onSeeking = ({ timeStamp }: Event) => {
+    if (timeStamp - lastPressTime > PREVIEW_MS) return
     onSeek(video.currentTime)
     clearTimeout(timer)
     timer = window.setTimeout(onIdle, PREVIEW_MS)
   }
-  window.addEventListener('keydown', press, { signal, capture: true })
-  video.addEventListener('seeking', seeking, { signal })
+  window.addEventListener('keydown', onKeyDown, { signal, capture: true })
+  video.addEventListener('seeking', onSeeking, { signal })
   signal.addEventListener('abort', () => clearTimeout(timer))
 }
 
-/** Places the preview above the position, but not beyond the ends of the bar. */
-function place(peek: HTMLElement, seek: HTMLElement, share: number): void {
-  const halfWidth = peek.offsetWidth / 2
-  const at = Math.min(1, Math.max(0, share)) * seek.offsetWidth
-  const left = seek.offsetLeft + Math.max(halfWidth, Math.min(seek.offsetWidth - halfWidth, at))
-  peek.style.setProperty('--at', `${left}px`)
+/** Moves the preview above the position, but not beyond the ends of the bar. */
+function positionPreview(preview: HTMLElement, seek: HTMLElement, ratio: number): void {
+  const halfWidth = preview.offsetWidth / 2
+  const pixels = Math.min(1, Math.max(0, ratio)) * seek.offsetWidth
+  const left = seek.offsetLeft + Math.max(halfWidth, Math.min(seek.offsetWidth - halfWidth, pixels))
+  preview.style.setProperty('--at', `${left}px`)
 }
 
-function paint(element: HTMLElement, { picture, x, y, width, height }: StoryboardTile): void {
+function drawTile(element: HTMLElement, { picture, x, y, width, height }: StoryboardTile): void {
   element.style.width = `${width}px`
   element.style.height = `${height}px`
   element.style.backgroundImage = `url("${picture}")`
@@ -117,7 +117,7 @@ function paint(element: HTMLElement, { picture, x, y, width, height }: Storyboar
 }
 
 /**
- * Returns the tiles, after an outage if necessary. Returns none if the storyboard is missing,
+ * Loads the tiles, after an outage if necessary. Returns an empty list if the storyboard is missing,
  * because the bar works without pictures.
  */
 async function loadStoryboard(address: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<StoryboardTile[]> {

@@ -1,35 +1,35 @@
 import { describe, expect, test } from '@jest/globals'
 import { skipShortGap } from './short-gap.ts'
 
-const videoAt = (currentTime: number, ranges: [number, number][], seeking = false) => ({
+const createVideo = (currentTime: number, ranges: [number, number][], seeking = false) => ({
   currentTime,
   seeking,
   buffered: { length: ranges.length, start: (at: number) => ranges[at]?.[0] ?? 0, end: (at: number) => ranges[at]?.[1] ?? 0 },
 })
 
 describe('skipShortGap', () => {
-  test.each<[string, ReturnType<typeof videoAt>, number]>([
-    ['seeks to media that begin shortly after the position', videoAt(1.92, [[2, 30]]), 2],
+  test.each<[string, ReturnType<typeof createVideo>, number]>([
+    ['seeks to media that begin shortly after the position', createVideo(1.92, [[2, 30]]), 2],
     [
       'uses the first range that ends after the position',
-      videoAt(4.1, [
+      createVideo(4.1, [
         [0, 4],
         [4.2, 8],
       ]),
       4.2,
     ],
-    ['keeps a position that has media', videoAt(3, [[2, 30]]), 3],
+    ['keeps a position that has media', createVideo(3, [[2, 30]]), 3],
     [
       'keeps a position at the end of a range',
-      videoAt(4, [
+      createVideo(4, [
         [2, 4],
         [8, 10],
       ]),
       4,
     ],
-    ['keeps the position before a longer gap', videoAt(1.5, [[2, 30]]), 1.5],
-    ['keeps the position during a seek', videoAt(1.92, [[2, 30]], true), 1.92],
-    ['keeps the position with an empty buffer', videoAt(1.92, []), 1.92],
+    ['keeps the position before a longer gap', createVideo(1.5, [[2, 30]]), 1.5],
+    ['keeps the position during a seek', createVideo(1.92, [[2, 30]], true), 1.92],
+    ['keeps the position with an empty buffer', createVideo(1.92, []), 1.92],
   ])('%s', (_, video, position) => {
     skipShortGap(video)
     expect(video.currentTime).toBe(position)

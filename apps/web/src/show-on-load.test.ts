@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { preferredTrack, trackOnLoad } from './show-on-load.ts'
+import { findInitialTrack, findPreferredTrack } from './show-on-load.ts'
 
 const tracks = [
   { name: 'English', language: 'en' },
@@ -19,11 +19,11 @@ test.each([
   ['a name', 'français', false, 1],
   ['a language without a track', 'nl', true, -1],
 ])('captions shown on load: %s', (_, showOnLoad, defaultOn, track) => {
-  expect(trackOnLoad(tracks, showOnLoad, defaultOn)).toBe(track)
+  expect(findInitialTrack(tracks, showOnLoad, defaultOn)).toBe(track)
 })
 
 test('a video without captions shows none', () => {
-  expect(trackOnLoad([], '1', true)).toBe(-1)
+  expect(findInitialTrack([], '1', true)).toBe(-1)
 })
 
 test.each([
@@ -33,6 +33,6 @@ test.each([
   ['a track of the same language with another name', { name: 'Brasil', language: 'pt' }, 2],
   ['a track that this video does not have', { name: 'Nederlands', language: 'nl' }, 7],
   ['a track without a language', { name: 'Notes', language: '' }, 7],
-] as const)('captions after an earlier choice of the viewer: %s', (_, chosen, track) => {
-  expect(preferredTrack(tracks, { chosen }, () => 7)).toBe(track)
+] as const)('captions after an earlier choice of the viewer: %s', (_, chosenTrack, track) => {
+  expect(findPreferredTrack(tracks, { chosenTrack }, () => 7)).toBe(track)
 })

@@ -2,14 +2,14 @@ import { addStyles } from './add-styles.ts'
 import type { PlayerShell } from './player-shell.ts'
 import { type ConnectionRecovery, isOutageStatus } from './recovery/connection-recovery.ts'
 import { loadAfterOutage } from './recovery/load-after-outage.ts'
-import { readSlides, type Slide, slideAt } from './slide.ts'
+import { findSlide, readSlides, type Slide } from './slide.ts'
 import styles from './slide-panel.css?inline'
 
 export interface SlideOptions {
   shell: PlayerShell
   presentationId: string
   /** Returns the URL of a picture with the viewer's token. */
-  address: (media: string) => string
+  toMediaUrl: (media: string) => string
   recovery: ConnectionRecovery
 }
 
@@ -17,7 +17,7 @@ export interface SlideOptions {
  * Shows the slides of a presentation next to its video, each at its time, until the signal aborts.
  * Without slides, only the video is shown.
  */
-export async function showSlides({ shell, presentationId, address, recovery }: SlideOptions, signal: AbortSignal): Promise<void> {
+export async function showSlides({ shell, presentationId, toMediaUrl, recovery }: SlideOptions, signal: AbortSignal): Promise<void> {
   const { frame, video } = shell
   const slides = await loadSlides(presentationId, recovery, signal)
   if (slides.length === 0 || signal.aborted) return
@@ -28,32 +28,32 @@ export async function showSlides({ shell, presentationId, address, recovery }: S
   panel.append(picture)
   frame.after(panel)
   frame.dataset['slides'] = 'true'
-  const show = () => {
-    const slide = slideAt(slides, video.currentTime)
+  const update = () => {
+    const slide = findSlide(slides, video.currentTime)
     if (!slide || picture.dataset['number'] === String(slide.number)) return
     picture.dataset['number'] = String(slide.number)
-    picture.src = address(slide.url)
+    picture.src = toMediaUrl(slide.url)
     picture.alt = `Slide ${slide.number} of ${slides.length}`
   }
-  const showAgain = () => {
+  const reload = () => {
     delete picture.dataset['number']
-    show()
+    update()
   }
   picture.addEventListener('error', () => {
-    recovery.waitForEnd(recovery.endedRecoveries, signal).then(showAgain, () => {})
+    recovery.waitForEnd(recovery.endedRecoveries, signal).then(reload, () => {})
   })
-  for (const event of ['timeupdate', 'seeking', 'seeked']) video.addEventListener(event, show, { signal })
-  const leave = () => {
+  for (const event of ['timeupdate', 'seeking', 'seeked']) video.addEventListener(event, update, { signal })
+  const removePanel = () => {
     panel.remove()
     delete frame.dataset['slides']
   }
-  signal.addEventListener('abort', leave, { once: true })
-  show()
+  signal.addEventListener('abort', removePanel, { once: true })
+  update()
 }
 
 /**
- * Returns the slides, after an outage if necessary. Returns none on failure, because the video
- * plays without them.
+ * Loads the slides, after an outage if necessary. Returns an empty list on failure, because the video
+ * plays without slides.
  */
 async function loadSlides(presentationId: string, recovery: ConnectionRecovery, signal: AbortSignal): Promise<Slide[]> {
   const load = async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readSlides, slideAt } from './slide.ts'
+import { findSlide, readSlides } from './slide.ts'
 
 const json = {
   slides: {
@@ -13,7 +13,7 @@ const json = {
 
 test('slides are sorted by time, without slides that lack a time or picture', () => {
   expect(readSlides(json).map(({ number }) => number)).toEqual([1, 3, 2])
-  for (const bad of [null, 'x', { slides: [] }, { slides: 'x' }]) expect(readSlides(bad)).toEqual([])
+  for (const malformed of [null, 'x', { slides: [] }, { slides: 'x' }]) expect(readSlides(malformed)).toEqual([])
 })
 
 test.each([
@@ -24,10 +24,10 @@ test.each([
   [31, 2],
   [9_999, 2],
 ])('at %p s the slide %p is shown', (seconds, number) => {
-  expect(slideAt(readSlides(json), seconds)?.number).toBe(number)
+  expect(findSlide(readSlides(json), seconds)?.number).toBe(number)
 })
 
 test('before the first time the first slide is shown', () => {
-  expect(slideAt([{ number: 2, seconds: 9, url: '/2.png' }], 0)?.number).toBe(2)
-  expect(slideAt([], 0)).toBeUndefined()
+  expect(findSlide([{ number: 2, seconds: 9, url: '/2.png' }], 0)?.number).toBe(2)
+  expect(findSlide([], 0)).toBeUndefined()
 })

@@ -8,7 +8,7 @@ export interface Slide {
 }
 
 /** Returns the last slide that is due. Before the first one is due, it returns the first one. */
-export function slideAt(slides: readonly Slide[], seconds: number): Slide | undefined {
+export function findSlide(slides: readonly Slide[], seconds: number): Slide | undefined {
   return slides.findLast((slide) => slide.seconds <= seconds) ?? slides[0]
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readStoryboard, tileAt } from './storyboard.ts'
+import { findTile, readStoryboard } from './storyboard.ts'
 
 const vtt = `WEBVTT
 
@@ -19,10 +19,10 @@ test('tile URLs are relative to the storyboard and keep the token in its path', 
     { start: 0, end: 2, picture: `${base}/storyboard-1.jpg`, x: 0, y: 0, width: 160, height: 90 },
     { start: 2, end: 3604.5, picture: `${base}/storyboard-2.jpg`, x: 160, y: 90, width: 160, height: 90 },
   ])
-  expect([0, 1.99, 2, 9_999].map((seconds) => tileAt(tiles, seconds)?.x)).toEqual([0, 0, 160, 160])
+  expect([0, 1.99, 2, 9_999].map((seconds) => findTile(tiles, seconds)?.x)).toEqual([0, 0, 160, 160])
 })
 
 test.each(['', 'WEBVTT', 'not a storyboard\n\n00:00:00.000 --> 00:00:02.000\nwords'])('%j has no tiles', (text) => {
   const tiles = readStoryboard(text, 'https://v.example.org/s.vtt')
-  expect([tiles, tileAt(tiles, 1)]).toEqual([[], undefined])
+  expect([tiles, findTile(tiles, 1)]).toEqual([[], undefined])
 })

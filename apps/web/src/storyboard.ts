@@ -1,6 +1,6 @@
 /** Part of a picture that previews a range of the video. */
 export interface StoryboardTile {
-  /** Seconds. */
+  /** Start and end in seconds. */
   start: number
   end: number
   picture: string
@@ -16,20 +16,20 @@ export interface StoryboardTile {
  */
 export function readStoryboard(vtt: string, address: string): StoryboardTile[] {
   return vtt.split(/\r?\n\r?\n/).flatMap((block) => {
-    const [, from, to, name, ...place] = cue.exec(block) ?? []
-    const [x, y, width, height] = place.map(Number)
+    const [, from, to, name, ...box] = cuePattern.exec(block) ?? []
+    const [x, y, width, height] = box.map(Number)
     if (from === undefined || to === undefined || name === undefined || !width || !height) return []
-    return [{ start: secondsOf(from), end: secondsOf(to), picture: new URL(name, address).href, x: x ?? 0, y: y ?? 0, width, height }]
+    return [{ start: parseSeconds(from), end: parseSeconds(to), picture: new URL(name, address).href, x: x ?? 0, y: y ?? 0, width, height }]
   })
 }
 
-const cue = /^((?:\d+:)?\d\d:\d\d\.\d{3}) --> ((?:\d+:)?\d\d:\d\d\.\d{3}).*\n(\S+)#xywh=(\d+),(\d+),(\d+),(\d+)$/m
+const cuePattern = /^((?:\d+:)?\d\d:\d\d\.\d{3}) --> ((?:\d+:)?\d\d:\d\d\.\d{3}).*\n(\S+)#xywh=(\d+),(\d+),(\d+),(\d+)$/m
 
-function secondsOf(clock: string): number {
+function parseSeconds(clock: string): number {
   return clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0)
 }
 
 /** Returns the tile of a position: the last tile that starts at or before it. */
-export function tileAt(tiles: readonly StoryboardTile[], seconds: number): StoryboardTile | undefined {
+export function findTile(tiles: readonly StoryboardTile[], seconds: number): StoryboardTile | undefined {
   return tiles.findLast(({ start }) => start <= seconds) ?? tiles[0]
 }

@@ -1,9 +1,9 @@
 import { asObject, asText } from './json-values.ts'
 
-/** Colours by CSS variable name, without those that the theme does not set. */
+/** Colours that the theme sets, by CSS variable name. */
 export type Theme = Readonly<Record<string, string>>
 
-const variables: Readonly<Record<string, string>> = {
+const variablesByField: Readonly<Record<string, string>> = {
   background_colour: '--back',
   text_colour: '--ink',
   icon_colour: '--icon',
@@ -15,9 +15,9 @@ const variables: Readonly<Record<string, string>> = {
 
 export function readTheme(json: unknown): Theme {
   const theme = asObject(json)
-  const colours = Object.entries(variables).map(([name, variable]) => [variable, asText(theme[name])] as const)
+  const colours = Object.entries(variablesByField).map(([name, variable]) => [variable, asText(theme[name])] as const)
   return Object.fromEntries(colours.filter(([, colour]) => /^#[0-9a-f]{6}$/i.test(colour)))
 }
 
 /** Every CSS variable that a theme can set. */
-export const themeVariables: readonly string[] = Object.values(variables)
+export const themeVariables: readonly string[] = Object.values(variablesByField)

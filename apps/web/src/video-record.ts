@@ -6,13 +6,13 @@ import { readTheme, type Theme } from './theme.ts'
 export interface VideoRecord {
   title: string
   poster: string
-  /** URL of the WebVTT of the storyboard; empty if there is none. */
+  /** URL of the WebVTT of the storyboard. It is empty if the video has no storyboard. */
   storyboard: string
-  /** Empty while nothing can be played. */
+  /** URL of the HLS playlist. It is empty while no part of the video can be played. */
   hls: string
   /** A progressive MP4 for browsers without HLS support. */
   mp4: string
-  /** Seconds; 0 if unknown. */
+  /** Duration in seconds. 0 stands for an unknown duration. */
   duration: number
   state: string
   /** Percent. */
@@ -21,10 +21,10 @@ export interface VideoRecord {
   tokenRequired: boolean
   /** `1` or a language code. If empty, the settings profile decides. */
   captionsOnLoad: string
-  /** Language code; empty if unknown. */
+  /** Language code. It is empty if the language is unknown. */
   language: string
   hd: { allow: boolean; auto: boolean }
-  /** Empty if downloads are not allowed. */
+  /** URL of the download. It is empty if downloads are not allowed. */
   downloadLink: string
   shareAddress: string
   /** Unparsed; `readOverlays` parses them. */
@@ -37,7 +37,7 @@ export interface VideoRecord {
 /** Middle sizes first: a browser that plays the MP4 cannot switch to another rendition. */
 const mp4Keys = ['h264_500', 'h264_360', 'h264_800', 'h264_250', 'h264_1200', 'h264_100']
 
-/** Parses a server response. A missing value, or one of another type, reads as empty. */
+/** Parses a server response. Missing values and values of another type are empty in the result. */
 export function readVideoRecord(json: unknown): VideoRecord {
   const record = asObject(json)
   const uri = asObject(record['uri'])

@@ -1,7 +1,7 @@
 import { focusPlay } from './controls.ts'
 import { fetchVideo } from './fetch-video.ts'
 import { withToken } from './page-address.ts'
-import { needsPersonalLink, type PageState, pageState, type VideoResult } from './page-state.ts'
+import { type PageState, personalLinkMessage, toPageState, type VideoResult } from './page-state.ts'
 import { requestPassword } from './password-gate.ts'
 import { playVideo } from './play-video.ts'
 import { buildShell, type PlayerShell } from './player-shell.ts'
@@ -33,7 +33,7 @@ export class VitascopePlayer extends HTMLElement {
   onState: (state: PageState) => void = () => {}
   #stop = new AbortController()
   #shell: PlayerShell | undefined
-  readonly #captionPreference: CaptionPreference = { chosen: undefined }
+  readonly #captionPreference: CaptionPreference = { chosenTrack: undefined }
   #endPlayback = () => {}
   /** Sets the URL of the storyboard for the seek bar. */
   #setStoryboard: (storyboard: string) => void = () => {}
@@ -56,7 +56,7 @@ export class VitascopePlayer extends HTMLElement {
     this.#stop.abort()
     this.#stop = new AbortController()
     this.#endPlayback = () => {}
-    this.#shell.badge('')
+    this.#shell.showBadge('')
     void this.#follow(this.#shell, this.#stop.signal)
   }
 
@@ -74,25 +74,25 @@ export class VitascopePlayer extends HTMLElement {
       const result = this.knownResult ?? (await fetchVideo(this.videoId, signal))
       if ('status' in result && result.status === 404 && (await this.onMissing())) return
       if (signal.aborted) return
-      const state = pageState(result, this.token !== undefined)
+      const state = toPageState(result, this.token !== undefined)
       const title = 'record' in result ? result.record.title : ''
       if ('record' in result) setTitle(shell, title)
       this.onState(state)
       if (state.kind === 'playable') {
-        const gate = isPlaying ? 'open' : await passPasswordGate(shell, this.videoId, state.record, signal)
-        if (gate === undefined) return
+        const gateResult = isPlaying ? 'open' : await passPasswordGate(shell, this.videoId, state.record, signal)
+        if (gateResult === undefined) return
         if (!isPlaying) this.#play(shell, state.record, this.autoplay || hasAutoplaySetting(state.record), signal)
         // The focused password field has been removed.
-        if (gate === 'entered') focusPlay(shell.frame)
+        if (gateResult === 'entered') focusPlay(shell.frame)
         isPlaying = true
         this.#setStoryboard(withToken(state.record.storyboard, this.token, location.href))
-        shell.setDuration(state.encoding ? state.record.duration : 0)
-        shell.badge(state.encoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
-        if (!state.encoding) return
+        shell.setDuration(state.isEncoding ? state.record.duration : 0)
+        shell.showBadge(state.isEncoding ? `Encoding: ${Math.floor(state.record.progress)} %` : '')
+        if (!state.isEncoding) return
       } else if (!isPlaying || isFinal(state)) {
         // If encoding fails, the part that could be played during encoding is no longer available.
         this.#endPlayback()
-        show(shell, state, title, isFinal(state) ? undefined : () => pollNow.abort())
+        showCard(shell, state, title, isFinal(state) ? undefined : () => pollNow.abort())
         if (isFinal(state)) return
       }
       await pause(
@@ -114,7 +114,7 @@ export class VitascopePlayer extends HTMLElement {
         showsSlides: this.presentation,
         captionPreference: this.#captionPreference,
         onUnplayable: () => this.open(this.videoId, this.autoplay),
-        onMessage: (state, retry) => show(shell, state, record.title, retry),
+        onMessage: (state, retry) => showCard(shell, state, record.title, retry),
       },
       signal,
     )
@@ -129,7 +129,8 @@ function isFinal(state: PageState): boolean {
 }
 
 /**
- * Playback starts automatically if the settings profile says so, or after the password was entered.
+ * Returns whether playback starts automatically because of the settings profile, or because the
+ * password was entered.
  */
 function hasAutoplaySetting({ settings }: VideoRecord): boolean {
   return settings.autoplay || settings.passwordProtected
@@ -148,17 +149,17 @@ async function passPasswordGate(
   return record.settings.passwordProtected ? requestPassword(shell, videoId, record.title, signal) : 'open'
 }
 
-/** Shows a card. It has the title of the video if the title is known. */
-function show(shell: PlayerShell, state: Exclude<PageState, { kind: 'playable' }>, title: string, retry?: () => void): void {
-  if (state.kind === 'encoding') shell.notice(title || 'Video', state.text, { progress: state.record.progress })
-  else if (title !== '') shell.notice(title, `${state.heading}. ${state.detail}`, { retry })
+/** Shows a card, with the title of the video if the title is known. */
+function showCard(shell: PlayerShell, state: Exclude<PageState, { kind: 'playable' }>, title: string, retry?: () => void): void {
+  if (state.kind === 'encoding') shell.showNotice(title || 'Video', state.text, { progress: state.record.progress })
+  else if (title !== '') shell.showNotice(title, `${state.heading}. ${state.detail}`, { retry })
   else {
-    shell.notice(state.heading, state.detail, { retry })
-    if (!state.canRetry) document.title = state === needsPersonalLink ? 'Protected' : 'Not available'
+    shell.showNotice(state.heading, state.detail, { retry })
+    if (!state.canRetry) document.title = state === personalLinkMessage ? 'Protected' : 'Not available'
   }
 }
 
 function setTitle(shell: PlayerShell, title: string): void {
-  shell.title(title)
+  shell.setTitle(title)
   document.title = title || 'Video'
 }

@@ -2,18 +2,18 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * `refuse`: connections end and new ones are refused, like a server that was killed.
- * `unavailable`: each request is answered with 503.
+ * `closed`: connections end and new connections fail, like a server that was killed.
+ * `unavailable`: each request gets the response 503.
  * `silent`: no byte passes and no connection ends, like a firewall that drops packets.
  */
-export type Outage = 'refuse' | 'unavailable' | 'silent'
+export type Outage = 'closed' | 'unavailable' | 'silent'
 
 /** TCP proxy to a local server. A test interrupts and restores it. */
 export interface BreakableLine {
   url: string
   break(outage: Outage): Promise<void>
   repair(): Promise<void>
-  /** Ends all connections and limits the rate of each later one. */
+  /** Ends all connections and limits the rate of each later connection. */
   throttle(bytesPerSecond: number): void
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export async function startBreakableLine(target: string): Promise<BreakableLine>
     sockets.add(viewer)
     viewer.on('close', () => sockets.delete(viewer)).on('error', () => viewer.destroy())
     if (outage === 'silent') return void viewer.pause()
-    if (outage === 'unavailable') return answer503(viewer)
+    if (outage === 'unavailable') return send503(viewer)
     const platform = connect(targetPort, '127.0.0.1')
     platform.on('close', () => viewer.destroy()).on('error', () => viewer.destroy())
     viewer.on('close', () => platform.destroy())
@@ -72,13 +72,13 @@ export async function startBreakableLine(target: string): Promise<BreakableLine>
     url: `http://127.0.0.1:${port}`,
     async break(kind) {
       outage = kind
-      if (kind === 'refuse') await stopListening()
+      if (kind === 'closed') await stopListening()
       else if (!server) await listen()
       else if (kind === 'unavailable') endConnections()
       else for (const socket of sockets) socket.unpipe().pause()
     },
     async repair() {
-      // Open connections that answer 503 would continue to do so.
+      // Open connections that send 503 would continue to do so.
       if (outage === 'unavailable') endConnections()
       outage = undefined
       if (!server) await listen()
@@ -93,6 +93,6 @@ export async function startBreakableLine(target: string): Promise<BreakableLine>
   }
 }
 
-function answer503(viewer: Socket): void {
+function send503(viewer: Socket): void {
   viewer.on('data', () => viewer.write('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\ncontent-type: text/plain\r\n\r\n'))
 }

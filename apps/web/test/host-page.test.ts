@@ -6,26 +6,26 @@ import { findFfmpeg } from '@vitascope/media'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { screenshots } from './outage-run.ts'
-import { makeMedia, startPlatform } from './stand-in-platform.ts'
+import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
 inBrowser('a page that embeds the player', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-host-page-'))
-  let platform: Awaited<ReturnType<typeof startPlatform>>
-  let otherSite: Awaited<ReturnType<typeof startPlatform>>
+  let platform: Awaited<ReturnType<typeof startTestPlatform>>
+  let otherSite: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser
 
   beforeAll(async () => {
-    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
-    platform = await startPlatform(media)
-    otherSite = await startPlatform(media)
+    createMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    platform = await startTestPlatform(media)
+    otherSite = await startTestPlatform(media)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
-    const video = (id: string, more: Record<string, unknown> = {}) => {
+    const video = (id: string, overrides: Record<string, unknown> = {}) => {
       const record = {
         ...{ video_id: id, video_title: id, duration: '6.02', status: { status: 'ok', progress: 100, code: 2000 }, presentation_id: 'p' },
-        ...{ uri: { hls: `${platform.url}/media/master.m3u8`, http: {} }, ...more },
+        ...{ uri: { hls: `${platform.url}/media/master.m3u8`, http: {} }, ...overrides },
       }
       platform.setRecord(id, record)
       return record

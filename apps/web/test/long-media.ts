@@ -12,27 +12,51 @@ const LANGUAGES = ['en', 'nl']
  * Creates two video renditions, audio in two languages, captions in two languages and an MP4. HLS
  * segments have 2 s. The master playlist is `long.m3u8`.
  */
-export function makeLongMedia(ffmpeg: string, folder: string, seconds: number): void {
+export function createLongMedia(ffmpeg: string, folder: string, seconds: number): void {
   const source = [
     ...['-f', 'lavfi', '-i', `testsrc2=size=320x180:rate=10:duration=${seconds}`],
     ...['-f', 'lavfi', '-i', `sine=frequency=440:duration=${seconds}`],
   ]
   const hls = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4']
-  const files = (name: string) => ['-hls_fmp4_init_filename', `${name}-init.mp4`, '-hls_segment_filename', `${name}-%d.m4s`, `${name}.m3u8`]
+  const toFileArguments = (name: string) => [
+    '-hls_fmp4_init_filename',
+    `${name}-init.mp4`,
+    '-hls_segment_filename',
+    `${name}-%d.m4s`,
+    `${name}.m3u8`,
+  ]
   const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '20', '-keyint_min', '20', '-sc_threshold', '0']
   const pictures = LEVELS.flatMap(({ height, kilobits }) => {
-    return ['-map', '0:v', '-vf', `scale=-2:${height}`, ...codec, ...constantRate(kilobits), ...hls, ...files(`long-${height}`)]
+    return [
+      '-map',
+      '0:v',
+      '-vf',
+      `scale=-2:${height}`,
+      ...codec,
+      ...toRateArguments(kilobits),
+      ...hls,
+      ...toFileArguments(`long-${height}`),
+    ]
   })
-  const sounds = LANGUAGES.flatMap((language) => ['-map', '1:a', '-c:a', 'aac', '-b:a', '32k', ...hls, ...files(`long-${language}`)])
+  const sounds = LANGUAGES.flatMap((language) => [
+    '-map',
+    '1:a',
+    '-c:a',
+    'aac',
+    '-b:a',
+    '32k',
+    ...hls,
+    ...toFileArguments(`long-${language}`),
+  ])
   const sound = ['-c:a', 'aac', '-b:a', '32k']
-  const mp4 = ['-map', '0:v', '-map', '1:a', ...codec, ...constantRate(160), ...sound, '-movflags', '+faststart', 'long.mp4']
+  const mp4 = ['-map', '0:v', '-map', '1:a', ...codec, ...toRateArguments(160), ...sound, '-movflags', '+faststart', 'long.mp4']
   const { status, stderr } = spawnSync(ffmpeg, ['-v', 'error', '-y', ...source, ...pictures, ...sounds, ...mp4], { cwd: folder })
-  if (status !== 0) throw new Error(`ffmpeg cannot make the media of the test: ${stderr}`)
+  if (status !== 0) throw new Error(`ffmpeg failed to create the media: ${stderr}`)
 
   const cue = 'WEBVTT\n\n00:00.000 --> 02:00.000\nGood evening\n'
   const captions = `#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:${seconds}\n#EXT-X-PLAYLIST-TYPE:VOD\n#EXTINF:${seconds}.0,\nlong.vtt\n#EXT-X-ENDLIST\n`
-  const media = LANGUAGES.flatMap((language, at) => [
-    `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="${language}",LANGUAGE="${language}",DEFAULT=${at === 0 ? 'YES' : 'NO'},AUTOSELECT=YES,URI="long-${language}.m3u8"`,
+  const media = LANGUAGES.flatMap((language, index) => [
+    `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="${language}",LANGUAGE="${language}",DEFAULT=${index === 0 ? 'YES' : 'NO'},AUTOSELECT=YES,URI="long-${language}.m3u8"`,
     `#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="captions",NAME="${language}",LANGUAGE="${language}",DEFAULT=NO,URI="long-captions.m3u8"`,
   ])
   const levels = LEVELS.flatMap(({ height, width, kilobits }) => [
@@ -45,8 +69,8 @@ export function makeLongMedia(ffmpeg: string, folder: string, seconds: number): 
   writeFileSync(join(folder, 'long.m3u8'), ['#EXTM3U', '#EXT-X-VERSION:7', ...media, ...levels, ''].join('\n'))
 }
 
-/** Constant bit rate: each segment takes the same time on a throttled line. */
-function constantRate(kilobits: number): string[] {
+/** Returns the arguments for a constant bit rate: each segment takes the same time on a throttled line. */
+function toRateArguments(kilobits: number): string[] {
   const rate = `${kilobits}k`
   return ['-b:v', rate, '-minrate', rate, '-maxrate', rate, '-bufsize', rate, '-x264-params', 'nal-hrd=cbr:force-cfr=1']
 }

@@ -82,7 +82,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     await page.goto(line.url + path)
     await waitFor(async () => (await position(page)) > 1, { timeout: 30_000, describe: 'the video to play' })
     if (isNative) await setRate(page)
-    else await makeChoices(page)
+    else await choosePreferences(page)
     await waitFor(() => [...open].some((url) => /\.(m4s|mp4)$/.test(url)), { timeout: 30_000, describe: 'a segment request in flight' })
 
     const brokenAt = Date.now()
@@ -113,7 +113,7 @@ export async function runOutage({ kind, browser, line, path, isNative = false, s
     const resumedAfterMs = Date.now() - repairedAt
     await message.waitFor({ state: 'hidden', timeout: extendTimeout(5_000) })
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => [video.paused, video.playbackRate])).toEqual([false, 1.25])
-    if (!isNative) await expectChoicesKept(page)
+    if (!isNative) await expectPreferences(page)
 
     const isRepeatedByBrowser = (type: string) => kind !== 'unavailable' && type === 'Media'
     const during = sent.filter(({ at, type }) => at > brokenAt + 1_500 && at < repairedAt && !isRepeatedByBrowser(type))
@@ -192,7 +192,7 @@ function setNetwork(session: CDPSession, offline: boolean) {
 
 async function breakLine(kind: OutageKind, line: BreakableLine, network: CDPSession): Promise<void> {
   if (kind === 'offline') await setNetwork(network, true)
-  else await line.break(kind === 'blocked' ? 'silent' : kind === 'unavailable' ? 'unavailable' : 'refuse')
+  else await line.break(kind === 'blocked' ? 'silent' : kind === 'unavailable' ? 'unavailable' : 'closed')
 }
 
 async function repairLine(kind: OutageKind, line: BreakableLine, network: CDPSession): Promise<void> {
@@ -201,7 +201,7 @@ async function repairLine(kind: OutageKind, line: BreakableLine, network: CDPSes
 }
 
 /** Chooses a quality, captions and a speed that differ from the player's defaults. */
-async function makeChoices(page: Page): Promise<void> {
+async function choosePreferences(page: Page): Promise<void> {
   // Shows the controls, which are hidden after 2.5 s without pointer movement.
   await page.mouse.move(400, 200)
   await page.locator('[data-menu=quality] select').selectOption({ label: '180p' })
@@ -223,12 +223,12 @@ function hideMediaSource(): void {
   for (const name of ['MediaSource', 'ManagedMediaSource', 'WebKitMediaSource']) Reflect.deleteProperty(window, name)
 }
 
-async function expectChoicesKept(page: Page): Promise<void> {
-  const kept = await page.locator('video').evaluate((video: HTMLVideoElement) => ({
+async function expectPreferences(page: Page): Promise<void> {
+  const preferences = await page.locator('video').evaluate((video: HTMLVideoElement) => ({
     height: video.videoHeight,
     captions: [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language),
   }))
-  expect(kept).toEqual({ height: 180, captions: ['nl'] })
+  expect(preferences).toEqual({ height: 180, captions: ['nl'] })
   expect(await page.locator('[data-menu=quality] select').evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label)).toBe(
     '180p',
   )

@@ -5,12 +5,12 @@ import { findFfmpeg } from '@vitascope/media'
 import { browserArguments } from '@vitascope/testing'
 import { type Browser, chromium } from 'playwright-core'
 import { type BreakableLine, startBreakableLine } from './breakable-line.ts'
-import { makeLongMedia } from './long-media.ts'
-import { startPlatform } from './stand-in-platform.ts'
+import { createLongMedia } from './long-media.ts'
+import { startTestPlatform } from './stand-in-platform.ts'
 
 export interface OutageSetup {
   browser: Browser
-  platform: Awaited<ReturnType<typeof startPlatform>>
+  platform: Awaited<ReturnType<typeof startTestPlatform>>
   newLine(): Promise<BreakableLine>
   stop(): Promise<void>
 }
@@ -21,8 +21,8 @@ export interface OutageSetup {
  */
 export async function startOutageSetup(browserFile: string): Promise<OutageSetup> {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-outage-'))
-  makeLongMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media, 180)
-  const platform = await startPlatform(media)
+  createLongMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media, 180)
+  const platform = await startTestPlatform(media)
   const browser = await chromium.launch({ executablePath: browserFile, args: [...browserArguments] })
   const lines: BreakableLine[] = []
   const status = { status: 'ok', progress: 100, code: 2000 }

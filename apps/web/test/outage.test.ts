@@ -74,7 +74,7 @@ inBrowser('an outage', () => {
     await page.goto(`${line.url}/player/long?autoplay=1&muted=1`)
     await page.getByText('Connection lost. Trying again').waitFor({ timeout: extendTimeout(10_000) })
     expect(await page.getByRole('button', { name: 'Retry' }).isVisible()).toBe(true)
-    platform.admit('/media/')
+    platform.accept('/media/')
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime > 0.1), {
       timeout: 5_000,
       describe: 'the video to play',
@@ -89,7 +89,7 @@ inBrowser('an outage', () => {
     platform.reject('/media/', 503, 'unavailable')
     await page.goto(`${line.url}/player/mp4?autoplay=1&muted=1`)
     await waitFor(() => sentAt.length >= 4, { timeout: 20_000, describe: 'four requests' })
-    platform.admit('/media/')
+    platform.accept('/media/')
     const gaps = sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0))
     expect(Math.min(...gaps)).toBeGreaterThan(900)
     await page.close()
@@ -106,7 +106,7 @@ inBrowser('an outage', () => {
         await page.emulateMedia({ colorScheme })
         await screenshot(page, `outage-start-${colorScheme}-${width}`)
       }
-      platform.admit('/media/')
+      platform.accept('/media/')
       const boxes = await page.locator('.connection').evaluate((notice) => {
         const frame = notice.closest('.frame')
         const title = document.createRange()
@@ -151,7 +151,7 @@ inBrowser('an outage', () => {
       { timeout: 10_000, describe: 'the request for the storyboard' },
     )
     expect(await page.locator('.slides').count()).toBe(0)
-    for (const start of rejected) platform.admit(start)
+    for (const start of rejected) platform.accept(start)
     await page.locator('.slides img').waitFor({ state: 'attached', timeout: extendTimeout(10_000) })
     await showPreview()
     await page.locator('.peek > div').waitFor({ timeout: extendTimeout(10_000) })
@@ -183,7 +183,7 @@ inBrowser('an outage', () => {
     const before = platform.requestedPaths.length
     for (let click = 0; click < 10; click++) await button.click()
     expect(platform.requestedPaths.length - before).toBeLessThanOrEqual(2)
-    platform.admit('/media/')
+    platform.accept('/media/')
     await button.click()
     await button.waitFor({ state: 'hidden', timeout: extendTimeout(5_000) })
     await page.close()

@@ -5,21 +5,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findFfmpeg } from '@vitascope/media'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { makeMedia, startPlatform } from './stand-in-platform.ts'
+import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
 inBrowser('the player applies the settings of a video and its profile', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-player-settings-'))
-  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser
   let page: Page
   const consoleErrors: string[] = []
 
   beforeAll(async () => {
-    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
-    platform = await startPlatform(media)
+    createMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    platform = await startTestPlatform(media)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 60_000)
   afterAll(async () => {
@@ -159,7 +159,7 @@ inBrowser('the player applies the settings of a video and its profile', () => {
 
   test('overlays are shown at their times, and their code is not executed', async () => {
     const evil = 'window.evil = true; document.title = "evil"; alert(1)'
-    const overlay = (more: Record<string, unknown>) => ({ overlay_id: '1', link_javascript_code: evil, ...more })
+    const overlay = (overrides: Record<string, unknown>) => ({ overlay_id: '1', link_javascript_code: evil, ...overrides })
     const overlays = [
       overlay({
         title: 'Buy <img src=x onerror="window.evil=true">',

@@ -5,21 +5,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findFfmpeg } from '@vitascope/media'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { makeMedia, startPlatform } from './stand-in-platform.ts'
+import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 
 inBrowser('the player page', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-player-'))
-  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser
   let page: Page
   const consoleErrors: string[] = []
 
   beforeAll(async () => {
-    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
-    platform = await startPlatform(media)
+    createMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    platform = await startTestPlatform(media)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 60_000)
   afterAll(async () => {
@@ -35,20 +35,20 @@ inBrowser('the player page', () => {
     page.on('pageerror', (error) => consoleErrors.push(error.message))
   })
 
-  const status = (state: string, progress: number, code: number) => ({ status: state, progress, code })
-  const uri = () => ({
+  const createStatus = (state: string, progress: number, code: number) => ({ status: state, progress, code })
+  const createUri = () => ({
     hls: `${platform.url}/media/master.m3u8`,
     poster_frame: `${platform.url}/media/poster.jpg`,
     http: { h264_500: `${platform.url}/media/whole.mp4` },
   })
-  const complete = () => ({ video_title: 'Launch', uri: uri(), status: status('ok', 100, 2000) })
-  const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
-  const text = () => page.locator('.notice').textContent()
+  const createCompleteRecord = () => ({ video_title: 'Launch', uri: createUri(), status: createStatus('ok', 100, 2000) })
+  const readPosition = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+  const readNotice = () => page.locator('.notice').textContent()
 
   test('autoplays if requested, with its title, without violating the content security policy', async () => {
-    platform.setRecord('whole', complete())
+    platform.setRecord('whole', createCompleteRecord())
     await page.goto(`${platform.url}/player/whole?autoplay=1&muted=1`)
-    await waitFor(async () => (await position()) > 2, { timeout: 20_000, describe: 'the video to pass 2 s' })
+    await waitFor(async () => (await readPosition()) > 2, { timeout: 20_000, describe: 'the video to pass 2 s' })
     expect(await page.title()).toBe('Launch')
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.muted && video.videoWidth > 0)).toBe(true)
     expect(consoleErrors).toEqual([])
@@ -56,14 +56,14 @@ inBrowser('the player page', () => {
   }, 40_000)
 
   test('waits for a click or a key without autoplay, and lists the qualities', async () => {
-    platform.setRecord('whole', complete())
+    platform.setRecord('whole', createCompleteRecord())
     await page.goto(`${platform.url}/player/whole`)
     await waitFor(() => page.locator('[data-menu=quality] option').count(), { describe: 'the menu of qualities' })
     expect(await page.locator('[data-menu=quality] option').allInnerTexts()).toEqual(['Auto', '360p', '180p'])
     expect(await page.locator('[data-menu=captions]').isVisible()).toBe(false)
-    expect(await position()).toBe(0)
+    expect(await readPosition()).toBe(0)
     await page.locator('.start').click()
-    await waitFor(async () => (await position()) > 0.2, { describe: 'the click to start the video' })
+    await waitFor(async () => (await readPosition()) > 0.2, { describe: 'the click to start the video' })
     await page.locator('[data-menu=quality] select').selectOption({ label: '180p' })
     await waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight === 180), {
       describe: 'the smaller rendition',
@@ -80,10 +80,10 @@ inBrowser('the player page', () => {
 
   test('does not start the video after encoding unless autoplay is requested', async () => {
     for (const query of ['', '?autoplay=1']) {
-      platform.setRecord('young', { video_title: 'Young', status: status('encoding', 42, 2) })
+      platform.setRecord('young', { video_title: 'Young', status: createStatus('encoding', 42, 2) })
       await page.goto(`${platform.url}/player/young${query}`)
-      await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
-      platform.setRecord('young', complete())
+      await waitFor(async () => (await readNotice())?.includes('42 %'), { describe: 'the progress' })
+      platform.setRecord('young', createCompleteRecord())
       await waitFor(() => page.locator('[data-menu=quality] option').count(), { timeout: 20_000, describe: 'the video' })
       const video = page.locator('video')
       await waitFor(() => video.evaluate((element: HTMLVideoElement) => element.readyState >= 3), {
@@ -93,18 +93,18 @@ inBrowser('the player page', () => {
       if (query === '') {
         await page.locator('.start').waitFor()
         expect(await video.evaluate((element: HTMLVideoElement) => [element.paused, element.played.length])).toEqual([true, 0])
-      } else await waitFor(async () => (await position()) > 0.2, { describe: 'the video to play' })
+      } else await waitFor(async () => (await readPosition()) > 0.2, { describe: 'the video to play' })
     }
   }, 60_000)
 
   test('shows the progress while the video is encoded, then plays it', async () => {
-    platform.setRecord('young', { video_title: 'Young', status: status('encoding', 42, 2) })
+    platform.setRecord('young', { video_title: 'Young', status: createStatus('encoding', 42, 2) })
     await page.goto(`${platform.url}/player/young?autoplay=1`)
-    await waitFor(async () => (await text())?.includes('42 %'), { describe: 'the progress' })
+    await waitFor(async () => (await readNotice())?.includes('42 %'), { describe: 'the progress' })
     expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('42')
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'encoding.png') })
-    platform.setRecord('young', { video_title: 'Young', duration: '600.00', uri: uri(), status: status('encoding', 60, 2) })
-    await waitFor(async () => (await position()) > 0.2, { describe: 'the first segments to play' })
+    platform.setRecord('young', { video_title: 'Young', duration: '600.00', uri: createUri(), status: createStatus('encoding', 60, 2) })
+    await waitFor(async () => (await readPosition()) > 0.2, { describe: 'the first segments to play' })
     expect(await page.locator('.badge').textContent()).toBe('Encoding: 60 %')
     // Six seconds of its ten minutes can be played.
     expect(await page.locator('.total').textContent()).toBe(' / 10:00')
@@ -114,37 +114,37 @@ inBrowser('the player page', () => {
       expect.stringMatching(/^1(\.0\d*)?%$/),
     ])
     await bar.fill('400')
-    await waitFor(async () => (await position()) > 5, { describe: 'the end of the available segments' })
-    platform.setRecord('young', complete())
+    await waitFor(async () => (await readPosition()) > 5, { describe: 'the end of the available segments' })
+    platform.setRecord('young', createCompleteRecord())
     await waitFor(async () => !(await page.locator('.badge').isVisible()), { describe: 'the end of the encoding' })
     await waitFor(async () => (await page.locator('.total').textContent()) === ' / 0:06', { describe: 'the duration of the video' })
   }, 40_000)
 
   test('adds the token to every media URL', async () => {
-    platform.setRecord('closed', { ...complete(), security: { token_required_platform: true } })
+    platform.setRecord('closed', { ...createCompleteRecord(), security: { token_required_platform: true } })
     await page.goto(`${platform.url}/player/closed`)
-    await waitFor(async () => (await text())?.includes('personal link'), { describe: 'the rejection message' })
+    await waitFor(async () => (await readNotice())?.includes('personal link'), { describe: 'the rejection message' })
     platform.requestedPaths.length = 0
     await page.goto(`${platform.url}/player/closed?token=to.ken&autoplay=1`)
-    await waitFor(async () => (await position()) > 0.2, { describe: 'the video to play' })
+    await waitFor(async () => (await readPosition()) > 0.2, { describe: 'the video to play' })
     expect(platform.requestedPaths).toContain('/media/master.m3u8?token=to.ken')
     expect(platform.requestedPaths).toContain('/media/poster.jpg?token=to.ken')
   }, 40_000)
 
   test('plays the MP4 if the playlist is unavailable', async () => {
-    platform.setRecord('whole', { ...complete(), uri: { ...uri(), hls: `${platform.url}/media/missing.m3u8` } })
+    platform.setRecord('whole', { ...createCompleteRecord(), uri: { ...createUri(), hls: `${platform.url}/media/missing.m3u8` } })
     await page.goto(`${platform.url}/player/whole?autoplay=1`)
-    await waitFor(async () => (await position()) > 0.2, { timeout: 20_000, describe: 'the MP4 to play' })
+    await waitFor(async () => (await readPosition()) > 0.2, { timeout: 20_000, describe: 'the MP4 to play' })
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.currentSrc)).toContain('/media/whole.mp4')
   }, 40_000)
 
   test('shows the message of the owner for an expired video, and the reason for a failed one', async () => {
     platform.setRecord('gone', { code: 'video_expired', detail: 'The <b>sale</b> is over.' }, 404)
     await page.goto(`${platform.url}/player/gone`)
-    await waitFor(async () => (await text())?.includes('The <b>sale</b> is over.'), { describe: 'the message' })
-    platform.setRecord('broken', { video_title: 'Broken', status: status('failed', 7, 4001) })
+    await waitFor(async () => (await readNotice())?.includes('The <b>sale</b> is over.'), { describe: 'the message' })
+    platform.setRecord('broken', { video_title: 'Broken', status: createStatus('failed', 7, 4001) })
     await page.goto(`${platform.url}/player/broken`)
-    await waitFor(async () => (await text())?.includes('Its source could not be reached.'), { describe: 'the reason' })
+    await waitFor(async () => (await readNotice())?.includes('Its source could not be reached.'), { describe: 'the reason' })
     if (process.env['VITASCOPE_SCREENSHOTS']) await page.screenshot({ path: join(process.env['VITASCOPE_SCREENSHOTS'], 'failed.png') })
   })
 

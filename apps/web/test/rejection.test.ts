@@ -5,9 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findFfmpeg } from '@vitascope/media'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { makeLongMedia } from './long-media.ts'
+import { createLongMedia } from './long-media.ts'
 import { screenshots, throttle } from './outage-run.ts'
-import { startPlatform } from './stand-in-platform.ts'
+import { startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
@@ -15,15 +15,15 @@ const inBrowser = browserFile === undefined ? describe.skip : describe
 /** Responses of 403 and 404 are decisions of the server and no outage. */
 inBrowser('a media file is rejected', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-rejection-'))
-  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser
   let page: Page
 
   beforeAll(async () => {
-    makeLongMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media, 60)
+    createLongMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media, 60)
     // The same files under another URL.
     symlinkSync(media, join(media, 'moved'))
-    platform = await startPlatform(media)
+    platform = await startTestPlatform(media)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 60_000)
   afterAll(async () => {
@@ -34,23 +34,23 @@ inBrowser('a media file is rejected', () => {
   beforeEach(async () => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext({ viewport: { width: 960, height: 540 } })).newPage()
-    platform.admit('/media/')
-    platform.admit('/media/long')
+    platform.accept('/media/')
+    platform.accept('/media/long')
     platform.requestedPaths.length = 0
   })
 
-  const videoJson = (more: Record<string, unknown> = {}) => ({
+  const videoJson = (overrides: Record<string, unknown> = {}) => ({
     video_title: 'Launch',
     uri: { hls: `${platform.url}/media/long.m3u8`, http: {} },
     status: { status: 'ok', progress: 100, code: 2000 },
-    ...more,
+    ...overrides,
   })
-  const position = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
+  const readPosition = () => page.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime)
   const waitForPosition = (seconds: number) =>
-    waitFor(async () => (await position()) > seconds, { timeout: 60_000, describe: `the video to pass ${seconds} s` })
+    waitFor(async () => (await readPosition()) > seconds, { timeout: 60_000, describe: `the video to pass ${seconds} s` })
   const waitForNotice = (words: string) =>
     waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { timeout: 20_000, describe: words })
-  const play = async (query = '') => {
+  const startPlayback = async (query = '') => {
     // The rate is sufficient for playback, but too low to have loaded the distant segments.
     await page.goto(`${platform.url}/player/v?${query}`)
     await waitFor(() => page.locator('[data-menu=quality] option').count(), { timeout: 20_000, describe: 'the script' })
@@ -58,7 +58,7 @@ inBrowser('a media file is rejected', () => {
     await page.goto(`${platform.url}/player/v?autoplay=1&muted=1${query}`)
     await waitForPosition(1)
   }
-  const seekFar = () =>
+  const seekToDistantSegment = () =>
     page.locator('video').evaluate((video: HTMLVideoElement) => {
       video.currentTime = 50
     })
@@ -77,7 +77,7 @@ inBrowser('a media file is rejected', () => {
 
   test('because the video has moved: playback continues from the new URL at the same position in the same view', async () => {
     platform.setRecord('v', videoJson())
-    await play()
+    await startPlayback()
     platform.receivedEvents.length = 0
     await page.locator('[data-menu=quality] select').selectOption({ label: '90p' })
     await page.locator('video').evaluate((video: HTMLVideoElement) => {
@@ -85,29 +85,29 @@ inBrowser('a media file is rejected', () => {
     })
     platform.setRecord('v', videoJson({ uri: { hls: `${platform.url}/media/moved/long.m3u8`, http: {} } }))
     platform.reject('/media/long', 404, 'not_found')
-    await seekFar()
+    await seekToDistantSegment()
     await waitForPosition(50.2)
     expect(platform.requestedPaths).toContain('/media/moved/long.m3u8')
-    const kept = await page.locator('video').evaluate((video: HTMLVideoElement) => [video.playbackRate, video.paused])
-    expect(kept).toEqual([1.5, false])
+    const playbackState = await page.locator('video').evaluate((video: HTMLVideoElement) => [video.playbackRate, video.paused])
+    expect(playbackState).toEqual([1.5, false])
     expect(await page.locator('[data-menu=quality] select').inputValue()).not.toBe('-1')
     expect(platform.receivedEvents.filter(({ type }) => type === 'load')).toEqual([])
   }, 60_000)
 
   test('because the video has expired: the page shows the message of the owner', async () => {
     platform.setRecord('v', videoJson())
-    await play()
+    await startPlayback()
     platform.setRecord('v', { code: 'video_expired', detail: 'The sale is over.' }, 404)
     platform.reject('/media/', 404, 'not_found')
-    await seekFar()
+    await seekToDistantSegment()
     await waitForNotice('The sale is over.')
   }, 60_000)
 
   test('because the token has expired: the page requests a new link', async () => {
     platform.setRecord('v', videoJson({ security: { token_required_platform: true } }))
-    await play('&token=to.ken')
+    await startPlayback('&token=to.ken')
     platform.reject('/media/', 403, 'token_refused')
-    await seekFar()
+    await seekToDistantSegment()
     await waitForNotice('personal link')
   }, 60_000)
 
@@ -119,7 +119,7 @@ inBrowser('a media file is rejected', () => {
     await screenshots(page, 'files-gone')
     await page.getByRole('button', { name: 'Retry' }).click()
     await waitForNotice('Its files could not be read.')
-    platform.admit('/media/')
+    platform.accept('/media/')
     await waitForPosition(0.5)
   }, 60_000)
 
@@ -127,9 +127,9 @@ inBrowser('a media file is rejected', () => {
     platform.setRecord('v', videoJson({ hd: { allow: '1', auto: '1' } }))
     platform.reject('/media/long-180-', 404, 'not_found')
     try {
-      await play()
+      await startPlayback()
     } finally {
-      platform.admit('/media/long-180-')
+      platform.accept('/media/long-180-')
     }
     expect(await page.locator('video').evaluate((video: HTMLVideoElement) => video.videoHeight)).toBe(90)
   }, 60_000)

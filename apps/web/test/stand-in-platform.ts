@@ -5,8 +5,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import { extname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-const dist = join(import.meta.dirname, '../dist')
-const types: Record<string, string> = {
+const distFolder = join(import.meta.dirname, '../dist')
+const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
   '.css': 'text/css',
@@ -43,31 +43,31 @@ export interface ReceivedEvent {
  * Starts an HTTP server that replaces the gateway. It serves the built page, the records that a
  * test sets, and media from a folder.
  */
-export async function startPlatform(media: string) {
+export async function startTestPlatform(media: string) {
   const records = new Map<string, { status: number; json: unknown }>()
-  const requested: string[] = []
-  const heads = new Map<string, string>()
+  const requestedPaths: string[] = []
+  const headTags = new Map<string, string>()
   const pages = new Map<string, string>()
   const rejections = new Map<string, { status: number; code: string }>()
-  const received: ReceivedEvent[] = []
+  const receivedEvents: ReceivedEvent[] = []
   const events = { status: 202 }
   const server = createServer((request, response) => {
     const { pathname, search } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname === '/v2/analytics/events') {
       const { status } = events
       void text(request).then((body) => {
-        if (status === 202) received.push(...(JSON.parse(body) as ReceivedEvent[]))
+        if (status === 202) receivedEvents.push(...(JSON.parse(body) as ReceivedEvent[]))
         response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
       })
       return
     }
-    requested.push(pathname + search)
+    requestedPaths.push(pathname + search)
     const page = pages.get(pathname)
     if (page !== undefined) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page)
       return
     }
-    const rejection = [...rejections].find(([start]) => pathname.startsWith(start))?.[1]
+    const rejection = [...rejections].find(([prefix]) => pathname.startsWith(prefix))?.[1]
     if (rejection) {
       response.writeHead(rejection.status, { 'content-type': 'application/problem+json' }).end(JSON.stringify(rejection))
       return
@@ -78,14 +78,18 @@ export async function startPlatform(media: string) {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
       return
     }
-    const file = fileOf(pathname, media)
+    const file = toFile(pathname, media)
     if (!existsSync(file)) {
       response.writeHead(404).end()
       return
     }
     const caching = pathname.startsWith('/player/assets/') ? { 'cache-control': 'public, max-age=3600' } : {}
-    const headers = { ...caching, 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-security-policy': policy }
-    const head = heads.get(pathname)
+    const headers = {
+      ...caching,
+      'content-type': contentTypes[extname(file)] ?? 'application/octet-stream',
+      'content-security-policy': policy,
+    }
+    const head = headTags.get(pathname)
     if (head !== undefined) response.writeHead(200, headers).end(readFileSync(file, 'utf8').replace('</head>', `${head}</head>`))
     else sendFile(response, readFileSync(file), { headers, range: request.headers.range })
   })
@@ -95,18 +99,18 @@ export async function startPlatform(media: string) {
   return {
     url: `http://127.0.0.1:${port}`,
     /** Requested paths with their queries, in order. */
-    requestedPaths: requested,
+    requestedPaths,
     /** Received view events, in order. */
-    receivedEvents: received,
+    receivedEvents,
     /** Response of the events endpoint. */
     events,
     /** Sets the tags that the gateway writes into the page of an id. */
-    setHead: (id: string, tags: string) => heads.set(`/player/${id}`, tags),
+    setHead: (id: string, tags: string) => headTags.set(`/player/${id}`, tags),
     /** Adds a page that embeds the player. */
     addPage: (path: string, html: string) => pages.set(path, html),
-    /** Rejects media whose path starts with `start`, until `admit`. */
+    /** Rejects media whose path starts with `start`, until `accept`. */
     reject: (start: string, status: number, code: string) => rejections.set(start, { status, code }),
-    admit: (start: string) => rejections.delete(start),
+    accept: (start: string) => rejections.delete(start),
     /** Sets the response for the video, presentation or playlist with this id. */
     setRecord: (id: string, json: unknown, status = 200) => records.set(id, { status, json }),
     stop: async () => {
@@ -117,7 +121,7 @@ export async function startPlatform(media: string) {
   }
 }
 
-/** Sends the whole file, or the part that the `Range` header requests. */
+/** Sends the complete file, or the part that the `Range` header requests. */
 function sendFile(
   response: ServerResponse,
   file: Buffer,
@@ -134,15 +138,15 @@ function sendFile(
   response.writeHead(206, { ...headers, ...partHeaders }).end(part)
 }
 
-function fileOf(pathname: string, media: string): string {
-  if (pathname.startsWith('/player/assets/')) return join(dist, pathname.slice('/player/'.length))
-  if (pathname === '/player/embed.js') return join(dist, 'embed.js')
-  if (pathname.startsWith('/player/')) return join(dist, 'index.html')
+function toFile(pathname: string, media: string): string {
+  if (pathname.startsWith('/player/assets/')) return join(distFolder, pathname.slice('/player/'.length))
+  if (pathname === '/player/embed.js') return join(distFolder, 'embed.js')
+  if (pathname.startsWith('/player/')) return join(distFolder, 'index.html')
   return join(media, pathname.slice('/media/'.length))
 }
 
 /** Creates two renditions of 6 s with a master playlist, an MP4 and a poster. */
-export function makeMedia(ffmpeg: string, folder: string): void {
+export function createMedia(ffmpeg: string, folder: string): void {
   const source = ['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=25:duration=6', '-f', 'lavfi', '-i', 'sine=frequency=440:duration=6']
   const codec = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '50', '-keyint_min', '50', '-c:a', 'aac']
   const hls = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', 'fmp4']
@@ -150,7 +154,7 @@ export function makeMedia(ffmpeg: string, folder: string): void {
     ...['-map', '0:v', '-map', '1:a', '-vf', `scale=-2:${height}`, ...codec, ...hls],
     ...['-hls_fmp4_init_filename', `${height}-init.mp4`, '-hls_segment_filename', `${height}-%d.m4s`, `${height}.m3u8`],
   ])
-  const others = [
+  const mp4AndPoster = [
     '-map',
     '0:v',
     '-map',
@@ -165,8 +169,8 @@ export function makeMedia(ffmpeg: string, folder: string): void {
     '1',
     'poster.jpg',
   ]
-  const { status, stderr } = spawnSync(ffmpeg, ['-v', 'error', '-y', ...source, ...renditions, ...others], { cwd: folder })
-  if (status !== 0) throw new Error(`no media could be made: ${stderr}`)
+  const { status, stderr } = spawnSync(ffmpeg, ['-v', 'error', '-y', ...source, ...renditions, ...mp4AndPoster], { cwd: folder })
+  if (status !== 0) throw new Error(`ffmpeg failed to create the media: ${stderr}`)
   const levels = [
     { height: 180, width: 320, bandwidth: 400_000 },
     { height: 360, width: 640, bandwidth: 900_000 },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findFfmpeg } from '@vitascope/media'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { makeMedia, startPlatform } from './stand-in-platform.ts'
+import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
@@ -13,13 +13,13 @@ const inBrowser = browserFile === undefined ? describe.skip : describe
 /** Checks the events that the page sends for a view. The platform only records them. */
 inBrowser('events of a view', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-view-events-'))
-  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser
   let page: Page
 
   beforeAll(async () => {
-    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
-    platform = await startPlatform(media)
+    createMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    platform = await startTestPlatform(media)
     const uri = { hls: `${platform.url}/media/master.m3u8`, poster_frame: `${platform.url}/media/poster.jpg`, http: {} }
     platform.setRecord('v', { video_title: 'Launch', language: 'en', uri, status: { status: 'ok', progress: 100, code: 2000 } })
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
@@ -37,22 +37,22 @@ inBrowser('events of a view', () => {
     platform.setHead('v', '')
   })
 
-  const open = () => page.goto(`${platform.url}/player/v?autoplay=1&muted=1`)
-  const onVideo = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
+  const openPage = () => page.goto(`${platform.url}/player/v?autoplay=1&muted=1`)
+  const evaluateVideo = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
   const waitForPosition = (seconds: number) =>
     waitFor(() => page.locator('video').evaluate((video: HTMLVideoElement, at) => video.currentTime > at, seconds), {
       timeout: 30_000,
       describe: `the picture to pass ${seconds} s`,
     })
-  const received = (type: string) => platform.receivedEvents.filter((event) => event.type === type)
+  const findEvents = (type: string) => platform.receivedEvents.filter((event) => event.type === type)
   const waitForEvent = (type: string, count = 1) =>
-    waitFor(() => received(type).length >= count, {
+    waitFor(() => findEvents(type).length >= count, {
       timeout: 30_000,
       describe: () => `${type} among ${JSON.stringify(platform.receivedEvents)}`,
     })
 
   test('have one view id, the language and the startup time from start to end', async () => {
-    await open()
+    await openPage()
     await waitForEvent('ended')
     expect(platform.receivedEvents.map(({ type }) => type).filter((type) => type !== 'progress')).toEqual(['load', 'play', 'ended'])
     expect(new Set(platform.receivedEvents.map(({ view_id }) => view_id)).size).toBe(1)
@@ -60,14 +60,14 @@ inBrowser('events of a view', () => {
     const parts = platform.receivedEvents.flatMap(({ watched = [] }) => watched)
     expect([parts[0]?.[0], platform.receivedEvents.flatMap(({ rewatched = [] }) => rewatched)]).toEqual([0, []])
     expect(Math.abs((parts.at(-1)?.[1] ?? 0) - 6)).toBeLessThan(0.2)
-    expect(received('ended')[0]?.qoe).toMatchObject({ startup_ms: expect.any(Number), stalls: expect.any(Number) })
+    expect(findEvents('ended')[0]?.qoe).toMatchObject({ startup_ms: expect.any(Number), stalls: expect.any(Number) })
   }, 60_000)
 
   test('are sent after an outage, also by the next page', async () => {
     platform.events.status = 503
-    await open()
+    await openPage()
     await waitForPosition(1)
-    await onVideo((video) => video.pause())
+    await evaluateVideo((video) => video.pause())
     expect(platform.receivedEvents).toEqual([])
     platform.events.status = 202
     await page.reload()
@@ -82,22 +82,22 @@ inBrowser('events of a view', () => {
   }, 60_000)
 
   test('include the watched part when the viewer leaves the page', async () => {
-    await open()
+    await openPage()
     await waitForPosition(1.5)
     await page.goto('about:blank')
     await waitForEvent('progress')
-    expect(received('progress').at(-1)?.watched?.at(-1)?.[1]).toBeGreaterThan(1)
+    expect(findEvents('progress').at(-1)?.watched?.at(-1)?.[1]).toBeGreaterThan(1)
   }, 60_000)
 
   test('are sent every 10 s during playback, with the newly watched parts', async () => {
-    await open()
+    await openPage()
     await waitForEvent('play')
     // At a speed of 0.25, six seconds last 24 s.
-    await onVideo((video) => {
+    await evaluateVideo((video) => {
       video.playbackRate = 0.25
     })
-    await waitFor(() => received('progress').length >= 2, { timeout: 60_000, describe: 'two progress events' })
-    const [play, first, second] = [...received('play'), ...received('progress')]
+    await waitFor(() => findEvents('progress').length >= 2, { timeout: 60_000, describe: 'two progress events' })
+    const [play, first, second] = [...findEvents('play'), ...findEvents('progress')]
     for (const [from, to] of [
       [play, first],
       [first, second],
@@ -110,11 +110,11 @@ inBrowser('events of a view', () => {
   test('are not sent if the browser requests no tracking, unless the platform is configured to ignore it', async () => {
     const disableTracking = () => page.addInitScript(() => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' }))
     await disableTracking()
-    await open()
+    await openPage()
     await waitForPosition(1)
     expect(platform.receivedEvents).toEqual([])
     platform.setHead('v', '<meta name="vitascope:events" content="all" />')
-    await open()
+    await openPage()
     await waitForEvent('play')
   }, 60_000)
 })

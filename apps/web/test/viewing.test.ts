@@ -5,25 +5,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { findFfmpeg } from '@vitascope/media'
 import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { makeMedia, startPlatform } from './stand-in-platform.ts'
+import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
 const languages = ['en', 'de', 'fr', 'nl', 'es', 'it', 'pt', 'pl']
-const long = 'Words of an owner who has much to say about it. '.repeat(10)
+const longText = 'Words of an owner who has much to say about it. '.repeat(10)
 
 /** Input and screens of all kinds: keyboard, touch and small players. */
 inBrowser('viewing', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-viewing-'))
-  let platform: Awaited<ReturnType<typeof startPlatform>>
+  let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser
   let page: Page
   const consoleErrors: string[] = []
 
   beforeAll(async () => {
-    makeMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
+    createMedia((await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })).ffmpeg, media)
     addCaptions(media)
-    platform = await startPlatform(media)
+    platform = await startTestPlatform(media)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 60_000)
   afterAll(async () => {
@@ -41,34 +41,34 @@ inBrowser('viewing', () => {
   }
   beforeEach(() => openNewPage())
 
-  const videoJson = (more: Record<string, unknown> = {}) => ({
+  const videoJson = (overrides: Record<string, unknown> = {}) => ({
     video_title: 'Launch',
     uri: { hls: `${platform.url}/media/captioned.m3u8`, poster_frame: `${platform.url}/media/poster.jpg`, http: {} },
     status: { status: 'ok', progress: 100, code: 2000 },
-    ...more,
+    ...overrides,
   })
   const fullVideoJson = () => ({
     ...videoJson({ player_settings: { allow_sharing: '1' }, sharing: { url: `${platform.url}/player/v` } }),
     uri: { ...videoJson().uri, download_link: `${platform.url}/media/whole.mp4` },
   })
-  const onVideo = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
-  const paused = () => onVideo((video) => video.paused)
-  const waitForPaused = (isPaused: boolean) => waitFor(async () => (await paused()) === isPaused, { describe: `paused: ${isPaused}` })
-  const open = async (id: string, query = '') => {
+  const evaluateVideo = <Value>(read: (video: HTMLVideoElement) => Value) => page.locator('video').evaluate(read)
+  const readPaused = () => evaluateVideo((video) => video.paused)
+  const waitForPaused = (isPaused: boolean) => waitFor(async () => (await readPaused()) === isPaused, { describe: `paused: ${isPaused}` })
+  const openVideo = async (id: string, query = '') => {
     await page.goto(`${platform.url}/player/${id}${query}`)
     await waitFor(() => page.locator('[data-menu=captions] button').isVisible(), { timeout: 20_000, describe: 'the captions' })
   }
   const waitForPlayback = () =>
-    waitFor(() => onVideo((video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'the video to play' })
+    waitFor(() => evaluateVideo((video) => !video.paused && video.currentTime > 0.1), { timeout: 20_000, describe: 'the video to play' })
   const takeScreenshot = async (name: string) => {
     const folder = process.env['VITASCOPE_SCREENSHOTS']
     if (folder) await page.screenshot({ path: join(folder, `viewing-${name}.png`) })
   }
   /** Returns the parts of the page that lie outside of the visible area. */
-  const clippedParts = (...selectors: string[]) =>
-    page.evaluate((all) => {
+  const findClippedParts = (...selectors: string[]) =>
+    page.evaluate((selectors) => {
       const root = document.querySelector('vitascope-player')?.shadowRoot
-      return all.filter((selector) =>
+      return selectors.filter((selector) =>
         [...(root?.querySelectorAll(selector) ?? [])].some((element) => {
           const { left, top, right, bottom, width } = element.getBoundingClientRect()
           return width > 0 && (left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5)
@@ -78,35 +78,35 @@ inBrowser('viewing', () => {
 
   test('keys control the player without focus on a control, and a focused control handles its own keys', async () => {
     platform.setRecord('v', fullVideoJson())
-    await open('v', '?muted=1')
+    await openVideo('v', '?muted=1')
     await page.keyboard.press('k')
     await waitForPlayback()
     await page.keyboard.press('Space')
     await waitForPaused(true)
-    await onVideo((video) => {
+    await evaluateVideo((video) => {
       video.currentTime = 0
     })
     await page.keyboard.press('ArrowRight')
-    expect(Math.round(await onVideo((video) => video.currentTime))).toBe(5)
+    expect(Math.round(await evaluateVideo((video) => video.currentTime))).toBe(5)
     await page.keyboard.press('m')
-    expect(await onVideo((video) => video.muted)).toBe(false)
+    expect(await evaluateVideo((video) => video.muted)).toBe(false)
     await page.keyboard.press('ArrowDown')
-    expect(await onVideo((video) => video.volume)).toBeCloseTo(0.9)
+    expect(await evaluateVideo((video) => video.volume)).toBeCloseTo(0.9)
     await page.locator('.seek').focus()
     await page.keyboard.press('ArrowLeft')
-    expect(Math.round(await onVideo((video) => video.currentTime))).toBe(0)
+    expect(Math.round(await evaluateVideo((video) => video.currentTime))).toBe(0)
     await page.keyboard.press('ArrowUp')
-    expect([Math.round(await onVideo((video) => video.currentTime)), await onVideo((video) => video.volume)]).toEqual([5, 0.9])
+    expect([Math.round(await evaluateVideo((video) => video.currentTime)), await evaluateVideo((video) => video.volume)]).toEqual([5, 0.9])
     // A focused button handles the space key itself.
     await page.locator('[data-does=mute]').focus()
     await page.keyboard.press('Space')
-    expect([await onVideo((video) => video.muted), await paused()]).toEqual([true, true])
+    expect([await evaluateVideo((video) => video.muted), await readPaused()]).toEqual([true, true])
     expect(consoleErrors).toEqual([])
   }, 60_000)
 
-  test('the start button waitForPosition the focus to the play button, the controls hide, and the start button returns at the end', async () => {
+  test('the start button passes the focus to the play button, the controls hide, and the start button returns at the end', async () => {
     platform.setRecord('v', videoJson())
-    await open('v', '?muted=1')
+    await openVideo('v', '?muted=1')
     await page.locator('.start').focus()
     await page.keyboard.press('Enter')
     await waitForPlayback()
@@ -115,7 +115,7 @@ inBrowser('viewing', () => {
       timeout: 20_000,
       describe: 'the controls to hide',
     })
-    await onVideo((video) => {
+    await evaluateVideo((video) => {
       video.currentTime = video.duration - 0.3
     })
     await page.locator('.start').waitFor({ timeout: 20_000 })
@@ -138,17 +138,17 @@ inBrowser('viewing', () => {
 
   test('a double click opens full screen without pausing the video', async () => {
     platform.setRecord('v', videoJson())
-    await open('v', '?muted=1')
+    await openVideo('v', '?muted=1')
     await page.keyboard.press('k')
     await waitForPlayback()
-    await onVideo((video) => {
+    await evaluateVideo((video) => {
       const changes: string[] = []
       for (const event of ['play', 'pause']) video.addEventListener(event, () => changes.push(event))
       Object.assign(video, { changes })
     })
     await page.mouse.dblclick(400, 200)
     await waitFor(() => page.evaluate(() => document.fullscreenElement !== null), { describe: 'full screen' })
-    expect(await onVideo((video) => 'changes' in video && video.changes)).toEqual([])
+    expect(await evaluateVideo((video) => 'changes' in video && video.changes)).toEqual([])
     await page.keyboard.press('f')
     await waitFor(() => page.evaluate(() => document.fullscreenElement === null), { describe: 'the end of full screen' })
     await page.mouse.click(400, 200)
@@ -158,9 +158,12 @@ inBrowser('viewing', () => {
   test('the first touch shows the controls, at any position, and the next one pauses', async () => {
     await openNewPage({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } })
     platform.setRecord('v', videoJson())
-    await open('v', '?muted=1')
-    const idle = (is: string) =>
-      waitFor(async () => (await page.locator('.frame').getAttribute('data-idle')) === is, { timeout: 20_000, describe: `idle: ${is}` })
+    await openVideo('v', '?muted=1')
+    const waitForIdle = (expected: string) =>
+      waitFor(async () => (await page.locator('.frame').getAttribute('data-idle')) === expected, {
+        timeout: 20_000,
+        describe: `idle: ${expected}`,
+      })
     const button = await page.locator('.row [data-does=play]').boundingBox()
     await page.locator('.start').tap()
     await waitForPlayback()
@@ -168,15 +171,15 @@ inBrowser('viewing', () => {
       [200, 300],
       [(button?.x ?? 0) + 10, (button?.y ?? 0) + 10],
     ] as const) {
-      await idle('true')
+      await waitForIdle('true')
       await page.touchscreen.tap(x, y)
-      await idle('false')
-      expect(await paused()).toBe(false)
+      await waitForIdle('false')
+      expect(await readPaused()).toBe(false)
       await page.touchscreen.tap(x, y)
       await waitForPaused(true)
       await page.locator('.row [data-does=play]').tap()
       await waitForPaused(false)
-      await onVideo((video) => {
+      await evaluateVideo((video) => {
         video.currentTime = 0
       })
     }
@@ -187,8 +190,8 @@ inBrowser('viewing', () => {
     async (width) => {
       platform.setRecord('v', fullVideoJson())
       await page.setViewportSize({ width, height: Math.max(200, Math.round((width * 9) / 16)) })
-      await open('v')
-      expect(await clippedParts('.row > *', '.row button')).toEqual([])
+      await openVideo('v')
+      expect(await findClippedParts('.row > *', '.row button')).toEqual([])
       expect(await page.locator('[data-does=fullscreen]').isVisible()).toBe(true)
       await takeScreenshot(`width-${width}`)
     },
@@ -201,15 +204,15 @@ inBrowser('viewing', () => {
   ])(
     'at %i × %i px the menu of eight captions fits, and a card covers no caption and shows its link',
     async (width, height) => {
-      const card = { title: 'Tickets for it', description: long, link_text: 'To the shop', link_url: 'https://shop.example/' }
+      const card = { title: 'Tickets for it', description: longText, link_text: 'To the shop', link_url: 'https://shop.example/' }
       platform.setRecord('v', { ...fullVideoJson(), overlays: [{ ...card, show: { during: { start: '00:00', end: '00:06' } } }] })
       await page.setViewportSize({ width, height })
-      await open('v')
+      await openVideo('v')
       await page.getByRole('button', { name: 'Captions' }).click()
       await page.getByRole('menuitemradio', { name: 'en' }).click()
       await page.getByRole('button', { name: 'Captions' }).click()
       expect(await page.getByRole('menuitemradio').count()).toBe(9)
-      expect(await clippedParts('[role=menu]', '.overlay', '.row > *')).toEqual([])
+      expect(await findClippedParts('[role=menu]', '.overlay', '.row > *')).toEqual([])
       await takeScreenshot(`captions-${width}`)
       await page.keyboard.press('Escape')
       await takeScreenshot(`card-${width}`)
@@ -230,19 +233,19 @@ inBrowser('viewing', () => {
     'at %i × %i px long messages can be scrolled to the end',
     async (width, height) => {
       await page.setViewportSize({ width, height })
-      platform.setRecord('gone', { code: 'video_expired', detail: long }, 404)
-      platform.setRecord('closed', { ...videoJson({ video_title: long }), security: { token_required_platform: true } })
-      platform.setRecord('locked', videoJson({ video_title: long, player_settings: { password_protected: '1' } }))
+      platform.setRecord('gone', { code: 'video_expired', detail: longText }, 404)
+      platform.setRecord('closed', { ...videoJson({ video_title: longText }), security: { token_required_platform: true } })
+      platform.setRecord('locked', videoJson({ video_title: longText, player_settings: { password_protected: '1' } }))
       for (const id of ['gone', 'closed', 'locked']) {
         await page.goto(`${platform.url}/player/${id}`)
         await waitFor(async () => /Words/.test((await page.locator('.notice').textContent()) ?? ''), { describe: 'the card' })
         await takeScreenshot(`${id}-${width}`)
-        expect(await clippedParts('.notice')).toEqual([])
+        expect(await findClippedParts('.notice')).toEqual([])
         const last = page.locator(id === 'locked' ? '.password' : '.notice > p')
         await last.evaluate((element) => element.scrollIntoView({ block: 'end' }))
         expect((await last.boundingBox())?.y).toBeLessThan(height)
-        const below = await last.evaluate((element) => element.getBoundingClientRect().bottom)
-        expect(below).toBeLessThanOrEqual(height)
+        const bottom = await last.evaluate((element) => element.getBoundingClientRect().bottom)
+        expect(bottom).toBeLessThanOrEqual(height)
       }
     },
     60_000,
@@ -252,14 +255,14 @@ inBrowser('viewing', () => {
     platform.setRecord('closed', { ...videoJson(), security: { token_required_platform: true } })
     platform.setRecord('broken', videoJson({ uri: {}, status: { status: 'failed', progress: 7, code: 4001 } }))
     platform.setRecord('missing', { code: 'video_not_found', detail: 'no video 6009' }, 404)
-    const shown = async (id: string, words: string) => {
+    const readHeadings = async (id: string, words: string) => {
       await page.goto(`${platform.url}/player/${id}`)
       await waitFor(async () => (await page.locator('.notice').textContent())?.includes(words), { describe: words })
       return [await page.title(), await page.locator('.notice h1').textContent()]
     }
-    expect(await shown('closed', 'This video is protected. It requires a personal link.')).toEqual(['Launch', 'Launch'])
-    expect(await shown('broken', 'This video cannot be shown. Its source could not be reached.')).toEqual(['Launch', 'Launch'])
-    expect(await shown('missing', 'It may have been removed')).toEqual(['Not available', 'This video is not available'])
+    expect(await readHeadings('closed', 'This video is protected. It requires a personal link.')).toEqual(['Launch', 'Launch'])
+    expect(await readHeadings('broken', 'This video cannot be shown. Its source could not be reached.')).toEqual(['Launch', 'Launch'])
+    expect(await readHeadings('missing', 'It may have been removed')).toEqual(['Not available', 'This video is not available'])
     expect(await page.locator('.notice').textContent()).not.toContain('6009')
   }, 60_000)
 
@@ -287,14 +290,18 @@ inBrowser('viewing', () => {
     platform.setHead('list', '<meta name="vitascope:shows" content="playlist">')
     platform.setRecord('list', { title: 'All', open_in_playlist_view: '1', videos: entries })
     for (const video of entries) platform.setRecord(video.video_id, video)
-    await open('list', '?muted=1')
-    const showing = () => onVideo((video) => [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language))
+    await openVideo('list', '?muted=1')
+    const listShownLanguages = () =>
+      evaluateVideo((video) => [...video.textTracks].filter(({ mode }) => mode === 'showing').map(({ language }) => language))
     await page.getByRole('button', { name: 'Captions' }).click()
     await page.getByRole('menuitemradio', { name: 'de' }).click()
-    await waitFor(async () => (await showing()).join() === 'de', { describe: 'the German captions' })
+    await waitFor(async () => (await listShownLanguages()).join() === 'de', { describe: 'the German captions' })
     await page.keyboard.press('Shift+N')
     await waitFor(async () => (await page.title()) === 'Second', { describe: 'the second video' })
-    await waitFor(async () => (await showing()).join() === 'de', { timeout: 20_000, describe: 'the German captions of the second video' })
+    await waitFor(async () => (await listShownLanguages()).join() === 'de', {
+      timeout: 20_000,
+      describe: 'the German captions of the second video',
+    })
     await page.keyboard.press('Shift+N')
     await page.getByText('It requires a personal link').waitFor()
     expect([await page.title(), await page.locator('.notice h1').textContent()]).toEqual(['Third', 'Third'])
@@ -305,39 +312,39 @@ inBrowser('viewing', () => {
     const tile = (second: number) => `00:00:0${second}.000 --> 00:00:0${second + 2}.000\nposter.jpg#xywh=${80 * second},0,160,90\n`
     writeFileSync(join(media, 'storyboard.vtt'), `WEBVTT\n\n${[0, 2, 4].map(tile).join('\n')}`)
     platform.setRecord('v', { ...videoJson(), uri: { ...videoJson().uri, storyboard: `${platform.url}/media/storyboard.vtt` } })
-    const shown = async (position: string, words: RegExp) => {
+    const waitForTile = async (position: string, words: RegExp) => {
       await waitFor(
         () =>
           page
             .locator('.peek > div')
-            .evaluate((element: HTMLElement, wanted) => !element.hidden && element.style.backgroundPosition === wanted, position),
+            .evaluate((element: HTMLElement, expected) => !element.hidden && element.style.backgroundPosition === expected, position),
         { timeout: 10_000, describe: `the tile at ${position}` },
       )
       expect(await page.locator('.peek').textContent()).toMatch(words)
     }
     for (const hasTouch of [false, true]) {
       await openNewPage({ hasTouch, viewport: { width: 640, height: 360 } })
-      await open('v', '?token=to.ken')
-      await waitFor(() => onVideo((video) => video.duration > 5), { describe: 'the duration' })
+      await openVideo('v', '?token=to.ken')
+      await waitFor(() => evaluateVideo((video) => video.duration > 5), { describe: 'the duration' })
       expect(platform.requestedPaths.filter((path) => path.includes('storyboard'))).toEqual([])
       const { x = 0, y = 0, width = 0 } = (await page.locator('.seek').boundingBox()) ?? {}
       if (hasTouch) await page.touchscreen.tap(x + width * 0.95, y + 2)
       await page.mouse.move(x + width * 0.5, y + 8)
-      await shown('-160px 0px', /^0:0[23]$/)
+      await waitForTile('-160px 0px', /^0:0[23]$/)
       expect(platform.requestedPaths).toContain('/media/storyboard.vtt?token=to.ken')
       await takeScreenshot(`peek-${hasTouch}`)
       await page.mouse.move(x + width * 0.995, y + 2)
-      await shown('-320px 0px', /^0:0[56]$/)
-      expect(await clippedParts('.peek')).toEqual([])
+      await waitForTile('-320px 0px', /^0:0[56]$/)
+      expect(await findClippedParts('.peek')).toEqual([])
       await page.mouse.move(x + width / 2, y - 60)
       await waitFor(() => page.locator('.peek').isHidden(), { describe: 'the preview to disappear' })
     }
-    await onVideo((video) => {
+    await evaluateVideo((video) => {
       video.currentTime = 0
     })
-    await waitFor(() => onVideo((video) => !video.seeking), { describe: 'the seek to the start' })
+    await waitFor(() => evaluateVideo((video) => !video.seeking), { describe: 'the seek to the start' })
     await page.keyboard.press('ArrowRight')
-    await shown('-320px 0px', /^0:05$/)
+    await waitForTile('-320px 0px', /^0:05$/)
     await waitFor(() => page.locator('.peek').isHidden(), { timeout: 10_000, describe: 'the preview to disappear after a while' })
     await page.locator('.seek').focus()
     expect(await page.locator('.seek').getAttribute('aria-valuetext')).toBe('0:05 of 0:06')
@@ -346,13 +353,13 @@ inBrowser('viewing', () => {
 
   test('a theme also sets the colours of sliders and focus rings', async () => {
     platform.setRecord('v', videoJson({ theme: { icon_colour: '#ffcc00' } }))
-    await open('v')
-    const styleOf = (selector: string, name: string) =>
+    await openVideo('v')
+    const readStyle = (selector: string, name: string) =>
       page.locator(selector).evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name)
-    expect(await styleOf('.seek', 'background-image')).toContain('rgb(255, 204, 0)')
+    expect(await readStyle('.seek', 'background-image')).toContain('rgb(255, 204, 0)')
     await page.keyboard.press('Tab')
     await page.locator('.row [data-does=play]').focus()
-    expect(await styleOf('.row [data-does=play]', 'outline-color')).toBe('rgb(255, 204, 0)')
+    expect(await readStyle('.row [data-does=play]', 'outline-color')).toBe('rgb(255, 204, 0)')
   }, 60_000)
 })
 

@@ -1,9 +1,15 @@
 import { expect, test } from '@jest/globals'
 import { createEventQueue, MAX_QUEUED } from './event-queue.ts'
-import { mergeEvents, normalise, type ViewEvent } from './view-event.ts'
+import { mergeEvents, normaliseEvent, type ViewEvent } from './view-event.ts'
 
-const event = (at: number, more: Partial<ViewEvent> = {}): ViewEvent => ({ video_id: '1', view_id: 'a', type: 'progress', at, ...more })
-function memoryStore() {
+const createEvent = (at: number, overrides: Partial<ViewEvent> = {}): ViewEvent => ({
+  video_id: '1',
+  view_id: 'a',
+  type: 'progress',
+  at,
+  ...overrides,
+})
+function createMemoryStore() {
   const items = new Map<string, string>()
   return {
     items,
@@ -13,52 +19,54 @@ function memoryStore() {
   }
 }
 
-test('events stay in memory and in the store until they are dropped', () => {
-  const store = memoryStore()
+test('events stay in memory and in the store until they are removed', () => {
+  const store = createMemoryStore()
   const queue = createEventQueue(store, 'q')
-  for (let at = 0; at < 30; at++) queue.push(event(at))
-  const batch = queue.batch()
+  for (let at = 0; at < 30; at++) queue.push(createEvent(at))
+  const batch = queue.nextBatch()
   expect(batch.map(({ at }) => at)).toEqual(Array.from({ length: 25 }, (_, at) => at))
   expect(JSON.parse(store.items.get('q') ?? '')).toHaveLength(30)
-  queue.push(event(30))
-  queue.drop(batch)
-  expect([queue.length, queue.batch().map(({ at }) => at)]).toEqual([6, [25, 26, 27, 28, 29, 30]])
-  queue.drop(queue.batch())
-  expect([queue.length, store.items.size, queue.texts()]).toEqual([0, 0, []])
+  queue.push(createEvent(30))
+  queue.remove(batch)
+  expect([queue.length, queue.nextBatch().map(({ at }) => at)]).toEqual([6, [25, 26, 27, 28, 29, 30]])
+  queue.remove(queue.nextBatch())
+  expect([queue.length, store.items.size, queue.toBeaconTexts()]).toEqual([0, 0, []])
 })
 
 test('a full queue merges progress events, so that no watched second and no first event of a view is lost', () => {
   const queue = createEventQueue(undefined, 'q')
-  queue.push(event(0, { type: 'load' }))
-  queue.push(event(1, { type: 'play' }))
+  queue.push(createEvent(0, { type: 'load' }))
+  queue.push(createEvent(1, { type: 'play' }))
   const max = MAX_QUEUED * 2
-  for (let n = 0; n < max; n++) queue.push(event(n + 2, { position: n + 1, watched: [[n, n + 1]] }))
+  for (let n = 0; n < max; n++) queue.push(createEvent(n + 2, { position: n + 1, watched: [[n, n + 1]] }))
   expect(queue.length).toBe(MAX_QUEUED)
-  const [load, play, first] = queue.batch()
+  const [load, play, first] = queue.nextBatch()
   expect([load?.type, play?.type]).toEqual(['load', 'play'])
   expect(first).toMatchObject({ type: 'progress', watched: [[0, max - MAX_QUEUED + 3]], position: max - MAX_QUEUED + 3 })
 })
 
 test('each text for the server is smaller than a beacon, also if the store is full', () => {
   const store = {
-    ...memoryStore(),
+    ...createMemoryStore(),
     setItem: () => {
       throw new Error('full')
     },
   }
   const queue = createEventQueue(store, 'q')
   const watched = Array.from({ length: 100 }, (_, n) => [n * 1_000 + 0.123, n * 1_000 + 0.456] as const)
-  for (let at = 0; at < 60; at++) queue.push(event(at, { watched, rewatched: watched }))
-  const texts = queue.texts()
+  for (let at = 0; at < 60; at++) queue.push(createEvent(at, { watched, rewatched: watched }))
+  const texts = queue.toBeaconTexts()
   expect(texts.flatMap((text) => JSON.parse(text) as ViewEvent[]).map(({ at }) => at)).toEqual(Array.from({ length: 60 }, (_, at) => at))
   for (const text of texts) expect(text.length).toBeLessThan(64 * 1024)
 })
 
 test('an event is normalised to its non-empty fields and to milliseconds', () => {
   expect(
-    normalise(event(5, { position: 1.23456, watched: [[0.00049, 1.23456]], rewatched: [], language: '', subtitle: 'en', qoe: {} })),
-  ).toEqual(event(5, { position: 1.235, watched: [[0, 1.235]], subtitle: 'en' }))
-  expect(mergeEvents(event(1, { position: 9, watched: [[0, 2]], language: 'en' }), event(2, { position: 4, watched: [[1, 4]] }))).toEqual(
-    event(2, { position: 9, watched: [[0, 4]], language: 'en' }),
-  )
+    normaliseEvent(
+      createEvent(5, { position: 1.23456, watched: [[0.00049, 1.23456]], rewatched: [], language: '', subtitle: 'en', qoe: {} }),
+    ),
+  ).toEqual(createEvent(5, { position: 1.235, watched: [[0, 1.235]], subtitle: 'en' }))
+  expect(
+    mergeEvents(createEvent(1, { position: 9, watched: [[0, 2]], language: 'en' }), createEvent(2, { position: 4, watched: [[1, 4]] })),
+  ).toEqual(createEvent(2, { position: 9, watched: [[0, 4]], language: 'en' }))
 })

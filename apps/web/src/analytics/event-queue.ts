@@ -4,38 +4,38 @@ import { mergeEvents, type ViewEvent } from './view-event.ts'
 export interface EventQueue {
   readonly length: number
   push(event: ViewEvent): void
-  /** Returns the oldest events, as many as one request can carry. */
-  batch(): ViewEvent[]
+  /** Returns the oldest events, at most as many as one request can contain. */
+  nextBatch(): ViewEvent[]
   /** Removes events that the server has stored, or that it will never accept. */
-  drop(events: readonly ViewEvent[]): void
+  remove(events: readonly ViewEvent[]): void
   /** Returns all events of the queue as JSON texts, each within the size limit of a beacon. */
-  texts(): string[]
+  toBeaconTexts(): string[]
 }
 
-/** When the queue is longer, its oldest events are merged, two of one view into one. */
+/** Maximum number of queued events. If the queue is longer, two of its oldest events are merged. */
 export const MAX_QUEUED = 200
 const MAX_BATCH = 25
 /** Bytes. Browsers limit beacons to 64 KiB. */
 const MAX_BYTES = 60_000
 
 /** Storage that survives a page change within one tab; undefined if the browser provides none. */
-export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefined
+export type EventStore = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | undefined
 
 /**
  * Returns a queue that is also written to the store under `name`. If a page is closed during an
  * outage, the next page sends its events.
  */
-export function createEventQueue(store: Store, name: string): EventQueue {
-  let waiting: ViewEvent[] = []
+export function createEventQueue(store: EventStore, name: string): EventQueue {
+  let queuedEvents: ViewEvent[] = []
   const save = () => {
     try {
-      if (waiting.length === 0) store?.removeItem(name)
-      else store?.setItem(name, JSON.stringify(waiting))
+      if (queuedEvents.length === 0) store?.removeItem(name)
+      else store?.setItem(name, JSON.stringify(queuedEvents))
     } catch {
       // The store is full. The events stay in memory only, as without a store.
     }
   }
-  const firstOf = (events: readonly ViewEvent[]) => {
+  const takeBatch = (events: readonly ViewEvent[]) => {
     const batch: ViewEvent[] = []
     let bytes = 2
     for (const event of events.slice(0, MAX_BATCH)) {
@@ -47,43 +47,41 @@ export function createEventQueue(store: Store, name: string): EventQueue {
   }
   return {
     get length() {
-      return waiting.length
+      return queuedEvents.length
     },
     push(event) {
-      waiting.push(event)
-      if (waiting.length > MAX_QUEUED) waiting = shorten(waiting)
+      queuedEvents.push(event)
+      if (queuedEvents.length > MAX_QUEUED) queuedEvents = mergeOldestEvents(queuedEvents)
       save()
     },
-    batch: () => firstOf(waiting),
-    drop(events) {
-      const dropped = new Set(events)
-      waiting = waiting.filter((event) => !dropped.has(event))
+    nextBatch: () => takeBatch(queuedEvents),
+    remove(events) {
+      const removedEvents = new Set(events)
+      queuedEvents = queuedEvents.filter((event) => !removedEvents.has(event))
       save()
     },
-    texts() {
-      const found: string[] = []
-      for (let rest = waiting; rest.length > 0; ) {
-        const batch = firstOf(rest)
-        found.push(JSON.stringify(batch))
+    toBeaconTexts() {
+      const texts: string[] = []
+      for (let rest = queuedEvents; rest.length > 0; ) {
+        const batch = takeBatch(rest)
+        texts.push(JSON.stringify(batch))
         rest = rest.slice(batch.length)
       }
-      return found
+      return texts
     },
   }
 }
 
 /**
- * Returns one event less: merges the two oldest adjacent `progress` events of one view. If there
- * are none, it removes the oldest event.
+ * Shortens a queue by one event: merges the two oldest adjacent `progress` events of one view. If no
+ * such events exist, it removes the oldest event.
  */
-function shorten(waiting: readonly ViewEvent[]): ViewEvent[] {
+function mergeOldestEvents(events: readonly ViewEvent[]): ViewEvent[] {
   const isProgress = (event: ViewEvent | undefined) => event?.type === 'progress'
-  const index = waiting.findIndex(
-    (event, n) => isProgress(event) && isProgress(waiting[n + 1]) && event.view_id === waiting[n + 1]?.view_id,
-  )
-  const [earlier, later] = [waiting[index], waiting[index + 1]]
-  if (!earlier || !later) return waiting.slice(1)
-  return waiting.toSpliced(index, 2, mergeEvents(earlier, later))
+  const index = events.findIndex((event, n) => isProgress(event) && isProgress(events[n + 1]) && event.view_id === events[n + 1]?.view_id)
+  const [earlier, later] = [events[index], events[index + 1]]
+  if (!earlier || !later) return events.slice(1)
+  return events.toSpliced(index, 2, mergeEvents(earlier, later))
 }
 
 /** Returns the events that earlier pages left in the store. */
@@ -93,11 +91,11 @@ export function findStoredQueues(store: Storage | undefined, prefix: string): { 
   return names.map((name) => ({ name, events: readEvents(store.getItem(name)) }))
 }
 
-/** Parses a stored queue. A text that this script did not write reads as empty. */
+/** Parses a stored queue. Returns an empty list if the text is not a queue. */
 function readEvents(text: string | null): ViewEvent[] {
   try {
-    const found: unknown = JSON.parse(text ?? '[]')
-    return Array.isArray(found) ? found : []
+    const events: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(events) ? events : []
   } catch {
     return []
   }

@@ -24,7 +24,7 @@ export interface EventSender {
 }
 
 export function createEventSender(viewId: string): EventSender {
-  const store = sessionStore()
+  const store = getSessionStorage()
   const queue = createEventQueue(store, STORE_PREFIX + viewId)
   queueStoredEvents(store, (event) => queue.push(event))
   let timer: number | undefined
@@ -36,16 +36,16 @@ export function createEventSender(viewId: string): EventSender {
     if (isSending || queue.length === 0) return
     window.clearTimeout(timer)
     isSending = true
-    const batch = queue.batch()
-    const waitMs = await post(batch)
+    const batch = queue.nextBatch()
+    const delayMs = await postEvents(batch)
     isSending = false
-    if (waitMs === undefined) {
-      queue.drop(batch)
+    if (delayMs === undefined) {
+      queue.remove(batch)
       retryDelayMs = MIN_RETRY_DELAY_MS
       return void flush()
     }
     if (isStopped) return
-    timer = window.setTimeout(() => void flush(), Math.max(waitMs, retryDelayMs * (0.5 + Math.random() / 2)))
+    timer = window.setTimeout(() => void flush(), Math.max(delayMs, retryDelayMs * (0.5 + Math.random() / 2)))
     retryDelayMs = Math.min(2 * retryDelayMs, MAX_RETRY_DELAY_MS)
   }
   return {
@@ -55,7 +55,7 @@ export function createEventSender(viewId: string): EventSender {
       if (retryDelayMs === MIN_RETRY_DELAY_MS) void flush()
     },
     sendBeacons() {
-      for (const text of queue.texts()) navigator.sendBeacon(EVENTS_URL, text)
+      for (const text of queue.toBeaconTexts()) navigator.sendBeacon(EVENTS_URL, text)
     },
     stop() {
       isStopped = true
@@ -65,10 +65,10 @@ export function createEventSender(viewId: string): EventSender {
 }
 
 /**
- * Returns undefined if the events must not be sent again, else the delay in milliseconds that the
- * server requests (0 without `Retry-After`, at most 10 minutes).
+ * Sends events. Returns undefined if they must not be sent again. Otherwise it returns the delay in
+ * milliseconds that the server requests (0 without `Retry-After`, at most 10 minutes).
  */
-async function post(events: readonly ViewEvent[]): Promise<number | undefined> {
+async function postEvents(events: readonly ViewEvent[]): Promise<number | undefined> {
   try {
     const response = await fetch(EVENTS_URL, {
       method: 'POST',
@@ -96,8 +96,8 @@ function queueStoredEvents(store: Storage | undefined, push: (event: ViewEvent) 
   }
 }
 
-/** Returns undefined in frames with an opaque origin, which have no storage. */
-function sessionStore(): Storage | undefined {
+/** Returns the session storage, or undefined in frames with an opaque origin, which have no storage. */
+function getSessionStorage(): Storage | undefined {
   try {
     return window.sessionStorage
   } catch {

@@ -2,18 +2,18 @@
 export type Interval = readonly [from: number, to: number]
 
 /** Returns the same seconds as the smallest number of ranges, sorted. */
-export function union(parts: readonly Interval[]): Interval[] {
-  const joined: [number, number][] = []
-  for (const [from, to] of parts.toSorted(([a], [b]) => a - b)) {
+export function mergeIntervals(intervals: readonly Interval[]): Interval[] {
+  const merged: [number, number][] = []
+  for (const [from, to] of intervals.toSorted(([a], [b]) => a - b)) {
     if (to <= from) continue
-    const last = joined.at(-1)
-    if (last && from <= last[1]) last[1] = Math.max(last[1], to)
-    else joined.push([from, to])
+    const lastMerged = merged.at(-1)
+    if (lastMerged && from <= lastMerged[1]) lastMerged[1] = Math.max(lastMerged[1], to)
+    else merged.push([from, to])
   }
-  return joined
+  return merged
 }
 
 /** Returns the parts of a range that lie in `others`, which are sorted and disjoint. */
-export function intersect([from, to]: Interval, others: readonly Interval[]): Interval[] {
-  return others.map(([start, end]): Interval => [Math.max(from, start), Math.min(to, end)]).filter(([start, end]) => start < end)
+export function intersect([from, to]: Interval, intervals: readonly Interval[]): Interval[] {
+  return intervals.map(([start, end]): Interval => [Math.max(from, start), Math.min(to, end)]).filter(([start, end]) => start < end)
 }

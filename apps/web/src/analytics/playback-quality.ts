@@ -8,56 +8,56 @@ export interface Quality {
 
 /** Measures playback quality. All times are milliseconds of a monotonic clock. */
 export interface QualityMeter {
-  /** Playback was requested. */
-  requested(now: number): void
-  /** The picture moves. */
-  playing(now: number): void
-  /** Playback waits for data. A seek causes a wait as well, but no stall. */
-  waiting(now: number): void
-  /** The picture does not move because playback is paused, seeks or has ended. */
-  stopped(now: number): void
-  failed(error: string): void
-  current(now: number): Quality
+  /** Called when playback is requested. */
+  onRequest(now: number): void
+  /** Called when the picture begins to move. */
+  onPlaying(now: number): void
+  /** Called when playback begins to wait for data. A wait after a seek does not count as a stall. */
+  onWaiting(now: number): void
+  /** Called when the picture stops because playback is paused, seeks or has ended. */
+  onStop(now: number): void
+  onFailure(error: string): void
+  getQuality(now: number): Quality
 }
 
-export function measureQuality(): QualityMeter {
+export function createQualityMeter(): QualityMeter {
   let requestedAt: number | undefined
   let startupMs: number | undefined
   let waitingSince: number | undefined
   let stalls = 0
   let stalledMs = 0
-  let failure: string | undefined
+  let lastError: string | undefined
   const endStall = (now: number) => {
     if (waitingSince !== undefined) stalledMs += now - waitingSince
     waitingSince = undefined
   }
   return {
-    requested(now) {
+    onRequest(now) {
       requestedAt ??= now
     },
-    playing(now) {
+    onPlaying(now) {
       if (requestedAt !== undefined) startupMs ??= now - requestedAt
       endStall(now)
     },
-    waiting(now) {
+    onWaiting(now) {
       // Before the first picture, the wait counts as startup time.
       if (startupMs === undefined || waitingSince !== undefined) return
       stalls++
       waitingSince = now
     },
-    stopped(now) {
+    onStop(now) {
       // A pause before the first picture ends the measurement of the startup time.
       if (startupMs === undefined) requestedAt = undefined
       endStall(now)
     },
-    failed(error) {
-      failure = error
+    onFailure(error) {
+      lastError = error
     },
-    current(now) {
+    getQuality(now) {
       const stallMs = waitingSince === undefined ? 0 : now - waitingSince
       return {
         ...(startupMs !== undefined && { startup_ms: Math.round(startupMs), stalls, stalled_ms: Math.round(stalledMs + stallMs) }),
-        ...(failure !== undefined && { error: failure }),
+        ...(lastError !== undefined && { error: lastError }),
       }
     },
   }

@@ -1,9 +1,9 @@
 import { createEventSender } from './event-sender.ts'
 import { isTrackingAllowed } from './is-tracking-allowed.ts'
-import { measureQuality } from './playback-quality.ts'
-import { normalise, type ViewEvent } from './view-event.ts'
+import { createQualityMeter } from './playback-quality.ts'
+import { normaliseEvent, type ViewEvent } from './view-event.ts'
 import { createViewId } from './view-id.ts'
-import { recordWatchedParts } from './watched-parts.ts'
+import { createPartsRecorder } from './watched-parts.ts'
 
 /** Milliseconds between two `progress` events during playback. */
 const HEARTBEAT_MS = 10_000
@@ -14,9 +14,9 @@ const TOLERANCE_SECONDS = 0.5
 export interface TrackedView {
   video: HTMLVideoElement
   videoId: string
-  /** Returns the language of the current audio track; empty if unknown. */
-  language: () => string
-  /** True if playback starts automatically. The startup time is then measured from the call. */
+  /** Returns the language of the current audio track, or an empty string if it is unknown. */
+  getLanguage: () => string
+  /** If true, playback starts automatically, and the startup time is measured from the call. */
   shouldAutoplay: boolean
 }
 
@@ -25,108 +25,108 @@ export interface TrackedView {
  * playback quality.
  */
 export function trackView(
-  { video, videoId, language, shouldAutoplay }: TrackedView,
+  { video, videoId, getLanguage, shouldAutoplay }: TrackedView,
   signal: AbortSignal,
-): { failed: (error: string) => void } {
-  if (!isTrackingAllowed(document, navigator)) return { failed: () => {} }
+): { onFailure: (error: string) => void } {
+  if (!isTrackingAllowed(document, navigator)) return { onFailure: () => {} }
   const id = createViewId()
   const sender = createEventSender(id)
-  const parts = recordWatchedParts()
-  const quality = measureQuality()
-  let played = false
-  let readAt = 0
+  const recorder = createPartsRecorder()
+  const qualityMeter = createQualityMeter()
+  let hasPlayed = false
+  let lastReadMs = 0
   /** Position in seconds before the picture began to move. */
-  let stoppedAt = 0
+  let stopPosition = 0
   let timer: number | undefined
 
   const now = () => performance.now()
-  const on = (name: string, act: () => void, target: EventTarget = video) => target.addEventListener(name, act, { signal })
+  const listen = (name: string, listener: () => void, target: EventTarget = video) => target.addEventListener(name, listener, { signal })
   const send = (type: ViewEvent['type']) => {
-    const progress = played ? { position: video.currentTime, ...parts.take() } : {}
+    const progress = hasPlayed ? { position: video.currentTime, ...recorder.takeParts() } : {}
     const subtitle = [...video.textTracks].find(({ mode }) => mode === 'showing')?.language ?? ''
     sender.send(
-      normalise({
+      normaliseEvent({
         video_id: videoId,
         view_id: id,
         type,
         at: Date.now(),
         ...progress,
-        language: language(),
+        language: getLanguage(),
         subtitle,
-        qoe: quality.current(now()),
+        qoe: qualityMeter.getQuality(now()),
       }),
     )
   }
-  const read = () => {
-    const elapsed = (now() - readAt) / 1_000
-    readAt = now()
-    if (parts.isPlaying) parts.advance(video.currentTime, elapsed * video.playbackRate + TOLERANCE_SECONDS)
-    else if (!video.paused && !video.seeking && played) parts.begin(video.currentTime)
+  const readPosition = () => {
+    const elapsedSeconds = (now() - lastReadMs) / 1_000
+    lastReadMs = now()
+    if (recorder.isPlaying) recorder.advance(video.currentTime, elapsedSeconds * video.playbackRate + TOLERANCE_SECONDS)
+    else if (!video.paused && !video.seeking && hasPlayed) recorder.begin(video.currentTime)
   }
-  const begin = () => {
-    quality.playing(now())
-    readAt = now()
-    if (!parts.isPlaying) {
+  const beginCounting = () => {
+    qualityMeter.onPlaying(now())
+    lastReadMs = now()
+    if (!recorder.isPlaying) {
       // The `playing` event is late: the position has already advanced.
-      const moved = video.currentTime - stoppedAt
-      parts.begin(moved >= 0 && moved <= TOLERANCE_SECONDS ? stoppedAt : video.currentTime)
-      parts.advance(video.currentTime, TOLERANCE_SECONDS)
+      const advanceSeconds = video.currentTime - stopPosition
+      recorder.begin(advanceSeconds >= 0 && advanceSeconds <= TOLERANCE_SECONDS ? stopPosition : video.currentTime)
+      recorder.advance(video.currentTime, TOLERANCE_SECONDS)
     }
-    if (!played) {
-      played = true
+    if (!hasPlayed) {
+      hasPlayed = true
       send('play')
     }
     timer ??= window.setInterval(() => send('progress'), HEARTBEAT_MS)
   }
   const stopCounting = () => {
-    parts.stop()
-    stoppedAt = video.currentTime
-    quality.stopped(now())
+    recorder.stop()
+    stopPosition = video.currentTime
+    qualityMeter.onStop(now())
     window.clearInterval(timer)
     timer = undefined
   }
   /** Sends all events when the page is hidden or closed, or another video is opened. */
   const sendAll = () => {
-    if (parts.isPlaying) read()
-    if (played) send('progress')
+    if (recorder.isPlaying) readPosition()
+    if (hasPlayed) send('progress')
     sender.sendBeacons()
   }
 
-  on('play', () => quality.requested(now()))
-  on('playing', begin)
-  on('timeupdate', read)
-  on('waiting', () => !video.seeking && quality.waiting(now()))
+  listen('play', () => qualityMeter.onRequest(now()))
+  listen('playing', beginCounting)
+  listen('timeupdate', readPosition)
+  listen('waiting', () => !video.seeking && qualityMeter.onWaiting(now()))
   // `currentTime` is the new position already. The part that was played since the last
   // `timeupdate`, at most a quarter of a second, is not counted.
-  on('seeking', () => {
-    parts.stop()
-    stoppedAt = video.currentTime
-    if (played) quality.stopped(now())
+  listen('seeking', () => {
+    recorder.stop()
+    stopPosition = video.currentTime
+    if (hasPlayed) qualityMeter.onStop(now())
   })
-  on('pause', () => {
-    read()
+  listen('pause', () => {
+    readPosition()
     stopCounting()
-    if (!video.ended && played) send('progress')
+    if (!video.ended && hasPlayed) send('progress')
   })
-  on('ended', () => {
-    if (parts.isPlaying) read()
+  listen('ended', () => {
+    if (recorder.isPlaying) readPosition()
     stopCounting()
     send('ended')
   })
-  on('pagehide', sendAll, window)
-  on('visibilitychange', () => document.visibilityState === 'hidden' && sendAll(), document)
+  listen('pagehide', sendAll, window)
+  listen('visibilitychange', () => document.visibilityState === 'hidden' && sendAll(), document)
   signal.addEventListener('abort', () => {
     sendAll()
     stopCounting()
     sender.stop()
   })
 
-  if (shouldAutoplay) quality.requested(now())
+  if (shouldAutoplay) qualityMeter.onRequest(now())
   send('load')
   return {
-    failed(error) {
-      quality.failed(error)
-      send(played ? 'progress' : 'load')
+    onFailure(error) {
+      qualityMeter.onFailure(error)
+      send(hasPlayed ? 'progress' : 'load')
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Interval, union } from './intervals.ts'
+import { type Interval, mergeIntervals } from './intervals.ts'
 import type { Quality } from './playback-quality.ts'
 
 /** One event of a view, as `POST /v2/analytics/events` accepts it. */
@@ -23,13 +23,13 @@ export interface ViewEvent {
 const MAX_RANGES = 100
 
 /** Rounds times to milliseconds and removes empty fields. */
-export function normalise(event: ViewEvent): ViewEvent {
+export function normaliseEvent(event: ViewEvent): ViewEvent {
   const { watched = [], rewatched = [], language, subtitle, qoe, position, ...rest } = event
   return {
     ...rest,
     ...(position !== undefined && { position: toMilliseconds(position) }),
-    ...(watched.length > 0 && { watched: rangesOf(watched) }),
-    ...(rewatched.length > 0 && { rewatched: rangesOf(rewatched) }),
+    ...(watched.length > 0 && { watched: toRanges(watched) }),
+    ...(rewatched.length > 0 && { rewatched: toRanges(rewatched) }),
     ...(language && { language }),
     ...(subtitle && { subtitle }),
     ...(qoe && Object.keys(qoe).length > 0 && { qoe }),
@@ -41,17 +41,17 @@ export function normalise(event: ViewEvent): ViewEvent {
  * is lost.
  */
 export function mergeEvents(earlier: ViewEvent, later: ViewEvent): ViewEvent {
-  return normalise({
+  return normaliseEvent({
     ...earlier,
     ...later,
     position: Math.max(earlier.position ?? 0, later.position ?? 0),
-    watched: union([...(earlier.watched ?? []), ...(later.watched ?? [])]),
-    rewatched: union([...(earlier.rewatched ?? []), ...(later.rewatched ?? [])]),
+    watched: mergeIntervals([...(earlier.watched ?? []), ...(later.watched ?? [])]),
+    rewatched: mergeIntervals([...(earlier.rewatched ?? []), ...(later.rewatched ?? [])]),
   })
 }
 
-function rangesOf(parts: readonly Interval[]): Interval[] {
-  return parts.slice(0, MAX_RANGES).map(([from, to]) => [toMilliseconds(from), toMilliseconds(to)])
+function toRanges(intervals: readonly Interval[]): Interval[] {
+  return intervals.slice(0, MAX_RANGES).map(([from, to]) => [toMilliseconds(from), toMilliseconds(to)])
 }
 
 function toMilliseconds(seconds: number): number {

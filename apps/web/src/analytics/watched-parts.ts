@@ -1,6 +1,6 @@
-import { type Interval, intersect, union } from './intervals.ts'
+import { type Interval, intersect, mergeIntervals } from './intervals.ts'
 
-/** Ranges that were played since the last call of `take`. */
+/** Ranges that were played since the last call of `takeParts`. */
 export interface PlayedParts {
   watched: Interval[]
   /** Ranges of `watched` that had already been played earlier in this view. */
@@ -8,50 +8,50 @@ export interface PlayedParts {
 }
 
 /** Records which seconds of a video are played. Seeks do not count. */
-export interface WatchedParts {
-  /** The picture moves from this position on. */
+export interface PartsRecorder {
+  /** Starts to count at this position, where the picture begins to move. */
   begin(position: number): void
   /**
-   * Playback has reached this position. `max` is the number of seconds that it can have advanced
+   * Counts the seconds up to this position, which playback has reached. `max` is the number of seconds that it can have advanced
    * since the last call. A larger step is a seek and does not count.
    */
   advance(position: number, max: number): void
-  /** Playback stops or seeks. Nothing counts until the next `begin`. */
+  /** Stops to count until the next `begin`, because playback stops or seeks. */
   stop(): void
   readonly isPlaying: boolean
-  take(): PlayedParts
+  takeParts(): PlayedParts
 }
 
-export function recordWatchedParts(): WatchedParts {
-  let at: number | undefined
-  let all: Interval[] = []
+export function createPartsRecorder(): PartsRecorder {
+  let lastPosition: number | undefined
+  let watchedEarlier: Interval[] = []
   let watched: Interval[] = []
   let rewatched: Interval[] = []
   return {
     begin(position) {
-      at = position
+      lastPosition = position
     },
     advance(position, max) {
-      if (at === undefined) return
-      if (position > at && position - at <= max) {
-        const played: Interval = [at, position]
-        rewatched = union([...rewatched, ...intersect(played, all)])
-        watched = union([...watched, played])
-        all = union([...all, played])
+      if (lastPosition === undefined) return
+      if (position > lastPosition && position - lastPosition <= max) {
+        const playedRange: Interval = [lastPosition, position]
+        rewatched = mergeIntervals([...rewatched, ...intersect(playedRange, watchedEarlier)])
+        watched = mergeIntervals([...watched, playedRange])
+        watchedEarlier = mergeIntervals([...watchedEarlier, playedRange])
       }
-      at = position
+      lastPosition = position
     },
     stop() {
-      at = undefined
+      lastPosition = undefined
     },
     get isPlaying() {
-      return at !== undefined
+      return lastPosition !== undefined
     },
-    take() {
-      const taken = { watched, rewatched }
+    takeParts() {
+      const parts = { watched, rewatched }
       watched = []
       rewatched = []
-      return taken
+      return parts
     },
   }
 }

@@ -13,19 +13,19 @@ export interface Embed {
 /** Reads the options. The player page is served by the host of the script. */
 export function readEmbed(script: string, data: Readonly<Record<string, string | undefined>>): Embed {
   const src = new URL(`./${encodeURIComponent(data['id'] ?? '')}`, script)
-  const passed = { token: data['token'], referrer: data['referrerUrl'], player: data['player'], presentation: data['presentation'] }
-  for (const [name, value] of Object.entries(passed)) if (value !== undefined) src.searchParams.set(name, value)
+  const parameters = { token: data['token'], referrer: data['referrerUrl'], player: data['player'], presentation: data['presentation'] }
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) src.searchParams.set(name, value)
   return {
     src: src.href,
     title: data['title'] ?? 'Video',
-    width: cssLength(data['width']) ?? '100%',
-    height: cssLength(data['height']),
+    width: parseCssLength(data['width']) ?? '100%',
+    height: parseCssLength(data['height']),
     ratio: /^\d+\/\d+$/.exec(data['ratio'] ?? '')?.[0] ?? '16/9',
     elementId: data['elementId'],
   }
 }
 
-function cssLength(length: string | undefined): string | undefined {
+function parseCssLength(length: string | undefined): string | undefined {
   const [, digits, percent] = /^(\d+)(%?)$/.exec(length ?? '') ?? []
   return digits === undefined ? undefined : `${digits}${percent || 'px'}`
 }

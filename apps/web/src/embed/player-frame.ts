@@ -4,7 +4,7 @@ import type { Embed } from './embed-options.ts'
  * Returns the frame of the `iframe` embed code. Styles are set one by one, because a
  * Content-Security-Policy never blocks that.
  */
-export function playerFrame(page: Document, embed: Embed): HTMLIFrameElement {
+export function createPlayerFrame(page: Document, embed: Embed): HTMLIFrameElement {
   const frame = page.createElement('iframe')
   frame.src = embed.src
   frame.title = embed.title

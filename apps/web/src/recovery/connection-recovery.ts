@@ -1,15 +1,15 @@
 /**
  * The state machine that decides when the requests of one playback may be sent.
  *
- * - `playing`: requests are sent as they come.
- * - `recovering`: a request failed as it does in an outage. This request and all later ones wait. A probe is sent after 1 s, then after
- *   1.5 s, 2.25 s and 3 s, then every 3 s; at once on `retry()`, but never within 1 s of the last one. A probe that fails with
- *   `Retry-After` delays the next one, and a probe that hangs does not. After a probe that succeeds, the request that has waited longest
+ * - `playing`: requests are sent immediately.
+ * - `recovering`: a request failed because of an outage. This request and all later ones wait. A probe is sent after 1 s, then after
+ *   1.5 s, 2.25 s and 3 s, then every 3 s; immediately on `retry()`, but never within 1 s of the last probe. A probe that fails with
+ *   `Retry-After` delays the next probe, and a probe that hangs does not. After a probe that succeeds, the request that has waited longest
  *   is sent alone:
- *     - it succeeds, or it ends unsent and no other one waits: the state is `playing`, and all other requests are sent;
+ *     - it succeeds, or it is aborted before it is sent and no other request waits: the state is `playing`, and all other requests are sent;
  *     - it fails: the probes and the growth of the delays continue.
  *
- * The module knows neither hls.js nor the page: `recovering-loader.ts` and `browser-playback.ts` connect it to what loads.
+ * The module does not depend on hls.js or on the page. `recovering-loader.ts` and `browser-playback.ts` use it for their requests.
  */
 export interface ConnectionRecovery {
   readonly isRecovering: boolean
@@ -24,19 +24,19 @@ export interface ConnectionRecovery {
   end(): void
 }
 
-/** Permission to send one request. The holder reports the end of the request by one of the methods. */
+/** Permission to send one request. The caller reports the end of the request with one of the methods. */
 export interface Admission {
-  /** The server responded; a rejection counts as a response. */
-  succeeded(): void
-  /** The request got no response, or a response of a failing server (`isOutageStatus`). */
-  failed(): void
-  /** The request was aborted, so its result does not describe the connection. */
-  aborted(): void
+  /** Reports that the server responded. A rejection counts as a response. */
+  reportSuccess(): void
+  /** Reports that there was no response, or a response of a failing server (`isOutageStatus`). */
+  reportFailure(): void
+  /** Reports that the request was aborted, so its result does not describe the connection. */
+  reportAbort(): void
 }
 
 export interface ProbeResult {
   isReachable: boolean
-  /** From `Retry-After`; 0 without it. */
+  /** Delay from `Retry-After`. It is 0 without that header. */
   retryAfterMs: number
 }
 
@@ -57,22 +57,22 @@ const PROBE_TIMEOUT_MS = 10_000
 const DELAY_RESET_MS = 10_000
 
 /**
- * Returns whether a status means a failing or overloaded server. 0 means no response. Other
- * statuses are the server's decision about the request.
+ * Returns whether a status means a failing or overloaded server. 0 means no response. All other
+ * statuses are decisions of the server about the request.
  */
 export function isOutageStatus(status: number): boolean {
   return status === 0 || status === 408 || status === 425 || status === 429 || status >= 500
 }
 
 export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): ConnectionRecovery {
-  const waiting: (() => void)[] = []
+  const waitingRequests: (() => void)[] = []
   const recoveryEnds = new EventTarget()
   let endedRecoveries = 0
-  const ended = new AbortController()
+  const end = new AbortController()
   let isRecovering = false
-  /** A trial request is running; there is at most one. */
+  /** If true, a trial request is running. Only one trial request runs at a time. */
   let isTrialActive = false
-  let delays = 0
+  let delayCount = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let lastProbeAt = Number.NEGATIVE_INFINITY
   let recoveredAt = Number.NEGATIVE_INFINITY
@@ -87,20 +87,20 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
     clearTimeout(timer)
     timer = setTimeout(() => void sendProbe(), delayMs)
   }
-  const nextDelay = () => {
-    const delay = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * DELAY_FACTOR ** delays++)
+  const computeNextDelay = () => {
+    const delay = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * DELAY_FACTOR ** delayCount++)
     // Random jitter spreads the requests of many viewers after the same outage.
     return Math.max(MIN_DELAY_MS, delay * (0.8 + 0.2 * Math.random()))
   }
   const sendProbe = async () => {
     const { signal } = probes
-    lastProbeAt = now()
+    lastProbeAt = readClock()
     // A probe that hangs on a dead connection must not delay the next one, which opens a new
     // connection.
-    scheduleProbe(nextDelay())
-    const result = await probe(AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])).catch(() => unreachable)
+    scheduleProbe(computeNextDelay())
+    const result = await probe(AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)])).catch(() => unreachableResult)
     if (signal.aborted) return
-    if (result.isReachable) sendFirstWaiting()
+    if (result.isReachable) sendTrial()
     else if (result.retryAfterMs > 0) scheduleProbe(Math.max(MIN_DELAY_MS, Math.min(MAX_RETRY_AFTER_MS, result.retryAfterMs)))
   }
   const stopProbes = () => {
@@ -108,38 +108,38 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
     probes.abort()
     probes = new AbortController()
   }
-  const sendFirstWaiting = () => {
+  const sendTrial = () => {
     stopProbes()
-    const next = waiting.shift()
-    if (!next) return onRecovered()
+    const sendRequest = waitingRequests.shift()
+    if (!sendRequest) return onRecovered()
     isTrialActive = true
-    next()
+    sendRequest()
   }
   const onRecovered = () => {
     stopProbes()
     isTrialActive = false
-    recoveredAt = now()
+    recoveredAt = readClock()
     setRecovering(false)
-    for (const send of waiting.splice(0)) send()
+    for (const send of waitingRequests.splice(0)) send()
     endedRecoveries++
     recoveryEnds.dispatchEvent(new Event('end'))
   }
   const onOutage = () => {
-    if (!isRecovering && now() - recoveredAt > DELAY_RESET_MS) delays = 0
+    if (!isRecovering && readClock() - recoveredAt > DELAY_RESET_MS) delayCount = 0
     setRecovering(true)
-    scheduleProbe(nextDelay())
+    scheduleProbe(computeNextDelay())
   }
-  const admission = (isTrial: boolean): Admission => ({
-    succeeded() {
+  const createAdmission = (isTrial: boolean): Admission => ({
+    reportSuccess() {
       if (isTrial) onRecovered()
     },
-    failed() {
-      if (ended.signal.aborted || (isRecovering && !isTrial)) return
+    reportFailure() {
+      if (end.signal.aborted || (isRecovering && !isTrial)) return
       isTrialActive = false
       onOutage()
     },
-    aborted() {
-      if (isTrial) sendFirstWaiting()
+    reportAbort() {
+      if (isTrial) sendTrial()
     },
   })
 
@@ -151,49 +151,49 @@ export function createConnectionRecovery({ probe, onChange }: RecoveryOptions): 
       return endedRecoveries
     },
     admit(signal) {
-      if (signal.aborted || ended.signal.aborted) return Promise.reject(abortError())
-      if (!isRecovering) return Promise.resolve(admission(false))
+      if (signal.aborted || end.signal.aborted) return Promise.reject(createAbortError())
+      if (!isRecovering) return Promise.resolve(createAdmission(false))
       return new Promise((resolve, reject) => {
         const send = () => {
           signal.removeEventListener('abort', abort)
-          ended.signal.removeEventListener('abort', abort)
-          resolve(admission(isRecovering))
+          end.signal.removeEventListener('abort', abort)
+          resolve(createAdmission(isRecovering))
         }
         const abort = () => {
-          const at = waiting.indexOf(send)
-          if (at >= 0) waiting.splice(at, 1)
-          reject(abortError())
+          const index = waitingRequests.indexOf(send)
+          if (index >= 0) waitingRequests.splice(index, 1)
+          reject(createAbortError())
         }
         signal.addEventListener('abort', abort, { once: true })
-        ended.signal.addEventListener('abort', abort, { once: true })
-        waiting.push(send)
+        end.signal.addEventListener('abort', abort, { once: true })
+        waitingRequests.push(send)
       })
     },
     retry() {
-      if (isRecovering && !isTrialActive) scheduleProbe(Math.max(0, lastProbeAt + MIN_DELAY_MS - now()))
+      if (isRecovering && !isTrialActive) scheduleProbe(Math.max(0, lastProbeAt + MIN_DELAY_MS - readClock()))
     },
     waitForEnd(count, signal) {
-      if (signal.aborted || ended.signal.aborted) return Promise.reject(abortError())
+      if (signal.aborted || end.signal.aborted) return Promise.reject(createAbortError())
       if (endedRecoveries > count) return Promise.resolve()
       return new Promise((resolve, reject) => {
         const stop = new AbortController()
-        const settle = (done: () => void) => () => {
+        const stopBefore = (callback: () => void) => () => {
           stop.abort()
-          done()
+          callback()
         }
-        const fail = settle(() => reject(abortError()))
-        recoveryEnds.addEventListener('end', settle(resolve), { signal: stop.signal })
-        for (const one of [signal, ended.signal]) one.addEventListener('abort', fail, { signal: stop.signal })
+        const fail = stopBefore(() => reject(createAbortError()))
+        recoveryEnds.addEventListener('end', stopBefore(resolve), { signal: stop.signal })
+        for (const abortSignal of [signal, end.signal]) abortSignal.addEventListener('abort', fail, { signal: stop.signal })
       })
     },
     end() {
-      ended.abort()
+      end.abort()
       stopProbes()
     },
   }
 }
 
-const unreachable: ProbeResult = { isReachable: false, retryAfterMs: 0 }
+const unreachableResult: ProbeResult = { isReachable: false, retryAfterMs: 0 }
 
 /** Probes by one GET request. Every response that is not an outage counts as reachable. */
 export async function probeAddress(address: string, signal: AbortSignal): Promise<ProbeResult> {
@@ -212,10 +212,10 @@ export function retryWhenOnline(recovery: ConnectionRecovery, signal: AbortSigna
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && recovery.retry(), { signal })
 }
 
-function now(): number {
+function readClock(): number {
   return performance.now()
 }
 
-function abortError(): DOMException {
+function createAbortError(): DOMException {
   return new DOMException('the request is no longer needed', 'AbortError')
 }

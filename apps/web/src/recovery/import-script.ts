@@ -19,14 +19,14 @@ export async function importScript<Script>(
     const admission = await recovery.admit(signal)
     try {
       const script = await load()
-      admission.succeeded()
+      admission.reportSuccess()
       return script
     } catch (error) {
       if (failures >= MAX_FAILURES) {
-        admission.succeeded()
+        admission.reportSuccess()
         throw new OutdatedPage('a part of the script cannot be loaded', { cause: error })
       }
-      admission.failed()
+      admission.reportFailure()
     }
   }
 }

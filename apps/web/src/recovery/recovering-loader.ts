@@ -3,7 +3,7 @@ import type { HlsConfig, Loader, LoaderCallbacks, LoaderConfiguration, LoaderCon
 import { type Admission, type ConnectionRecovery, isOutageStatus } from './connection-recovery.ts'
 
 /**
- * Result of the owner's check of a rejected request (401, 403, 404, 410):
+ * Result of the check of a rejected request (401, 403, 404, 410):
  * `final`: the rejection is valid, and hls.js gets the error.
  * `outage`: the check itself failed, and the request is sent again after the outage.
  */
@@ -12,10 +12,10 @@ export type RejectionVerdict = 'final' | 'outage'
 export interface LoaderOptions {
   recovery: ConnectionRecovery
   /**
-   * Called for each rejected request. If the owner replaces the source, it destroys hls.js and with
-   * it the loader.
+   * Called for each rejected request. If it replaces the source, it destroys hls.js together with
+   * the loader.
    */
-  onRejected: () => Promise<RejectionVerdict>
+  checkRejection: () => Promise<RejectionVerdict>
 }
 
 /**
@@ -33,11 +33,11 @@ interface Outcome {
 
 /**
  * Returns a loader class for `hls.config.loader` that hides outages from hls.js. A request that
- * fails without a connection or a working server waits for the recovery and is then sent again. To
- * hls.js it is one slow request. Without this loader, hls.js does not repeat requests without a
+ * fails without a connection or a working server waits for the recovery and is then sent again.
+ * hls.js regards it as one slow request. Without this loader, hls.js does not repeat requests without a
  * response: it penalises the rendition, tries all others at once, and stops loading permanently.
  */
-export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: LoaderOptions): HlsConfig['loader'] {
+export function createLoaderClass(Library: typeof Hls, { recovery, checkRejection }: LoaderOptions): HlsConfig['loader'] {
   const Base = Library.DefaultConfig.loader
   return class RecoveringLoader implements Loader<LoaderContext> {
     context: LoaderContext | null = null
@@ -71,17 +71,17 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
       for (let attempt = 0; ; attempt++) {
         this.#suspendTiming()
         const admission = await recovery.admit(signal)
-        const outcome = await this.#attempt(context, config, idleSeconds(attempt), admission)
-        const verdict = outcome.kind === 'rejected' ? await onRejected() : undefined
+        const outcome = await this.#attempt(context, config, computeIdleLimit(attempt), admission)
+        const verdict = outcome.kind === 'rejected' ? await checkRejection() : undefined
         if (signal.aborted) return
-        if (verdict === 'outage') (await recovery.admit(signal)).failed()
+        if (verdict === 'outage') (await recovery.admit(signal)).reportFailure()
         if (verdict === 'outage' || outcome.kind === 'outage') continue
         this.#isDelivered = true
         return outcome.deliver()
       }
     }
 
-    #attempt(context: LoaderContext, config: LoaderConfiguration, idleLimit: number, admission: Admission): Promise<Outcome> {
+    #attempt(context: LoaderContext, config: LoaderConfiguration, idleLimitSeconds: number, admission: Admission): Promise<Outcome> {
       const inner = this.#renewInner()
       const callbacks = this.#callbacks
       return new Promise<Outcome>((resolve, reject) => {
@@ -94,11 +94,11 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
         const abort = () => {
           stopWatching()
           inner.destroy()
-          admission.aborted()
+          admission.reportAbort()
           reject(this.#stop.signal.reason)
         }
-        const fail = () => settle(admission.failed, { kind: 'outage', deliver: () => {} })
-        const stopWatching = watchIdle(this.stats, idleLimit, () => {
+        const fail = () => settle(admission.reportFailure, { kind: 'outage', deliver: () => {} })
+        const stopWatching = watchIdle(this.stats, idleLimitSeconds, () => {
           inner.destroy()
           fail()
         })
@@ -106,12 +106,15 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
         const onProgress = callbacks?.onProgress
         inner.load(context, config, {
           ...(onProgress && { onProgress }),
-          onSuccess: (response, stats, ofContext, details) =>
-            settle(admission.succeeded, { kind: 'done', deliver: () => callbacks?.onSuccess(response, stats, ofContext, details) }),
-          onError: (error, ofContext, details, stats) => {
+          onSuccess: (response, stats, responseContext, details) =>
+            settle(admission.reportSuccess, {
+              kind: 'done',
+              deliver: () => callbacks?.onSuccess(response, stats, responseContext, details),
+            }),
+          onError: (error, responseContext, details, stats) => {
             if (isOutageStatus(error.code)) return fail()
-            const deliver = () => callbacks?.onError(error, ofContext, details, stats)
-            settle(admission.succeeded, { kind: isRejection(error) ? 'rejected' : 'done', deliver })
+            const deliver = () => callbacks?.onError(error, responseContext, details, stats)
+            settle(admission.reportSuccess, { kind: isRejection(error) ? 'rejected' : 'done', deliver })
           },
           onTimeout: fail,
         })
@@ -132,7 +135,7 @@ export function recoveringLoader(Library: typeof Hls, { recovery, onRejected }: 
 
     /**
      * hls.js measures the bandwidth by the duration of a request. The wait for the recovery must
-     * not count, nor cause an abort as too slow.
+     * not count, and must not cause an abort of a slow request.
      */
     #suspendTiming(): void {
       this.stats.loading.start = Number.POSITIVE_INFINITY
@@ -171,21 +174,21 @@ function isRejection({ code }: Pick<LoaderResponse, 'code'>): boolean {
   return code === 401 || code === 403 || code === 404 || code === 410
 }
 
-function idleSeconds(attempt: number): number {
+function computeIdleLimit(attempt: number): number {
   return Math.min(MAX_IDLE_SECONDS, IDLE_SECONDS * 2 ** attempt)
 }
 
 /**
- * Counts seconds without a new byte. After a page was frozen, the frozen time counts as one second,
+ * Calls `onIdle` after a number of seconds without a new byte. After a page was frozen, the frozen time counts as one second,
  * because received bytes may not be processed yet.
  */
-function watchIdle(stats: LoaderStats, limit: number, onIdle: () => void): () => void {
+function watchIdle(stats: LoaderStats, limitSeconds: number, onIdle: () => void): () => void {
   let [seconds, loaded, first] = [0, 0, 0]
   const timer = setInterval(() => {
     const hasMoved = stats.loaded !== loaded || stats.loading.first !== first
     ;[loaded, first] = [stats.loaded, stats.loading.first]
     seconds = hasMoved ? 0 : seconds + 1
-    if (seconds < limit) return
+    if (seconds < limitSeconds) return
     clearInterval(timer)
     onIdle()
   }, 1_000)

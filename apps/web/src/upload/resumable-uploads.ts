@@ -3,25 +3,25 @@
  * resumes, also after a restart of the browser. A path is useless without the API key.
  */
 export const resumableUploads = {
-  find: (file: File): string | undefined => stored(() => localStorage.getItem(storageNameOf(file))) ?? undefined,
-  keep: (file: File, path: string): void => void stored(() => localStorage.setItem(storageNameOf(file), path)),
-  forget: (file: File): void => void stored(() => localStorage.removeItem(storageNameOf(file))),
+  find: (file: File): string | undefined => tryStorage(() => localStorage.getItem(toStorageName(file))) ?? undefined,
+  save: (file: File, path: string): void => void tryStorage(() => localStorage.setItem(toStorageName(file), path)),
+  forget: (file: File): void => void tryStorage(() => localStorage.removeItem(toStorageName(file))),
 }
 
-function storageNameOf({ name, size, lastModified }: File): string {
+function toStorageName({ name, size, lastModified }: File): string {
   return `vitascope-upload:${size}:${lastModified}:${name}`
 }
 
-/** API key, kept in the session storage of this tab. */
+/** API key in the session storage of this tab. */
 export const storedApiKey = {
-  read: (): string => stored(() => sessionStorage.getItem(keyName)) ?? '',
-  keep: (key: string): void => void stored(() => sessionStorage.setItem(keyName, key)),
+  read: (): string => tryStorage(() => sessionStorage.getItem(keyName)) ?? '',
+  save: (key: string): void => void tryStorage(() => sessionStorage.setItem(keyName, key)),
 }
 
 const keyName = 'vitascope-key'
 
-/** Browsers may deny access to storage. In that case nothing is stored. */
-function stored<Value>(use: () => Value): Value | undefined {
+/** Runs an access to the storage. Returns undefined if the browser denies the access. */
+function tryStorage<Value>(use: () => Value): Value | undefined {
   try {
     return use()
   } catch {

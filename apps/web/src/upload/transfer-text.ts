@@ -1,36 +1,36 @@
 /** Formats bytes: `830 kB`, `12.4 MB`, `3.21 GB`. */
-export function bytesText(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
 }
 
 /**
  * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 min left`. `rate` is in bytes
- * per second; 0 if unknown.
+ * per second. 0 stands for an unknown rate.
  */
-export function transferText(sent: number, total: number, rate: number): string {
-  const figures = `${bytesText(sent)} of ${bytesText(total)}`
-  const left = rate > 0 ? (total - sent) / rate : 0
-  return left >= 1 ? `${figures}, about ${timeText(left)} left` : figures
+export function formatTransfer(sent: number, total: number, rate: number): string {
+  const sizes = `${formatBytes(sent)} of ${formatBytes(total)}`
+  const remainingSeconds = rate > 0 ? (total - sent) / rate : 0
+  return remainingSeconds >= 1 ? `${sizes}, about ${formatTime(remainingSeconds)} left` : sizes
 }
 
-function timeText(seconds: number): string {
+function formatTime(seconds: number): string {
   if (seconds < 60) return `${Math.ceil(seconds)} s`
   return seconds < 5_400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }
 
 /**
- * Returns a function that computes bytes per second over the last few seconds. Bytes that an
- * earlier visit sent do not count.
+ * Returns a function that computes bytes per second over the last few seconds. Bytes that were
+ * sent before the page was opened do not count.
  */
-export function createRate(): (bytes: number, atMs: number) => number {
-  const seen: { bytes: number; atMs: number }[] = []
+export function createRateMeter(): (bytes: number, atMs: number) => number {
+  const samples: { bytes: number; atMs: number }[] = []
   return (bytes, atMs) => {
     // After an interruption, bytes in flight are sent again and the count decreases.
-    if (bytes < (seen.at(-1)?.bytes ?? 0)) seen.length = 0
-    seen.push({ bytes, atMs })
-    while (seen.length > 2 && atMs - (seen[0]?.atMs ?? 0) > 8_000) seen.shift()
-    const first = seen[0] ?? { bytes, atMs }
+    if (bytes < (samples.at(-1)?.bytes ?? 0)) samples.length = 0
+    samples.push({ bytes, atMs })
+    while (samples.length > 2 && atMs - (samples[0]?.atMs ?? 0) > 8_000) samples.shift()
+    const first = samples[0] ?? { bytes, atMs }
     return atMs - first.atMs < 500 ? 0 : ((bytes - first.bytes) * 1_000) / (atMs - first.atMs)
   }
 }

@@ -14,7 +14,7 @@ export interface TusRequest {
 export interface TusResponse {
   status: number
   header: (name: string) => string | undefined
-  /** Message of the problem document for the user; empty if there is none. */
+  /** Message of the problem document for the user. It is empty if the response has no message. */
   problem: string
 }
 
@@ -40,7 +40,11 @@ export function sendTusRequest(request: TusRequest): Promise<TusResponse> {
 async function sendWithoutBody({ method, path, signal }: TusRequest, headers: Record<string, string>): Promise<TusResponse> {
   try {
     const response = await fetch(path, { method, headers, credentials: 'omit', signal })
-    return { status: response.status, header: (name) => response.headers.get(name) ?? undefined, problem: problemOf(await response.text()) }
+    return {
+      status: response.status,
+      header: (name) => response.headers.get(name) ?? undefined,
+      problem: readProblem(await response.text()),
+    }
   } catch {
     signal.throwIfAborted()
     throw new Unreachable()
@@ -61,23 +65,23 @@ function sendBody({ method, path, onSent, signal }: TusRequest, body: Blob, head
       if (signal.aborted) return reject(signal.reason)
       if (request.status === 0) return reject(new Unreachable())
       const header = (name: string) => request.getResponseHeader(name) ?? undefined
-      resolve({ status: request.status, header, problem: problemOf(request.responseText) })
+      resolve({ status: request.status, header, problem: readProblem(request.responseText) })
     })
     request.send(body)
   })
 }
 
 /**
- * Returns the message of a problem document: all field errors, else the detail. Empty for any other
- * text.
+ * Returns the message of a problem document: all field errors, or the detail if it has
+ * no field errors. Returns an empty string for any other text.
  */
-export function problemOf(text: string): string {
+export function readProblem(text: string): string {
   try {
     const problem = asObject(JSON.parse(text))
     const errors = Array.isArray(problem['errors']) ? problem['errors'].map(asObject) : []
-    const fields = errors.map(({ field, message }) => `${asText(field)}: ${asText(message)}`)
+    const messages = errors.map(({ field, message }) => `${asText(field)}: ${asText(message)}`)
     // The detail of a single field error is the same sentence.
-    return fields.length > 0 ? fields.join('; ') : asText(problem['detail'])
+    return messages.length > 0 ? messages.join('; ') : asText(problem['detail'])
   } catch {
     return ''
   }

@@ -3,7 +3,7 @@ import { sendTusRequest, type TusRequest, type TusResponse, Unreachable } from '
 export interface TusUpload {
   file: Blob
   key: string
-  /** `filename`, `title`, `organisation_id`. Empty ones are omitted. */
+  /** Values of `filename`, `title` and `organisation_id`. Empty values are omitted. */
   metadata: Record<string, string>
   /** Path of an earlier upload that is resumed. If it no longer exists, a new upload is created. */
   resumePath?: string | undefined
@@ -47,7 +47,7 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
       failures = 0
       if (!state) path = undefined
       else if (state.videoId !== '') return state.videoId
-      else if (state.offset < upload.file.size) await send(upload, path, state.offset)
+      else if (state.offset < upload.file.size) await sendPart(upload, path, state.offset)
       else {
         // All bytes are stored, but the video does not exist yet.
         upload.onProgress(upload.file.size)
@@ -61,15 +61,15 @@ export async function uploadByTus(upload: TusUpload): Promise<string> {
   }
 }
 
-/** Cancels an upload. The server deletes the remains within a day. */
+/** Cancels an upload. The server deletes the incomplete upload within a day. */
 export async function deleteUpload(path: string, key: string): Promise<void> {
   await sendTusRequest({ method: 'DELETE', path, key, signal: AbortSignal.timeout(10_000) }).catch(() => {})
 }
 
 async function createUpload({ file, key, metadata, onCreated, signal }: TusUpload): Promise<string> {
-  const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': metadataHeader(metadata) }
+  const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': formatMetadata(metadata) }
   const response = await sendTusRequest({ method: 'POST', path: UPLOAD_PATH, key, headers, signal })
-  if (response.status !== 201) throw errorOf(response)
+  if (response.status !== 201) throw toError(response)
   // Only the path is used, because the server may use another host name in `Location`. This page
   // has the same origin as the uploads.
   const path = new URL(response.header('Location') ?? '', location.href).pathname
@@ -77,31 +77,31 @@ async function createUpload({ file, key, metadata, onCreated, signal }: TusUploa
   return path
 }
 
-/** Returns undefined if the upload no longer exists. */
+/** Fetches the state of an upload. Returns undefined if the upload no longer exists. */
 async function fetchUploadState(upload: TusUpload, path: string): Promise<{ offset: number; videoId: string } | undefined> {
   const { file, key, signal } = upload
   const response = await sendTusRequest({ method: 'HEAD', path, key, signal })
   if (response.status === 404) return undefined
   if (response.status !== 200) {
     // A HEAD response has no body. An empty PATCH gets the reason.
-    const rejection = isTemporary(response) ? response : await patch(upload, path, file.size)
-    throw errorOf(rejection.status < 400 ? response : rejection)
+    const rejection = isTemporary(response) ? response : await sendPatch(upload, path, file.size)
+    throw toError(rejection.status < 400 ? response : rejection)
   }
   return { offset: Number(response.header('Upload-Offset')), videoId: response.header('X-Video-Id') ?? '' }
 }
 
-async function send(upload: TusUpload, path: string, offset: number): Promise<void> {
+async function sendPart(upload: TusUpload, path: string, offset: number): Promise<void> {
   const { file, onProgress } = upload
   onProgress(offset)
-  const response = await patch(upload, path, offset, {
+  const response = await sendPatch(upload, path, offset, {
     body: file.slice(offset, offset + PART_BYTES),
     onSent: (bytes) => onProgress(offset + bytes),
   })
   // 409 means that the offset differs. The next HEAD request returns the actual offset.
-  if (response.status !== 204 && response.status !== 409) throw errorOf(response)
+  if (response.status !== 204 && response.status !== 409) throw toError(response)
 }
 
-function patch(
+function sendPatch(
   { key, signal }: TusUpload,
   path: string,
   offset: number,
@@ -111,8 +111,8 @@ function patch(
   return sendTusRequest({ method: 'PATCH', path, key, headers, ...bytes, signal })
 }
 
-/** Temporary errors are handled like an unreachable server. */
-function errorOf(response: TusResponse): Error {
+/** Returns the error of a response. Temporary errors are handled like an unreachable server. */
+function toError(response: TusResponse): Error {
   return isTemporary(response) ? new Unreachable() : new UploadRejected(response)
 }
 
@@ -120,11 +120,11 @@ function isTemporary({ status }: TusResponse): boolean {
   return [408, 423, 425, 429].includes(status) || status >= 500
 }
 
-export function metadataHeader(metadata: Record<string, string>): string {
-  const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+export function formatMetadata(metadata: Record<string, string>): string {
+  const encodeBase64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
   return Object.entries(metadata)
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => `${name} ${base64(value)}`)
+    .map(([name, value]) => `${name} ${encodeBase64(value)}`)
     .join(',')
 }
 

@@ -1,5 +1,5 @@
 import type { PageState } from '../page-state.ts'
-import { part } from '../player-shell.ts'
+import { requireElement } from '../player-shell.ts'
 import { VitascopePlayer } from '../vitascope-player.ts'
 
 /**
@@ -7,12 +7,12 @@ import { VitascopePlayer } from '../vitascope-player.ts'
  * wants to upload another file.
  */
 export function showUploadedVideo(videoId: string, title: string): Promise<void> {
-  const view = part(document, '.finished', HTMLElement)
-  const bar = part(view, 'progress', HTMLProgressElement)
-  const phase = part(view, '.phase', HTMLElement)
-  const another = part(view, '.another', HTMLButtonElement)
-  part(view, 'h2', HTMLElement).textContent = title
-  part(view, 'a', HTMLAnchorElement).href = `/player/${videoId}`
+  const section = requireElement(document, '.finished', HTMLElement)
+  const bar = requireElement(section, 'progress', HTMLProgressElement)
+  const phase = requireElement(section, '.phase', HTMLElement)
+  const anotherButton = requireElement(section, '.another', HTMLButtonElement)
+  requireElement(section, 'h2', HTMLElement).textContent = title
+  requireElement(section, 'a', HTMLAnchorElement).href = `/player/${videoId}`
   bar.hidden = false
   bar.value = 0
   phase.textContent = 'Waiting to be encoded …'
@@ -23,27 +23,27 @@ export function showUploadedVideo(videoId: string, title: string): Promise<void>
   player.autoplay = true
   player.muted = true
   player.onState = (state) => {
-    const { text, percent } = progressOf(state)
+    const { text, percent } = toProgress(state)
     if (phase.textContent !== text) phase.textContent = text
     bar.hidden = percent === undefined
     bar.value = percent ?? 0
   }
-  part(view, '.player', HTMLElement).replaceChildren(player)
+  requireElement(section, '.player', HTMLElement).replaceChildren(player)
   return new Promise((resolve) => {
-    const leave = () => {
+    const close = () => {
       player.remove()
       resolve()
     }
-    another.addEventListener('click', leave, { once: true })
+    anotherButton.addEventListener('click', close, { once: true })
   })
 }
 
-/** The text changes once per phase only. The bar shows the percentage. */
-function progressOf(state: PageState): { text: string; percent?: number } {
+/** Returns the text and the percentage of a state. The text changes only once per phase. */
+function toProgress(state: PageState): { text: string; percent?: number } {
   if (state.kind === 'message') return { text: state.canRetry ? state.detail : `${state.heading}. ${state.detail}` }
   const { progress } = state.record
   if (state.kind === 'encoding') return { text: 'Encoding', percent: progress }
-  return state.encoding
+  return state.isEncoding
     ? { text: 'Encoding. The encoded part can be watched already.', percent: progress }
     : { text: 'Encoded. It is ready.' }
 }

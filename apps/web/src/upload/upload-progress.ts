@@ -1,6 +1,6 @@
-import { part } from '../player-shell.ts'
+import { requireElement } from '../player-shell.ts'
 import { resumableUploads } from './resumable-uploads.ts'
-import { createRate, transferText } from './transfer-text.ts'
+import { createRateMeter, formatTransfer } from './transfer-text.ts'
 import { deleteUpload, UploadRejected, uploadByTus } from './tus-upload.ts'
 
 export interface UploadTarget {
@@ -11,36 +11,36 @@ export interface UploadTarget {
   organisationId: string
 }
 
-export type UploadEnd = { kind: 'video'; videoId: string } | { kind: 'rejected'; text: string } | { kind: 'cancelled' }
+export type UploadResult = { kind: 'video'; videoId: string } | { kind: 'rejected'; text: string } | { kind: 'cancelled' }
 
 /**
  * Shows the progress of an upload with buttons to pause and cancel. Resolves when the upload ends.
  */
-export async function sendFile(file: File, { key, title, organisationId }: UploadTarget): Promise<UploadEnd> {
-  const view = part(document, '.sending', HTMLElement)
-  const bar = part(view, 'progress', HTMLProgressElement)
-  const figures = part(view, '.figures', HTMLElement)
-  const phase = part(view, '.phase', HTMLElement)
-  const pause = part(view, '.pause', HTMLButtonElement)
-  part(view, 'h2', HTMLElement).textContent = title || file.name
-  const ended = new AbortController()
+export async function sendFile(file: File, { key, title, organisationId }: UploadTarget): Promise<UploadResult> {
+  const section = requireElement(document, '.sending', HTMLElement)
+  const bar = requireElement(section, 'progress', HTMLProgressElement)
+  const transferStatus = requireElement(section, '.figures', HTMLElement)
+  const phase = requireElement(section, '.phase', HTMLElement)
+  const pauseButton = requireElement(section, '.pause', HTMLButtonElement)
+  requireElement(section, 'h2', HTMLElement).textContent = title || file.name
+  const end = new AbortController()
   const preventUnload = (event: Event) => event.preventDefault()
-  window.addEventListener('beforeunload', preventUnload, { signal: ended.signal })
+  window.addEventListener('beforeunload', preventUnload, { signal: end.signal })
 
   let resumePath = resumableUploads.find(file)
   let isCancelled = false
   let isRejected = false
   let run = new AbortController()
   let resume = () => {}
-  const rate = createRate()
+  const measureRate = createRateMeter()
   const onProgress = (bytes: number) => {
     bar.value = (100 * bytes) / file.size
-    figures.textContent = transferText(bytes, file.size, rate(bytes, performance.now()))
+    transferStatus.textContent = formatTransfer(bytes, file.size, measureRate(bytes, performance.now()))
     if (bytes >= file.size) phase.textContent = 'Uploaded. The video is being created …'
   }
-  const toggle = () => {
+  const togglePause = () => {
     if (run.signal.aborted) return resume()
-    pause.textContent = 'Resume'
+    pauseButton.textContent = 'Resume'
     phase.textContent = 'Paused. The uploaded part is kept for one day.'
     run.abort()
   }
@@ -49,13 +49,13 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
     run.abort()
     resume()
   }
-  pause.addEventListener('click', toggle, { signal: ended.signal })
-  part(view, '.cancel', HTMLButtonElement).addEventListener('click', cancel, { signal: ended.signal })
-  pause.focus()
+  pauseButton.addEventListener('click', togglePause, { signal: end.signal })
+  requireElement(section, '.cancel', HTMLButtonElement).addEventListener('click', cancel, { signal: end.signal })
+  pauseButton.focus()
 
   try {
     for (;;) {
-      pause.textContent = 'Pause'
+      pauseButton.textContent = 'Pause'
       phase.textContent = resumePath === undefined ? 'Uploading' : 'Resuming the upload'
       try {
         const videoId = await uploadByTus({
@@ -63,7 +63,7 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
           metadata: { filename: file.name, title, organisation_id: organisationId },
           onCreated: (path) => {
             resumePath = path
-            resumableUploads.keep(file, path)
+            resumableUploads.save(file, path)
           },
           onConnection: (isConnected) => {
             phase.textContent = isConnected ? 'Uploading' : 'The server does not respond. Trying again …'
@@ -73,10 +73,10 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
         return { kind: 'video', videoId }
       } catch (error) {
         if (!run.signal.aborted) throw error
-        const resumed = new Promise<void>((resolve) => {
+        const resumption = new Promise<void>((resolve) => {
           resume = resolve
         })
-        if (!isCancelled) await resumed
+        if (!isCancelled) await resumption
         if (isCancelled) return { kind: 'cancelled' }
         run = new AbortController()
       }
@@ -85,9 +85,9 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
     // The upload can resume with another key. After any other rejection, choosing the file again
     // starts a new upload.
     isRejected = error instanceof UploadRejected && error.status !== 401
-    return { kind: 'rejected', text: error instanceof UploadRejected ? rejectionText(error) : 'The file could not be read.' }
+    return { kind: 'rejected', text: error instanceof UploadRejected ? formatRejection(error) : 'The file could not be read.' }
   } finally {
-    ended.abort()
+    end.abort()
     if ((isCancelled || isRejected) && resumePath !== undefined) {
       resumableUploads.forget(file)
       void deleteUpload(resumePath, key)
@@ -95,7 +95,7 @@ export async function sendFile(file: File, { key, title, organisationId }: Uploa
   }
 }
 
-function rejectionText({ status, message }: UploadRejected): string {
+function formatRejection({ status, message }: UploadRejected): string {
   if (status === 401) return 'The API key is not valid.'
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`
 }
