@@ -68,11 +68,11 @@ inBrowser('what a browser plays', () => {
           await there
         }
         const stopped = new Promise<void>((done) => video.addEventListener('pause', done, { once: true }))
-        const look = () => void (video.currentTime >= to && video.pause())
-        video.addEventListener('timeupdate', look)
+        const pauseAtEnd = () => void (video.currentTime >= to && video.pause())
+        video.addEventListener('timeupdate', pauseAtEnd)
         await video.play()
         await stopped
-        video.removeEventListener('timeupdate', look)
+        video.removeEventListener('timeupdate', pauseAtEnd)
         return video.currentTime
       },
       [from, to],

@@ -111,11 +111,11 @@ test('the log lists every answered write, and writes without an outcome', async 
     entries: { request_id: string }[]
     next: string | null
   }
-  const listed = new Set<string>()
+  const auditedIds = new Set<string>()
   for (let next: string | null = ''; next !== null; ) {
     const cursor: string = next === '' ? '' : `&cursor=${next}`
     const { body }: { body: Page } = await platform.withKey(tenant.key).get<Page>(`/audit?action=folder::post&limit=1000${cursor}`)
-    for (const { request_id } of body.entries) listed.add(request_id)
+    for (const { request_id } of body.entries) auditedIds.add(request_id)
     next = body.next
   }
   const names = await asSuperuser(platform, async (client) => {
@@ -124,5 +124,5 @@ test('the log lists every answered write, and writes without an outcome', async 
     ])
     return rows.map(({ name }) => name)
   })
-  expect(names.filter((name) => !listed.has(name))).toEqual([])
+  expect(names.filter((name) => !auditedIds.has(name))).toEqual([])
 })

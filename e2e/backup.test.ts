@@ -38,7 +38,7 @@ beforeAll(async () => {
   for (const { id } of added) videos.push(await settled(api, id))
 }, 240_000)
 afterAll(async () => {
-  for (const other of opened) await other.remove()
+  for (const platformToRemove of opened) await platformToRemove.remove()
   await platform?.remove()
   await sources?.close()
   await rm(folder, { recursive: true, force: true })
@@ -46,11 +46,11 @@ afterAll(async () => {
 
 const to = () => join(folder, 'backup')
 const backUp = () => runCommand('backup', ['--to', to()], { VITASCOPE_DATA_DIR: platform.dataDir })
-const restoreInto = (dataDir: string, from = to(), more: Record<string, string> = {}) =>
-  runCommand('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...more })
+const restoreInto = (dataDir: string, from = to(), env: Record<string, string> = {}) =>
+  runCommand('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...env })
 const bytesOf = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const mp4Of = (uri: VideoRecord['uri']) => Object.values(uri.http).at(-1) ?? ''
-const named = (name: string) => join(folder, name)
+const inFolder = (name: string) => join(folder, name)
 const jobCount = (of: TestPlatform) =>
   asSuperuser(of, async (client) => Number((await client.query(`select count(*) as n from encoding.job`)).rows[0].n))
 
@@ -85,31 +85,31 @@ test('a backup under load restores to a consistent platform', async () => {
   const load = writers()
   await waitFor(() => load.all.size >= 6, { timeout: 30_000, describe: 'the writers to begin' })
   load.mark()
-  const made = await backUp()
+  const backup = await backUp()
   await load.stop()
-  expect(made).toMatchObject({ code: 0, stderr: '' })
-  expect(made.stdout).toMatch(/is complete in/)
+  expect(backup).toMatchObject({ code: 0, stderr: '' })
+  expect(backup.stdout).toMatch(/is complete in/)
   expect((await stat(join(to(), 'secrets', 'master-key'))).mode & 0o777).toBe(0o600)
 
   const second = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
   const restored = await restoreInto(second)
   expect([restored.stderr, restored.code]).toEqual([expect.not.stringContaining('not restored'), 0])
   expect(restored.stdout).toMatch(/is restored and verified/)
-  const other = await startTestPlatform(TIMES, second)
-  opened.push(other)
+  const restoredPlatform = await startTestPlatform(TIMES, second)
+  opened.push(restoredPlatform)
 
   // Videos accepted before the backup must be complete; those accepted during it may be missing.
   const has = async (sql: string) =>
-    asSuperuser(other, async (client) => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id))
-  const kept = new Set(await has('select video_id as id from catalogue.video'))
-  for (const id of load.before) expect(kept.has(id)).toBe(true)
-  for (const id of kept) expect(load.all.has(id) || videos.some(({ video_id }) => video_id === id)).toBe(true)
+    asSuperuser(restoredPlatform, async (client) => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id))
+  const restoredIds = new Set(await has('select video_id as id from catalogue.video'))
+  for (const id of load.before) expect(restoredIds.has(id)).toBe(true)
+  for (const id of restoredIds) expect(load.all.has(id) || videos.some(({ video_id }) => video_id === id)).toBe(true)
   expect(
     await has('select m.media_id as id from catalogue.media m left join catalogue.video v using (media_id) where v.video_id is null'),
   ).toEqual([])
 
   // The restored platform accepts the first one's keys, and its database has an older state.
-  const api = other.withKey(tenant.key)
+  const api = restoredPlatform.withKey(tenant.key)
   for (const { video_id, uri } of videos) {
     const again = await settled(api, video_id)
     expect(again.status.status).toBe('ok')
@@ -121,7 +121,10 @@ test('a backup under load restores to a consistent platform', async () => {
   await waitFor(async () => (await has('select failover_id as id from encoding.failover where settle_time is null')).length === 0, {
     timeout: 60_000,
   })
-  await waitFor(async () => (await objectProblems(other)).length === 0, { timeout: 60_000, describe: 'objects and rows to agree' })
+  await waitFor(async () => (await objectProblems(restoredPlatform)).length === 0, {
+    timeout: 60_000,
+    describe: 'objects and rows to agree',
+  })
   expect((await has(`select failover_id as id from encoding.failover`)).length).toBe(3)
 
   // Ids that the first platform has assigned since are not reused, and new uploads work.
@@ -136,24 +139,24 @@ test('a backup is restored into a database with one login per service, and made 
   const settings = Object.fromEntries(
     Object.entries(urls).map(([service, url]) => [`VITASCOPE_${service.toUpperCase()}_DATABASE_URL`, url]),
   )
-  const restored = await restoreInto(named(name), to(), settings)
+  const restored = await restoreInto(inFolder(name), to(), settings)
   expect([restored.stderr, restored.code, restored.stdout]).toEqual([
     expect.not.stringContaining('not restored'),
     0,
     expect.stringContaining('is restored and verified'),
   ])
   // No embedded PostgreSQL was started for it.
-  expect(await readdir(named(name))).not.toContain('postgres')
+  expect(await readdir(inFolder(name))).not.toContain('postgres')
   const secrets = Object.fromEntries(
     ['master-key', 'token-keys', 'upload-signing-key', 'idempotency-hash-key'].map((key) => [
       `VITASCOPE_${key.toUpperCase().replaceAll('-', '_')}_FILE`,
-      join(named(name), 'secrets', key),
+      join(inFolder(name), 'secrets', key),
     ]),
   )
-  const again = await runCommand('backup', ['--to', named('again')], {
+  const again = await runCommand('backup', ['--to', inFolder('again')], {
     ...settings,
     ...secrets,
-    VITASCOPE_STORAGE_DIR: join(named(name), 'storage'),
+    VITASCOPE_STORAGE_DIR: join(inFolder(name), 'storage'),
   })
   expect(again).toMatchObject({ code: 0, stderr: '' })
   const objectsOf = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
@@ -171,23 +174,23 @@ test('a second backup copies new files only, and a stopped platform can be backe
 }, 120_000)
 
 test('restore rejects a non-empty target and a changed backup', async () => {
-  const over = await restoreInto(platform.dataDir)
-  expect(over.code).toBe(1)
-  expect(over.stderr).toMatch(/the storage is not empty|already has a database/)
-  const holds = named('holds')
+  const secondRestore = await restoreInto(platform.dataDir)
+  expect(secondRestore.code).toBe(1)
+  expect(secondRestore.stderr).toMatch(/the storage is not empty|already has a database/)
+  const holds = inFolder('holds')
   await mkdir(join(holds, 'storage', 'media'), { recursive: true })
   await writeFile(join(holds, 'storage', 'media', 'thing'), 'x')
   expect((await restoreInto(holds)).stderr).toContain('the storage is not empty (it has media/thing)')
 
-  const bent = named('bent')
+  const bent = inFolder('bent')
   await cp(to(), bent, { recursive: true })
   const [media = ''] = (await readdir(join(bent, 'objects', 'media'), { recursive: true })).filter((name) => name.endsWith('.mp4'))
   const file = join(bent, 'objects', 'media', media)
   const { size } = await stat(file)
   await rm(file)
   await writeFile(file, Buffer.alloc(size, 1))
-  const refused = await restoreInto(named('fresh'), bent)
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('differs from the backup')])
+  const failed = await restoreInto(inFolder('fresh'), bent)
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining('differs from the backup')])
 }, 120_000)
 
 test.each([

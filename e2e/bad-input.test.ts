@@ -58,7 +58,7 @@ describe('text', () => {
     expect([body.video_title, body['tags']]).toEqual([title, [title.replace(/\s/g, '').slice(0, 50)]])
   })
   test('combined in pairs is returned unchanged', async () => {
-    const pairs = TITLES.flatMap((one) => TITLES.map((other) => `${one} ${other}`))
+    const pairs = TITLES.flatMap((first) => TITLES.map((second) => `${first} ${second}`))
     expect(pairs.length).toBeGreaterThan(450)
     for (const title of pairs) {
       const result = await api.patch<{ status: { data: { video_title: string } } }>(`/video/${videoId}`, { video_title: title })

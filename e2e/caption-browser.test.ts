@@ -47,7 +47,7 @@ const create = async (title: string, language: string, content: string, mediaId 
   return body[0]?.caption_id ?? ''
 }
 const master = async (uri = video.uri.hls) => (await fetch(uri)).text()
-const listed = (title: string, there = true) =>
+const waitForCaption = (title: string, there = true) =>
   waitFor(async () => (await master()).includes(`NAME="${title}"`) === there, {
     timeout: 5_000,
     describe: `${title} in the master: ${there}`,
@@ -65,7 +65,7 @@ beforeAll(async () => {
   await api.patch(`/video/${id}`, { captions: { show_on_load: 'en' } })
   await create('Deutsch', 'de', german)
   await create('English', 'en', english)
-  await listed('English')
+  await waitForCaption('English')
 }, 180_000)
 afterAll(async () => {
   await platform?.remove()
@@ -97,14 +97,14 @@ describe('the HLS of a video', () => {
   }, 60_000)
   test('has added and removed captions within 5 s under the same URL', async () => {
     const id = await create('Brief', 'fr', english)
-    await listed('Brief')
+    await waitForCaption('Brief')
     const tag = (await tracks()).find((one) => one.includes('Brief')) ?? ''
     const file = addressOf(tag).replace('.m3u8', '.vtt')
     expect((await fetch(file)).status).toBe(200)
     await api.put(`/caption/${id}`, { content: german, format: 'vtt' })
     await waitFor(async () => (await (await fetch(file)).text()).includes('Guten Abend'), { timeout: 5_000, describe: 'the other lines' })
     expect((await api.delete(`/caption/${id}`)).status).toBe(202)
-    await listed('Brief', false)
+    await waitForCaption('Brief', false)
     expect(await (await fetch(file)).text()).not.toContain('Guten')
     const after = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
     expect(after.uri.hls).toBe(video.uri.hls)
@@ -172,8 +172,8 @@ inBrowser('captions in a browser', () => {
       element.currentTime = at
     }, seconds)
   }
-  const open = async (more = '') => {
-    await page.goto(`${platform.url}/player/${video.video_id}?autoplay=1&muted=1${more}`)
+  const open = async (query = '') => {
+    await page.goto(`${platform.url}/player/${video.video_id}?autoplay=1&muted=1${query}`)
     await waitFor(async () => (await position()) > 0.5, { timeout: 30_000, describe: 'the picture to move' })
   }
   const button = () => page.getByRole('button', { name: 'Captions' })
@@ -230,7 +230,7 @@ inBrowser('captions in a browser', () => {
   test('deleting or replacing captions does not interrupt playback', async () => {
     const gone = await create('Gone', 'fr', english)
     const other = await create('Other', 'nl', english)
-    await listed('Other')
+    await waitForCaption('Other')
     await open()
     await still(2.5)
     await button().click()
@@ -238,7 +238,7 @@ inBrowser('captions in a browser', () => {
     await waitFor(async () => (await showing()).join().includes('second 2'), { timeout: 20_000, describe: 'the captions' })
     await api.put(`/caption/${other}`, { content: german, format: 'vtt' })
     await api.delete(`/caption/${gone}`)
-    await listed('Gone', false)
+    await waitForCaption('Gone', false)
     await button().click()
     await item('Gone').click()
     const before = await position()

@@ -71,7 +71,7 @@ async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> 
 }
 
 /** Checks that each rendition, as MP4 and as HLS, can be decoded completely. */
-async function expectWhole(platform: TestPlatform, video: VideoRecord): Promise<void> {
+async function expectDecodable(platform: TestPlatform, video: VideoRecord): Promise<void> {
   for (const url of [...new Set([...Object.values(video.uri.http), video.uri.hls])]) {
     expect(await ffmpeg(['-xerror', '-i', url, '-f', 'null', '-'])).toBe('')
   }
@@ -113,7 +113,7 @@ describe.each([
     expect(video.status.status).toBe('ok')
     process.stdout.write(`\n${part}: plays ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`)
     expect(Date.now() - freed).toBeLessThan(RESUMED_MS)
-    await expectWhole(platform, video)
+    await expectDecodable(platform, video)
     expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
   }, 300_000)
 })
@@ -128,11 +128,11 @@ describe('when the disk of PostgreSQL is full', () => {
   test('writes are rejected with 503, acknowledged writes are kept, and writes succeed again after space is freed', async () => {
     const { platform } = small
     const pids = SERVICES.map((name) => platform.pid(name))
-    const made: string[] = []
+    const folderNames: string[] = []
     const write = async () => {
-      const name = `Full ${made.length} ${'x'.repeat(200)}`
+      const name = `Full ${folderNames.length} ${'x'.repeat(200)}`
       const response = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
-      if (response.status === 200 || response.status === 201) made.push(response.body.organisation_id)
+      if (response.status === 200 || response.status === 201) folderNames.push(response.body.organisation_id)
       return response
     }
     for (let n = 0; n < 20; n++) expect((await write()).status).toBeLessThan(300)
@@ -158,7 +158,7 @@ describe('when the disk of PostgreSQL is full', () => {
       `\npostgres: ${rejected.length} rejected; writes ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`,
     )
     expect(Date.now() - freed).toBeLessThan(RESUMED_MS)
-    for (const id of made) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)
+    for (const id of folderNames) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)
     expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
   }, 300_000)
 })

@@ -209,14 +209,14 @@ inBrowser('embed codes on a page of another origin', () => {
   }, 90_000)
 
   test('a playlist plays from its embed code', async () => {
-    const made = await api().post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, { title: 'All of it' })
-    await api().put(`/playlist/${made.body.playlist_id}/add/video/${videoId}`)
-    site.serve('/list', updates + (await codeOf(`/embed/${made.body.playlist_id}`)))
+    const playlist = await api().post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, { title: 'All of it' })
+    await api().put(`/playlist/${playlist.body.playlist_id}/add/video/${videoId}`)
+    site.serve('/list', updates + (await codeOf(`/embed/${playlist.body.playlist_id}`)))
     const { page } = await open('/list')
     expect(await page.locator('iframe').getAttribute('title')).toBe('All of it')
     await playIn(page.frameLocator('iframe'))
     await page.close()
-    expect(await (await fetch(`${platform.url}/player/${made.body.playlist_id}`)).text()).toContain('<title>All of it</title>')
+    expect(await (await fetch(`${platform.url}/player/${playlist.body.playlist_id}`)).text()).toContain('<title>All of it</title>')
   }, 90_000)
 
   test('guests get no embed code of disabled and expired videos, and the player shows the message', async () => {

@@ -84,7 +84,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   const before = await settled(api(), id)
   const hashes = async ({ uri }: VideoRecord) =>
     Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => hashOf(url ?? '')))
-  const kept = await hashes(before)
+  const hashesBefore = await hashes(before)
   const used = await usedBytes()
 
   const results = [await apply(before.media_id, 21), await apply(before.media_id, 11)]
@@ -103,11 +103,11 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   }
 
   const after = await read(id)
-  const { av1_250: av1 = '', hevc_300: hevc = '', ...others } = after.uri.http
-  expect(others).toEqual(before.uri.http)
+  const { av1_250: av1 = '', hevc_300: hevc = '', ...otherUrls } = after.uri.http
+  expect(otherUrls).toEqual(before.uri.http)
   expect({ ...after.uri, http: {} }).toEqual({ ...before.uri, http: {} })
   expect(after.status).toEqual(before.status)
-  expect(await hashes(after)).toEqual(kept)
+  expect(await hashes(after)).toEqual(hashesBefore)
   expect([await codecOf(av1), await codecOf(hevc)]).toEqual(['av1', 'hevc'])
   expect(await usedBytes()).toBeGreaterThan(used + (await bytesOf(av1)).length + (await bytesOf(hevc)).length)
   const media = await api().get<{ encoded_filename: string[] }>(`/media/${before.media_id}`)
@@ -115,16 +115,16 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
 
   // Delivery checks the files of a video every two seconds.
   const variants = await waitFor(async () => {
-    const found = await variantsOf(after.uri.hls)
-    return found.length === 8 ? found : undefined
+    const variants = await variantsOf(after.uri.hls)
+    return variants.length === 8 ? variants : undefined
   })
   const ordinary = variants.find(({ url }) => url.includes('/h264_250/'))
   const { seconds } = await partsOf(ordinary?.url ?? '')
-  for (const [named, codec] of [
+  for (const [key, codec] of [
     [/CODECS="av01\.0\.\d\dM\.08,mp4a\.40\.2"/, 'av1'],
     [/CODECS="hvc1\.1\.6\.L\d+\.90,mp4a\.40\.2"/, 'hevc'],
   ] as const) {
-    const variant = variants.find(({ tag }) => named.test(tag))
+    const variant = variants.find(({ tag }) => key.test(tag))
     expect(variant?.tag).toContain('AUDIO="audio_64"')
     const parts = await partsOf(variant?.url ?? '')
     expect(parts.seconds).toEqual(seconds)

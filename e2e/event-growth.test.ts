@@ -30,7 +30,7 @@ afterAll(() => platform?.remove())
 type Attack = (nth: number) => { events: object[]; userAgent?: string }
 const hundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
 const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
-const anEvent = (more: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...more })
+const anEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
 const oneView = randomUUID()
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`

@@ -91,7 +91,7 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     expect(hook.status).toBe(201)
     const open = hold('/held.mp4')
 
-    const add = (name: string, more: object) => upload(api, tenant.organisationId, `${sources.url}/${name}`, { ...more })
+    const add = (name: string, fields: object) => upload(api, tenant.organisationId, `${sources.url}/${name}`, { ...fields })
     const first = await add('other.mp4', { name: 'early' })
     const second = await add('held.mp4', { name: 'late' })
     const early = await settled(api, first.id)
@@ -197,8 +197,8 @@ function recordOf({ platform, tenant }: Scene, { video_id }: VideoRecord): Promi
   const api = platform.withKey(tenant.key)
   return waitFor(
     async () => {
-      const answer = await api.get<VideoRecord>(`/video/${video_id}`).catch(() => undefined)
-      return answer?.status === 200 ? answer.body : undefined
+      const response = await api.get<VideoRecord>(`/video/${video_id}`).catch(() => undefined)
+      return response?.status === 200 ? response.body : undefined
     },
     { timeout: 30_000, describe: `video ${video_id} to be returned` },
   )

@@ -68,8 +68,8 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
   // The last parameter is the id of the record, but for these POST routes the id of an
   // organisation.
   const ofOrganisation = /^POST \/(setting|theme)\/\{\}$/.test(name)
-  const own = values['organisation_id'] ?? ''
-  const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: own, theme_id: own } : values)
+  const organisationId = values['organisation_id'] ?? ''
+  const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: organisationId, theme_id: organisationId } : values)
   if (name === 'POST /folder/{}/video/{}/delete') await fixture.clients.owner.post(path.replace(/delete$/, 'add'))
   const api =
     operation.access === 'system' ? fixture.clients.system : operation.access === 'public' ? fixture.clients.guest : fixture.clients.owner

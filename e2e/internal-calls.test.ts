@@ -83,23 +83,23 @@ describe('a caller with a certificate of the platform', () => {
     async (who) => {
       const principal: Principal = who === 'guest' ? { kind: 'guest' } : userOf(fixture.stranger)
       const before = await readRows(fixture)
-      let kept = 0
+      let rejectedAgain = 0
       await forAll(async (rpc) => {
         const token = await signed(principal, target, rpc.area)
         const plain = await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: token }))
         const tampered = await send(rpc, metadataOf({ ...(await forged(target)), [PRINCIPAL_HEADER]: token }))
-        if (!ANSWERS.has(tampered.code) || !ANSWERS.has(plain.code)) return `${plain.code}, then ${tampered.code}`
+        if (!EXPECTED_CODES.has(tampered.code) || !EXPECTED_CODES.has(plain.code)) return `${plain.code}, then ${tampered.code}`
         // A created record may be rejected the second time. A rejected call stays rejected.
         const same = plain.code === tampered.code && (!rpc.isRead || plain.bytes.equals(tampered.bytes))
         if (!same && (rpc.isRead || plain.code !== 'OK')) return `${plain.code}, but ${tampered.code} with forged metadata`
         if (rpc.isRead && tampered.code !== 'OK') {
-          const own = await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: await signed(userOf(fixture.owner), target, rpc.area) }))
-          if (own.code === 'OK') kept++
+          const ownerResponse = await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: await signed(userOf(fixture.owner), target, rpc.area) }))
+          if (ownerResponse.code === 'OK') rejectedAgain++
         }
         return undefined
       })
       // The same requests succeed for their owner, so their rejection depends on the caller.
-      expect(kept).toBeGreaterThan(10)
+      expect(rejectedAgain).toBeGreaterThan(10)
       const after = await readRows(fixture)
       const lost = [...before].flatMap(([table, rows]) => {
         const left = new Set(after.get(table)?.split('\n'))
@@ -112,34 +112,34 @@ describe('a caller with a certificate of the platform', () => {
 })
 
 describe('a worker', () => {
-  const own: Principal = { kind: 'service', service: 'worker' }
+  const workerPrincipal: Principal = { kind: 'service', service: 'worker' }
 
   test('is rejected by every rpc except those of its work, which reject all others', async () => {
     const isWork = (rpc: Rpc) => rpc.path.startsWith('/vitascope.encoding.v1.WorkService/')
     expect(rpcs.filter(isWork)).toHaveLength(8)
     await forAll(async (rpc) => {
       const [worker, gatewayItself] = await Promise.all(
-        [own, { kind: 'service', service: 'gateway' } as const].map(async (principal) => {
+        [workerPrincipal, { kind: 'service', service: 'gateway' } as const].map(async (principal) => {
           const token = await signed(principal, target, rpc.area, principal.service)
           return (await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: token }))).code
         }),
       )
-      const [admitted, other] = isWork(rpc) ? [worker, gatewayItself] : [undefined, worker]
-      if (other !== 'PERMISSION_DENIED') return `${other} for one who is not admitted`
-      return admitted === undefined || (ANSWERS.has(admitted) && admitted !== 'PERMISSION_DENIED')
+      const [admittedCaller, rejectedCaller] = isWork(rpc) ? [worker, gatewayItself] : [undefined, worker]
+      if (rejectedCaller !== 'PERMISSION_DENIED') return `${rejectedCaller} for one who is not admitted`
+      return admittedCaller === undefined || (EXPECTED_CODES.has(admittedCaller) && admittedCaller !== 'PERMISSION_DENIED')
         ? undefined
-        : `${admitted} for the worker`
+        : `${admittedCaller} for the worker`
     })
   }, 60_000)
 
   test('cannot upload with any signed principal', async () => {
-    const headers = { [PRINCIPAL_HEADER]: await signed(own, target, 'encoding', 'worker') }
+    const headers = { [PRINCIPAL_HEADER]: await signed(workerPrincipal, target, 'encoding', 'worker') }
     expect(await statusOf('encoding_upload', gateway, headers)).toBe('forbidden')
   })
 })
 
 /** Error codes for missing rights and invalid input, and rpcs that are public. */
-const ANSWERS = new Set([
+const EXPECTED_CODES = new Set([
   ...['OK', 'UNAUTHENTICATED', 'PERMISSION_DENIED', 'NOT_FOUND', 'INVALID_ARGUMENT'],
   ...['ALREADY_EXISTS', 'FAILED_PRECONDITION', 'ABORTED', 'RESOURCE_EXHAUSTED'],
 ])
@@ -182,8 +182,8 @@ describe('a certificate', () => {
       const caller = openRpcCaller(addresses[area] ?? '', area, shown)
       const { code } = await caller.call(rpc, rpc.request(values), await someone(area)).finally(caller.close)
       expect([area, code]).toEqual([area, 'UNAVAILABLE'])
-      const { code: known } = await send(rpc, await someone(area))
-      expect([area, ANSWERS.has(known)]).toEqual([area, true])
+      const { code: actualCode } = await send(rpc, await someone(area))
+      expect([area, EXPECTED_CODES.has(actualCode)]).toEqual([area, true])
     }
     for (const server of ['delivery', 'encoding_upload'])
       expect([server, await statusOf(server, shown)]).toEqual([server, 'connection refused'])

@@ -55,13 +55,13 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   const send = async (n: number): Promise<Accepted> => {
     for (;;) {
       tries++
-      const answer: ApiResponse<Accepted> | undefined = await api
+      const response: ApiResponse<Accepted> | undefined = await api
         .post<Accepted>('/video/upload', payload(n), { 'idempotency-key': `lost-${n}` })
         .catch(() => undefined)
-      if (answer?.status === 200) return answer.body
+      if (response?.status === 200) return response.body
       // The reply is lost, the first call still runs, or a service is unavailable: the client
       // retries.
-      if (answer) expect([409, 503]).toContain(answer.status)
+      if (response) expect([409, 503]).toContain(response.status)
       await delay(20)
     }
   }
@@ -93,8 +93,8 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   expect(stored.videos.map(({ video_id, title }) => `${video_id} ${title}`).toSorted()).toEqual(
     [...accepted].map(([n, { id }]) => `${id} Lost ${n}`).toSorted(),
   )
-  const other = { ...payload(0), name: 'Another payload' }
-  const mismatch = await platform.system.post('/video/upload', other, { 'idempotency-key': 'lost-0' })
+  const otherPayload = { ...payload(0), name: 'Another payload' }
+  const mismatch = await platform.system.post('/video/upload', otherPayload, { 'idempotency-key': 'lost-0' })
   expect(mismatch).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } })
 
   // Each event is delivered once: the upload, and the missing source.

@@ -61,33 +61,33 @@ withS3('with a bucket of an S3 store', () => {
     expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-199/${whole.length}`])
     expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(100, 200))).toBe(true)
     for (const url of [video.uri.hls, video.uri.poster_frame, video.uri.thumbnail]) expect((await fetch(url)).status).toBe(200)
-    const isKept = (name: string) => name.startsWith(`media/${video.media_id}/`) || name.startsWith('source/')
-    await waitFor(async () => (await objects()).every(isKept), { timeout: 60_000 })
+    const isRetained = (name: string) => name.startsWith(`media/${video.media_id}/`) || name.startsWith('source/')
+    await waitFor(async () => (await objects()).every(isRetained), { timeout: 60_000 })
     const response = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(response.status).toBe(200)
     await waitFor(async () => (await objects()).length === 0, { timeout: 60_000, describe: 'the bucket to be empty' })
   }, 150_000)
 
   test('a backup of a bucket is restored into another bucket and plays', async () => {
-    const made = await settled(platform.system, (await start()).id)
-    expect(made.status.status).toBe('ok')
+    const video = await settled(platform.system, (await start()).id)
+    expect(video.status.status).toBe('ok')
     const to = join(folder, 'backup')
     const backup = await runCommand('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...bucketOf(store) })
     expect([backup.code, backup.stderr]).toEqual([0, ''])
     const second = await startS3()
     const dataDir = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
-    let other: TestPlatform | undefined
+    let otherPlatform: TestPlatform | undefined
     try {
       const restored = await runCommand('restore', ['--from', to, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...bucketOf(second) })
       expect([restored.code, restored.stdout]).toEqual([0, expect.stringMatching(/is restored and verified/)])
-      other = await startTestPlatform(bucketOf(second), dataDir)
-      const again = await settled(other.withKey(tenant.key), made.video_id)
-      const [was, is] = await Promise.all([made, again].map(async ({ uri }) => await bytesOf(uri.http['h264_1200'] ?? '')))
+      otherPlatform = await startTestPlatform(bucketOf(second), dataDir)
+      const again = await settled(otherPlatform.withKey(tenant.key), video.video_id)
+      const [was, is] = await Promise.all([video, again].map(async ({ uri }) => await bytesOf(uri.http['h264_1200'] ?? '')))
       expect(is?.length).toBeGreaterThan(10_000)
       expect(is).toEqual(was)
       expect((await fetch(again.uri.hls)).status).toBe(200)
     } finally {
-      await other?.remove()
+      await otherPlatform?.remove()
       await second.stop()
     }
   }, 240_000)

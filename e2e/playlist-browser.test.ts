@@ -71,8 +71,8 @@ inBrowser('a playlist in a browser', () => {
   })
 
   const change = async (fields: Record<string, unknown>) => expect((await api.put(`/playlist/${playlistId}`, fields)).status).toBe(200)
-  const open = async (more = '?autoplay=1&muted=1') => {
-    await page.goto(`${platform.url}/player/${playlistId}${more}`)
+  const open = async (query = '?autoplay=1&muted=1') => {
+    await page.goto(`${platform.url}/player/${playlistId}${query}`)
     await page.locator('.entry').first().waitFor({ state: 'attached', timeout: 20_000 })
   }
   const titles = () => page.locator('.entry .name').allTextContents()
@@ -81,11 +81,11 @@ inBrowser('a playlist in a browser', () => {
   const position = () => page.locator('video').evaluate((video: { currentTime: number }) => video.currentTime)
   const runs = async (title: string) => {
     let seen: unknown[] = []
-    const look = async () => {
+    const check = async () => {
       seen = [await current(), await page.title(), await position()]
       return seen[0] === title && seen[1] === title && Number(seen[2]) > 0.3
     }
-    await waitFor(look, { timeout: 30_000, describe: () => `"${title}" to play: ${JSON.stringify(seen)}` })
+    await waitFor(check, { timeout: 30_000, describe: () => `"${title}" to play: ${JSON.stringify(seen)}` })
   }
   const toTheEnd = () =>
     page.locator('video').evaluate((video: { currentTime: number; duration: number }) => {

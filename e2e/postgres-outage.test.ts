@@ -120,9 +120,9 @@ test.each([
   ['stopped in immediate mode', 'SIGQUIT'],
 ] as const)(
   'a PostgreSQL that is %s is restarted, and no acknowledged write is lost',
-  async (how, signal) => {
+  async (signalName, signal) => {
     const before = pids()
-    const upload = await accept(`before it was ${how}`)
+    const upload = await accept(`before it was ${signalName}`)
     calls = callers()
     await calls.waitForSuccesses(3)
     const pid = platform.pid('postgres') ?? 0

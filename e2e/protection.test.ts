@@ -41,11 +41,11 @@ async function crawl(uri: VideoRecord['uri']): Promise<string[]> {
   const stills = [uri.poster_frame, uri.thumbnail, ...Object.values(uri.all_thumbnails)]
   const sprites = (await (await fetch(uri.storyboard)).text()).match(/storyboard-\d+\.jpg/g) ?? []
   expect(sprites.length).toBeGreaterThan(0)
-  const found = new Set([...stills, ...Object.values(uri.http), uri.audio, uri.storyboard])
-  for (const sprite of sprites) found.add(new URL(sprite, uri.storyboard).href)
+  const urls = new Set([...stills, ...Object.values(uri.http), uri.audio, uri.storyboard])
+  for (const sprite of sprites) urls.add(new URL(sprite, uri.storyboard).href)
   const playlists = [uri.hls]
   for (const playlist of playlists) {
-    found.add(playlist)
+    urls.add(playlist)
     const text = await (await fetch(playlist)).text()
     const names = [...text.matchAll(/URI="([^"]+)"/g)]
       .map(([, name]) => name ?? '')
@@ -53,10 +53,10 @@ async function crawl(uri: VideoRecord['uri']): Promise<string[]> {
     for (const name of names) {
       const url = new URL(name, playlist).href
       if (url.endsWith('.m3u8') && !playlists.includes(url)) playlists.push(url)
-      found.add(url)
+      urls.add(url)
     }
   }
-  return [...found]
+  return [...urls]
 }
 
 const statuses = (urls: readonly string[]) =>
@@ -68,7 +68,7 @@ const closes = (urls: readonly string[]) =>
   waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old URL to return an error' })
 
 test('a video that requires a token delivers its files only with a valid token', async () => {
-  const [video, other] = [await aPlayingVideo(), await aPlayingVideo()]
+  const [video, otherVideo] = [await aPlayingVideo(), await aPlayingVideo()]
   const open = await crawl(video.uri)
   expect(open.length).toBeGreaterThan(30)
   expect(await served(open)).toBe(open.length)
@@ -81,7 +81,7 @@ test('a video that requires a token delivers its files only with a valid token',
   expect(await served(base)).toBe(0)
 
   const token = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600 })).body.token
-  const foreign = (await api.post<{ token: string }>(`/video/${other.video_id}/token`, { expires_in: 600 })).body.token
+  const foreign = (await api.post<{ token: string }>(`/video/${otherVideo.video_id}/token`, { expires_in: 600 })).body.token
   const brief = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 1 })).body.token
   const elsewhere = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600, ip: '203.0.113.9' })).body.token
   expect(await served(base.map((url) => withToken(url, token)))).toBe(base.length)

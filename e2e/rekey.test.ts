@@ -50,10 +50,10 @@ test('npm run rekey replaces the master key of a running platform, so that the o
   const old = (await readFile(join(platform.dataDir, 'secrets', 'master-key'), 'utf8')).trim()
   const first = await makeSecrets('before')
   await setMasterKeys(`2:${NEW}\n1:${old}\n`)
-  const made: string[] = []
+  const newTokenIds: string[] = []
   await waitFor(
     async () => {
-      made.push(await makeSecrets(`made ${made.length}`))
+      newTokenIds.push(await makeSecrets(`made ${newTokenIds.length}`))
       expect(await tokenOf(first)).toBe('before')
       const newest = await asSuperuser(platform, (client) =>
         client.query<{ form: number }>(

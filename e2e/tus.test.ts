@@ -20,10 +20,10 @@ afterAll(async () => {
 })
 
 /** A playable video, followed by an unused box of the given size in bytes. */
-async function longFile(more: number): Promise<Buffer> {
+async function longFile(additionalBytes: number): Promise<Buffer> {
   await makeSource(folder, 'small.mp4')
-  const box = Buffer.alloc(more, 'unread')
-  box.writeUInt32BE(more, 0)
+  const box = Buffer.alloc(additionalBytes, 'unread')
+  box.writeUInt32BE(additionalBytes, 0)
   box.write('free', 4, 'latin1')
   return Buffer.concat([await readFile(join(folder, 'small.mp4')), box])
 }

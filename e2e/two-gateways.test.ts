@@ -21,12 +21,12 @@ withRedis('two gateways that share Redis', () => {
     await redis?.stop()
   })
 
-  const both = (key: string): Api[] => platform.gateways.map((url) => createApi(`${url}/v2`, key))
+  const openApis = (key: string): Api[] => platform.gateways.map((url) => createApi(`${url}/v2`, key))
 
   test('rejects a revoked key within a second, like the first gateway', async () => {
     for (let round = 0; round < 3; round++) {
       const { key } = await aTenant(platform.system)
-      const gateways = both(key)
+      const gateways = openApis(key)
       for (const gateway of gateways) expect((await gateway.get('/video')).status).toBe(200)
       expect((await platform.system.delete(`/apikey/${key}`)).status).toBe(200)
       const revoked = performance.now()
@@ -42,16 +42,16 @@ withRedis('two gateways that share Redis', () => {
   }, 60_000)
 
   test('shares the budget of a key', async () => {
-    const answersToOneKey = async () => {
+    const collectStatuses = async () => {
       const { key } = await aTenant(platform.system)
-      const gateways = both(key)
+      const gateways = openApis(key)
       const statuses: number[] = []
       for (let nth = 0; nth < 110; nth++) statuses.push((await gateways[nth % 2]?.get('/video'))?.status ?? 0)
       return statuses
     }
     let statuses: number[] = []
     const isShared = async () => {
-      statuses = await answersToOneKey()
+      statuses = await collectStatuses()
       return statuses.filter((status) => status === 200).length === 100
     }
     // On a busy machine Redis may time out once. The gateway then counts separately for a second.
@@ -62,7 +62,7 @@ withRedis('two gateways that share Redis', () => {
   test('works without Redis', async () => {
     await redis.kill()
     const { key } = await aTenant(platform.system)
-    for (const gateway of both(key)) {
+    for (const gateway of openApis(key)) {
       for (let nth = 0; nth < 20; nth++) expect((await gateway.get('/video')).status).toBe(200)
     }
   }, 60_000)

@@ -198,9 +198,9 @@ function tus(method: string, url: string, headers: Record<string, string> = {}):
 async function beginTusUploads(count: number): Promise<string[]> {
   const locations: string[] = []
   for (let nth = 0; nth < count; nth++) {
-    const made = await tus('POST', `${platform.url}/v2/upload/tus`, { 'upload-length': String(MB) })
-    expect(made.status).toBe(201)
-    locations.push(made.headers.get('location') ?? '')
+    const created = await tus('POST', `${platform.url}/v2/upload/tus`, { 'upload-length': String(MB) })
+    expect(created.status).toBe(201)
+    locations.push(created.headers.get('location') ?? '')
   }
   return locations
 }

@@ -51,13 +51,13 @@ test('a tus upload keeps its reservation when encoding is killed, until its vide
   await killAndWait('encoding')
   expect(await reservedBytes()).toBe(file.length)
   expect((await tus('POST', '/upload/tus', { 'upload-length': String(QUOTA_BYTES - file.length + 1) })).status).toBe(413)
-  const other = await beginTus(QUOTA_BYTES - file.length)
-  expect((await tus('DELETE', other)).status).toBe(204)
+  const otherUpload = await beginTus(QUOTA_BYTES - file.length)
+  expect((await tus('DELETE', otherUpload)).status).toBe(204)
 
   const offset = Number((await tus('HEAD', path)).headers.get('upload-offset'))
   const rest = patch(path, offset, file.length - offset)
   rest.end(file.subarray(offset))
-  const { status, headers } = await answerOf(rest)
+  const { status, headers } = await readResponse(rest)
   expect(status).toBe(204)
   const reserved = await rows('select 1 from catalogue.upload_reservation where organisation_id = $1')
   expect(reserved).toEqual([])
@@ -124,7 +124,7 @@ test('a form that is accepted while the catalogue is down counts once after a re
   const { body, file, sending } = await beginForm()
   expect(kill(platform, 'catalogue')).toBe(true)
   sending.end(body.subarray(MB))
-  await answerOf(sending)
+  await readResponse(sending)
   await postUntilAccepted(body)
   await endOrphans()
   expect(await reservedBytes()).toBe(file.length)
@@ -142,11 +142,11 @@ test('tus uploads that start while catalogue and encoding are killed reserve the
     await killed
   }
   await endOrphans(`not exists (select from encoding.tus_upload t where t.upload_id = r.reservation_id)`)
-  const known = (await rows('select 1 from encoding.tus_upload where organisation_id = $1')).length
-  expect(known).toBeGreaterThanOrEqual(paths.length)
-  expect(await reservedBytes()).toBe(known * MB)
+  const uploadRows = (await rows('select 1 from encoding.tus_upload where organisation_id = $1')).length
+  expect(uploadRows).toBeGreaterThanOrEqual(paths.length)
+  expect(await reservedBytes()).toBe(uploadRows * MB)
   for (const path of paths) expect((await tus('DELETE', path)).status).toBe(204)
-  expect(await reservedBytes()).toBe((known - paths.length) * MB)
+  expect(await reservedBytes()).toBe((uploadRows - paths.length) * MB)
 }, 180_000)
 
 /**
@@ -171,16 +171,16 @@ function rows(statement: string, ...values: unknown[]): Promise<Record<string, u
 
 /** Holds a lock of the database until `release`. */
 async function lock(statement: string): Promise<{ release(): Promise<void> }> {
-  const held = Promise.withResolvers<void>()
+  const reserved = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   const session = asSuperuser(platform, async (client) => {
     await client.query('begin')
     await client.query(statement)
-    held.resolve()
+    reserved.resolve()
     await released.promise
     await client.query('rollback')
   })
-  await Promise.race([held.promise, session])
+  await Promise.race([reserved.promise, session])
   return {
     async release() {
       released.resolve()
@@ -230,8 +230,8 @@ async function aLongVideo(bytes: number): Promise<Buffer> {
 }
 
 function tus(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
-  const own = { authorization: `Bearer ${tenant.key}`, 'tus-resumable': '1.0.0', ...headers }
-  return fetch(`${platform.url}/v2${path}`, { method, headers: own })
+  const requestHeaders = { authorization: `Bearer ${tenant.key}`, 'tus-resumable': '1.0.0', ...headers }
+  return fetch(`${platform.url}/v2${path}`, { method, headers: requestHeaders })
 }
 
 async function beginTus(length: number): Promise<string> {
@@ -266,7 +266,7 @@ function post(length: number): ClientRequest {
 }
 
 /** Returns the response to a request, with status 0 if the connection ended without one. */
-function answerOf(request: ClientRequest): Promise<{ status: number; headers: Record<string, unknown> }> {
+function readResponse(request: ClientRequest): Promise<{ status: number; headers: Record<string, unknown> }> {
   return new Promise((resolve) => {
     request.once('error', () => resolve({ status: 0, headers: {} }))
     request.once('response', (response) => {
@@ -281,7 +281,7 @@ async function postUntilAccepted(body: Buffer): Promise<void> {
   const isAccepted = async () => {
     const sending = post(body.length)
     sending.end(body)
-    status = (await answerOf(sending)).status
+    status = (await readResponse(sending)).status
     return status === 204
   }
   await waitFor(isAccepted, { timeout: 20_000, interval: 200, describe: () => `the form to be accepted, which was answered ${status}` })

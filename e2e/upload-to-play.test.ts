@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const send = (name: string, more = {}) => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/${name}`, more)
+const send = (name: string, fields = {}) => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/${name}`, fields)
 const ends = async (name: string) => settled(platform.withKey(tenant.key), (await send(name)).id)
 const fetchFile = async (url: string, name: string) => {
   const response = await fetch(url)
@@ -182,8 +182,8 @@ describe('a source that is', () => {
     await makeSource(folder, 'copied.mp4')
     const video = await ends('copied.mp4')
     expect(video.status).toEqual({ status: 'ok', progress: 100, code: 2000 })
-    const made = await fetchFile(video.uri.http['h264_1200'] ?? '', 'made.mp4')
-    expect((await framesOf(made)).match(/^0,/gm)).toHaveLength(360)
+    const mp4 = await fetchFile(video.uri.http['h264_1200'] ?? '', 'made.mp4')
+    expect((await framesOf(mp4)).match(/^0,/gm)).toHaveLength(360)
   }, 60_000)
   test('audio-only becomes renditions without video', async () => {
     await makeSource(folder, 'audio-only.mp3')
@@ -231,8 +231,8 @@ describe('rejected sources', () => {
     await makeBadSources(folder)
     sources.setHandler('/endless.mp4', (_, response) => {
       response.writeHead(200)
-      const more = () => response.writable && response.write(Buffer.alloc(64 * 1024), more)
-      more()
+      const writeMore = () => response.writable && response.write(Buffer.alloc(64 * 1024), writeMore)
+      writeMore()
     })
     sources.setHandler('/inside.mp4', (_, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),

@@ -46,9 +46,9 @@ test('killing the catalogue while events are sent loses no event', async () => {
     response.end()
   })
   const events = ['video.created', 'video.playable', 'video.ready', 'video.failed']
-  const made = await api.post<{ secret: string }>('/webhook', { url: `${sources.url}/hook`, events })
-  expect(made.status).toBe(201)
-  secret = made.body.secret
+  const webhook = await api.post<{ secret: string }>('/webhook', { url: `${sources.url}/hook`, events })
+  expect(webhook.status).toBe(201)
+  secret = webhook.body.secret
 
   const ids: string[] = []
   for (let round = 0; round < 3; round++) {

@@ -172,7 +172,7 @@ export const analyticsRows: NounRows = {
         const path = `/analytics/duration-viewed/${owner.organisationId}/video/${videoId}?date_start=${day}&date_end=${day}`
         await expectReport<Record<string, Record<string, number>>>(fixture, path, (body) => {
           expect(body).toMatchObject({ video_id: videoId, organisation_id: owner.organisationId, video_duration: duration, ...COUNTS })
-          expect(Object.keys(body['views_per_duration'] ?? {})).toEqual(Array.from({ length: 21 }, (_, place) => String(place * 5)))
+          expect(Object.keys(body['views_per_duration'] ?? {})).toEqual(Array.from({ length: 21 }, (_, index) => String(index * 5)))
           // Two viewers watched the first half, one the rest, and one did not play.
           expect(body['views_per_duration']).toMatchObject({ 0: 2, 25: 2, 75: 1, 95: 1, 100: 1 })
           expect(body['max_percentage_viewed']).toMatchObject({ 0: 1, 50: 1, 100: 1 })

@@ -2,8 +2,8 @@ import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 import { aUser } from '../support/video-steps.ts'
 
-const newKey = async ({ clients }: Fixture, userId: string, more: Record<string, unknown> = {}) => {
-  const payload = { application_name: 'Newsroom', resources: ['video::get', 'video::post'], ...more }
+const newKey = async ({ clients }: Fixture, userId: string, fields: Record<string, unknown> = {}) => {
+  const payload = { application_name: 'Newsroom', resources: ['video::get', 'video::post'], ...fields }
   const { status, body } = await clients.system.post<{ key: string; expires: string | null; resources: string[] }>(
     `/apikey/${userId}/generate`,
     payload,

@@ -25,13 +25,13 @@ async function list(api: Api, filter: Record<string, string> = {}): Promise<Page
 
 /** Returns all entries of a filter, in pages of `limit`. */
 async function all(api: Api, filter: Record<string, string>): Promise<Entry[]> {
-  const found: Entry[] = []
+  const entries: Entry[] = []
   for (let next: string | null | undefined; next !== null; ) {
     const page: Page = await list(api, { ...filter, ...(next !== undefined && { cursor: next }) })
-    found.push(...page.entries)
+    entries.push(...page.entries)
     next = page.next
   }
-  return found
+  return entries
 }
 
 /**
@@ -41,8 +41,8 @@ async function all(api: Api, filter: Record<string, string>): Promise<Entry[]> {
 async function renamedFolder({ clients, owner }: Fixture): Promise<string> {
   const name = Math.random().toString(36).slice(2)
   const organisation_id = owner.organisationId
-  const made = await clients.owner.post<{ created: string }>('/folder', { organisation_id, name })
-  const path = `/folder/${made.body.created}/update`
+  const folder = await clients.owner.post<{ created: string }>('/folder', { organisation_id, name })
+  const path = `/folder/${folder.body.created}/update`
   for (const [n, api] of [clients.uploader, clients.system].entries()) {
     expect((await api.put(path, { organisation_id, name: `${name}${n}` })).status).toBe(200)
   }
@@ -58,12 +58,12 @@ export const auditRows: NounRows = {
         const { clients, owner, uploader, stranger, platform } = fixture
         const { organisationId } = owner
         const requestId = `audit-${Math.random().toString(36).slice(2)}`
-        const made = await clients.uploader.post<{ id: string }>(
+        const created = await clients.uploader.post<{ id: string }>(
           '/oauth/thirdparty',
           { organisation_id: organisationId },
           { 'x-request-id': requestId },
         )
-        const object = `/oauth/thirdparty/${made.body.id}`
+        const object = `/oauth/thirdparty/${created.body.id}`
         expect((await clients.owner.put(object, { token: 'a-secret-of-the-audit' })).status).toBe(200)
         expect((await clients.owner.delete(object)).status).toBe(200)
         // Reads and rejected writes leave no entry, whether the input, the caller or the service is

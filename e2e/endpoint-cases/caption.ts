@@ -23,8 +23,8 @@ const SRT = srt(['Good <i>evening</i>', 'a --> b & <script>alert(1)</script>\nâ€
 const FIELDS = { title: 'English', language: 'en' }
 const long = (length: number) => 'x'.repeat(length)
 
-const create = async ({ clients }: Fixture, media_id: string, more: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
-  const { status, body } = await clients.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...more })
+const create = async ({ clients }: Fixture, media_id: string, fields: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
+  const { status, body } = await clients.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...fields })
   if (status !== 200) throw new Error(`the captions were answered ${status}: ${JSON.stringify(body)}`)
   return body
 }
@@ -131,9 +131,9 @@ export const captionRows: NounRows = {
         await readable(fixture)
         const { caption_id } = await aCaption(fixture)
         const get = async (format: string) => {
-          const answer = await fixture.clients.uploader.get<string>(`/caption/${caption_id}.${format}`)
-          expect([answer.status, answer.headers.get('etag')]).toEqual([200, expect.any(String)])
-          return { text: answer.body, type: answer.headers.get('content-type') }
+          const response = await fixture.clients.uploader.get<string>(`/caption/${caption_id}.${format}`)
+          expect([response.status, response.headers.get('etag')]).toEqual([200, expect.any(String)])
+          return { text: response.body, type: response.headers.get('content-type') }
         }
         const vtt = await get('vtt')
         expect(vtt.type).toBe('text/vtt; charset=utf-8')
@@ -200,8 +200,8 @@ export const captionRows: NounRows = {
           const lines = await create(fixture, media_id, more)
           expect([textsOf(lines), lines[0]?.time_code_begin]).toEqual([texts, begin])
           expect((await fixture.clients.owner.get(`/caption/${idOf(lines)}`)).body).toEqual(lines)
-          const found = (await shown(fixture, video_id)).at(-1)
-          expect(found).toEqual({ caption_id: idOf(lines), title: lines[0]?.['title'], language: lines[0]?.['language'] })
+          const caption = (await shown(fixture, video_id)).at(-1)
+          expect(caption).toEqual({ caption_id: idOf(lines), title: lines[0]?.['title'], language: lines[0]?.['language'] })
         }
         expect(await shown(fixture, video_id)).toMatchObject([...Array(7).fill({ language: 'en' }), { language: 'pt-BR' }])
         expect(await create(fixture, media_id, { url: `${url}/most.srt` })).toHaveLength(20_000)
@@ -220,11 +220,11 @@ export const captionRows: NounRows = {
         for (let n = 0; n < 99; n++) await create(fixture, full.media_id)
         await create(fixture, full.media_id)
         const content = { content: SRT, format: 'srt' }
-        const post = (payload: unknown, more: Omit<RejectedCall, 'method' | 'path' | 'payload'>): RejectedCall => ({
+        const post = (payload: unknown, expectation: Omit<RejectedCall, 'method' | 'path' | 'payload'>): RejectedCall => ({
           method: 'POST',
           path: '/caption',
           payload,
-          ...more,
+          ...expectation,
         })
         return [
           post({}, { status: 400, fields: ['title', 'language', 'media_id', 'url'] }),
@@ -263,9 +263,9 @@ export const captionRows: NounRows = {
         expect(textsOf(await put({ url: `${url}/a.sbv` }))).toEqual(['Good evening'])
         expect(textsOf(await put({ content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nnew\n', format: 'vtt', title: 'New' }))).toEqual(['new'])
         expect(await shown(fixture, video_id)).toEqual([{ caption_id, title: 'New', language: 'de' }])
-        const other = await fixture.video()
-        expect(await put({ media_id: other.media_id })).toMatchObject([{ media_id: other.media_id, caption_text: 'new' }])
-        expect([await shown(fixture, video_id), await shown(fixture, other.video_id)]).toEqual([
+        const otherVideo = await fixture.video()
+        expect(await put({ media_id: otherVideo.media_id })).toMatchObject([{ media_id: otherVideo.media_id, caption_text: 'new' }])
+        expect([await shown(fixture, video_id), await shown(fixture, otherVideo.video_id)]).toEqual([
           [],
           [{ caption_id, title: 'New', language: 'de' }],
         ])

@@ -48,7 +48,7 @@ export const clipRows: readonly Row[] = [
       for (let count = 4; count < 199; count++) await clipOf(fixture, id)
       const raced = await Promise.all(Array.from({ length: 5 }, () => clients.owner.post(path, { time_start: 0, time_finish: 0 })))
       expect(raced.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
-      expect((await order(fixture, id)).map(([, place]) => place)).toEqual(Array.from({ length: 200 }, (_, place) => place))
+      expect((await order(fixture, id)).map(([, order]) => order)).toEqual(Array.from({ length: 200 }, (_, place) => place))
     },
     async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
@@ -187,7 +187,7 @@ export const clipRows: readonly Row[] = [
       const response = await clients.uploader.send('PUT', path, { body, headers: { 'content-type': 'application/json' } })
       const new_data = (await read(fixture, id)).clips
       expect([response.status, response.body]).toEqual([200, { updated: id, original_data, new_data }])
-      expect(new_data.map(({ id: clip, order }) => [clip, order])).toEqual(sent.map((clip, place) => [clip, place]))
+      expect(new_data.map(({ id: clip, order }) => [clip, order])).toEqual(sent.map((clip, index) => [clip, index]))
       const forms: [string[], NonNullable<Parameters<typeof clients.system.send>[2]>][] = [
         [[one, two, three], { body: new URLSearchParams({ data: JSON.stringify([one, two, three]) }) }],
         [[two, one, three], { body: new URLSearchParams({ order: JSON.stringify([two, one, three]) }) }],

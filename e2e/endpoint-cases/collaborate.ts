@@ -126,15 +126,15 @@ export const collaborateRows: NounRows = {
       async works(fixture) {
         const { clients, owner, uploader } = fixture
         const { video_id } = await fixture.video()
-        const made = await clients.uploader.post<{ id: string; data: object }>(`/collaborate/${video_id}`, {
+        const created = await clients.uploader.post<{ id: string; data: object }>(`/collaborate/${video_id}`, {
           user_id: Number(owner.userId),
         })
         const data = { user_id: owner.userId, user_id_created: uploader.userId, video_id, date_created: expect.any(String) }
-        expect([made.status, made.body]).toEqual([200, { id: expect.stringMatching(/^\d+$/), data }])
-        const entry = await read(fixture, made.body.id)
+        expect([created.status, created.body]).toEqual([200, { id: expect.stringMatching(/^\d+$/), data }])
+        const entry = await read(fixture, created.body.id)
         expect(entry).toEqual({
-          ...made.body.data,
-          id: made.body.id,
+          ...created.body.data,
+          id: created.body.id,
           organisation_id: owner.organisationId,
           user_id_modified: uploader.userId,
           email: await emailOf(fixture, owner.userId),

@@ -19,8 +19,8 @@ const captures = { capture_names: true, capture_company_name: '1', capture_opt_i
 const everything = { name: long(255), company_name: long(255), email: 'ada@example.org', opt_in: true }
 const nothing = '/contact-form/999999'
 
-const newForm = async ({ clients }: Fixture, more: Record<string, unknown> = {}): Promise<ContactForm> => {
-  const { status, body } = await clients.uploader.post<ContactForm>('/contact-form', { primary_text: 'Who are you?', ...more })
+const newForm = async ({ clients }: Fixture, fields: Record<string, unknown> = {}): Promise<ContactForm> => {
+  const { status, body } = await clients.uploader.post<ContactForm>('/contact-form', { primary_text: 'Who are you?', ...fields })
   if (status !== 200) throw new Error(`no contact form: ${JSON.stringify(body)}`)
   return body
 }
@@ -36,14 +36,14 @@ export const contactFormRows: NounRows = {
     {
       endpoint: 'GET /contact-form',
       async works(fixture) {
-        const made = [await newForm(fixture), await newForm(fixture, { reference: 'second' })]
+        const forms = [await newForm(fixture), await newForm(fixture, { reference: 'second' })]
         const { status, body } = await fixture.clients.uploader.get<ContactForm[]>('/contact-form')
         expect(status).toBe(200)
-        expect(body.slice(-2)).toEqual(made)
-        const own = `/contact-form?organisation_id=${fixture.owner.organisationId}`
-        expect((await fixture.clients.system.get(own)).body).toEqual(body)
+        expect(body.slice(-2)).toEqual(forms)
+        const ownFormsPath = `/contact-form?organisation_id=${fixture.owner.organisationId}`
+        expect((await fixture.clients.system.get(ownFormsPath)).body).toEqual(body)
         expect((await fixture.clients.stranger.get('/contact-form')).body).toEqual([])
-        expect((await fixture.clients.owner.get(`${own}&start=2&limit=1`)).body).toEqual([body[1]])
+        expect((await fixture.clients.owner.get(`${ownFormsPath}&start=2&limit=1`)).body).toEqual([body[1]])
       },
       rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/contact-form?organisation_id=${stranger.organisationId}`, status: 403 },
@@ -85,8 +85,11 @@ export const contactFormRows: NounRows = {
           },
         })
         expect((await fixture.clients.owner.get(`/contact-form/${contact_form_id}`)).body).toEqual({ contact_form_id, ...form })
-        const named = await fixture.clients.system.post('/contact-form', { reference: 'r', organisation_id: fixture.owner.organisationId })
-        expect([named.status, named.body]).toMatchObject([
+        const createdForOrganisation = await fixture.clients.system.post('/contact-form', {
+          reference: 'r',
+          organisation_id: fixture.owner.organisationId,
+        })
+        expect([createdForOrganisation.status, createdForOrganisation.body]).toMatchObject([
           200,
           { primary_text: '', organisation_id: fixture.owner.organisationId, gated: '0' },
         ])

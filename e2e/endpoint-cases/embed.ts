@@ -16,8 +16,8 @@ async function codeOf(fixture: Fixture, path: string, who: CallerName = 'guest')
   return elementOf(body)
 }
 
-async function aVideo(fixture: Fixture, more: Record<string, unknown> = {}) {
-  return (await fixture.video({ name: 'Launch "day" <1>', published_width: 1280, published_height: 720, ...more })).video_id
+async function aVideo(fixture: Fixture, fields: Record<string, unknown> = {}) {
+  return (await fixture.video({ name: 'Launch "day" <1>', published_width: 1280, published_height: 720, ...fields })).video_id
 }
 
 async function aHidden(fixture: Fixture) {
@@ -84,8 +84,11 @@ export const embedRows: NounRows = {
         // The code contains nothing of the profile.
         const text = '"><script>alert(1)</script>'
         const profile = { title: text, logo_asset_id: text, logo_destination_url: 'https://x.example/"><b>', ga_tracker_id: 'UA-1' }
-        const made = await fixture.clients.owner.post<{ message: { created: string } }>(`/setting/${fixture.owner.organisationId}`, profile)
-        const dressed = await aVideo(fixture, { settings_id: made.body.message.created })
+        const setting = await fixture.clients.owner.post<{ message: { created: string } }>(
+          `/setting/${fixture.owner.organisationId}`,
+          profile,
+        )
+        const dressed = await aVideo(fixture, { settings_id: setting.body.message.created })
         expect(await codeOf(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
         // The organisation of a video gets its embed code before the video is public.
         const hidden = await aHidden(fixture)
@@ -105,8 +108,10 @@ export const embedRows: NounRows = {
         const id = await aVideo(fixture)
         expect(await codeOf(fixture, `/embed/${id}`)).toEqual(await codeOf(fixture, `/embed/${id}/js`))
         const { clients, owner } = fixture
-        const made = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, { title: 'All & more' })
-        const list = made.body.playlist_id
+        const playlist = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, {
+          title: 'All & more',
+        })
+        const list = playlist.body.playlist_id
         expect(await codeOf(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
         expect((await codeOf(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
       },

@@ -4,8 +4,8 @@ import { aTenant, settled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
 const MISSING_FOLDER = '9007199254740991'
-let made = 0
-const aName = () => `Folder ${++made}`
+let folderCount = 0
+const aName = () => `Folder ${++folderCount}`
 
 /** Returns the path of the next page. */
 const nextOf = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
@@ -31,16 +31,16 @@ async function filled(fixture: Fixture) {
 
 const contents = async ({ clients }: Fixture, id: string) =>
   (await clients.owner.get<{ contents: string[] }>(`/folder/${id}/video`)).body.contents
-const listed = async ({ clients, owner }: Fixture) =>
+const listFolders = async ({ clients, owner }: Fixture) =>
   (await clients.owner.get<Record<string, Folder>[]>(`/folder/${owner.organisationId}`)).body[0] ?? {}
 
 async function deletes(fixture: Fixture, method: 'DELETE' | 'PUT') {
   const { clients, owner } = fixture
   const { id, video_id } = await filled(fixture)
-  const before = (await listed(fixture))[id]
+  const before = (await listFolders(fixture))[id]
   const { status, body } = await clients.uploader.send(method, `/folder/${id}/delete/${owner.organisationId}`)
   expect([status, body]).toEqual([200, { deleted: true, old_data: before }])
-  expect(await listed(fixture)).not.toHaveProperty(id)
+  expect(await listFolders(fixture)).not.toHaveProperty(id)
   expect((await clients.owner.get(`/video/${video_id}`)).status).toBe(200)
   expect((await clients.owner.send(method, `/folder/${id}/delete/${owner.organisationId}`)).status).toBe(404)
   const bySystem = await folder(fixture)
@@ -134,7 +134,7 @@ export const folderRows: NounRows = {
           [254, 4_999],
           [255, 5_000],
         ] as const) {
-          const fields = { name: `${++made}`.padEnd(length, 'é'), description: 'é'.repeat(max) }
+          const fields = { name: `${++folderCount}`.padEnd(length, 'é'), description: 'é'.repeat(max) }
           const { status, body } = await clients.uploader.post<{ created: string; data: object }>('/folder', {
             organisation_id: owner.organisationId,
             ...fields,
@@ -145,7 +145,7 @@ export const folderRows: NounRows = {
             organisation_id: owner.organisationId,
           }
           expect([status, body.data]).toMatchObject([200, { ...fields, ...by }])
-          expect((await listed(fixture))[body.created]).toEqual({ folder_id: body.created, ...body.data })
+          expect((await listFolders(fixture))[body.created]).toEqual({ folder_id: body.created, ...body.data })
         }
         const form = new URLSearchParams({ organisation_id: owner.organisationId, name: aName() })
         expect((await clients.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
@@ -154,7 +154,7 @@ export const folderRows: NounRows = {
           Array.from({ length: 20 }, () => clients.owner.post('/folder', { organisation_id: owner.organisationId, name })),
         )
         expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)])
-        expect(Object.values(await listed(fixture)).filter((one) => one.name === name)).toHaveLength(1)
+        expect(Object.values(await listFolders(fixture)).filter((one) => one.name === name)).toHaveLength(1)
       },
       async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
@@ -196,10 +196,10 @@ export const folderRows: NounRows = {
       async works(fixture) {
         const { clients, owner, uploader } = fixture
         const id = await folder(fixture)
-        const old_data = (await listed(fixture))[id]
+        const old_data = (await listFolders(fixture))[id]
         const name = aName()
         const { status, body } = await clients.uploader.put(`/folder/${id}/update`, { organisation_id: owner.organisationId, name })
-        const updated_data = (await listed(fixture))[id]
+        const updated_data = (await listFolders(fixture))[id]
         expect([status, body]).toEqual([200, { updated: id, old_data, updated_data }])
         expect(updated_data).toMatchObject({ name, last_modified_by_user_id: uploader.userId })
         const again = { organisation_id: owner.organisationId, name, description: 'New' }

@@ -28,14 +28,14 @@ const videosOf = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls'
   async works({ clients, owner, video }) {
     const value = name('Île-de-Modèle / 1')
     const location = { country: 'NL', city: 'Delft', [part]: value, postcode: '2611', latitude: 52.01 }
-    const made = [await video({ name: 'First' }), await video({ name: 'Second' })]
-    for (const { video_id } of made) await clients.owner.patch(`/video/${video_id}`, { location })
-    await clients.owner.patch(`/video/${made[1]?.video_id}`, { enabled: 0 })
+    const videos = [await video({ name: 'First' }), await video({ name: 'Second' })]
+    for (const { video_id } of videos) await clients.owner.patch(`/video/${video_id}`, { location })
+    await clients.owner.patch(`/video/${videos[1]?.video_id}`, { enabled: 0 })
     const path = `/location/videos/${part}/${encodeURIComponent(value.toUpperCase())}`
     const { status, body } = await clients.uploader.get<PlacedVideo[]>(path)
     const shown = { ...location, latitude: '52.01', longitude: '' }
     const titles = ['First', 'Second']
-    expect([status, body]).toEqual([200, made.map(({ video_id }, index) => ({ video_id, title: titles[index], location: shown }))])
+    expect([status, body]).toEqual([200, videos.map(({ video_id }, index) => ({ video_id, title: titles[index], location: shown }))])
     expect((await clients.system.get(`${path}?organisation_id=${owner.organisationId}`)).body).toEqual(body)
     expect((await clients.stranger.get(path)).body).toEqual([])
     const page = await clients.owner.get(`${path}?limit=1`)

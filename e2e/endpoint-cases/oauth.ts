@@ -11,8 +11,11 @@ const path = (id: string) => `/oauth/thirdparty/${id}`
 const byAttribute = (attribute: string, value: string) => `/oauth/thirdparty/attribute/${attribute}/value/${encodeURIComponent(value)}`
 const unique = () => Math.random().toString(36).slice(2)
 
-async function newToken({ clients, owner }: Fixture, more: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId, ...more })
+async function newToken({ clients, owner }: Fixture, fields: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await clients.owner.post<{ id: string }>('/oauth/thirdparty', {
+    organisation_id: owner.organisationId,
+    ...fields,
+  })
   expect(status).toBe(201)
   return body.id
 }
@@ -92,18 +95,18 @@ export const oauthRows: NounRows = {
         }
         const older = await newToken(fixture, { ...values, user_id: uploader.userId })
         const newer = await newToken(fixture, { ...values, user_id: uploader.userId })
-        const found = async (attribute: string, value: string) => {
+        const search = async (attribute: string, value: string) => {
           const { status, body } = await clients.system.get<TokenRecord>(byAttribute(attribute, value))
           return [status, body.id]
         }
         const all = [...Object.entries(values), ['organisation_id', owner.organisationId], ['user_id', uploader.userId]] as const
-        for (const [attribute, value] of all) expect(await found(attribute, value)).toEqual([200, newer])
-        expect(await found('id', older)).toEqual([200, older])
+        for (const [attribute, value] of all) expect(await search(attribute, value)).toEqual([200, newer])
+        expect(await search('id', older)).toEqual([200, older])
         await clients.owner.delete(path(newer))
-        for (const [attribute, value] of all) expect(await found(attribute, value)).toEqual([200, older])
+        for (const [attribute, value] of all) expect(await search(attribute, value)).toEqual([200, older])
         await clients.owner.delete(path(older))
-        for (const [attribute, value] of Object.entries(values)) expect((await found(attribute, value))[0]).toBe(404)
-        expect((await found('id', older))[0]).toBe(404)
+        for (const [attribute, value] of Object.entries(values)) expect((await search(attribute, value))[0]).toBe(404)
+        expect((await search('id', older))[0]).toBe(404)
       },
       async rejectedCalls(fixture) {
         const service_name = unique()
@@ -144,15 +147,15 @@ export const oauthRows: NounRows = {
           ...{ token: 'x'.repeat(16_384), auth_url: `https://a.example/${'x'.repeat(2_030)}`, date_expiry: '2019-12-31 23:59:59' },
           user_id: uploader.userId,
         }
-        const other = { a: 'x'.repeat(65_528) }
-        const made = await clients.uploader.post<{ id: string; status: number; created: string }>('/oauth/thirdparty', {
+        const largeData = { a: 'x'.repeat(65_528) }
+        const response = await clients.uploader.post<{ id: string; status: number; created: string }>('/oauth/thirdparty', {
           ...sent,
-          other_data: JSON.stringify(other),
+          other_data: JSON.stringify(largeData),
         })
-        const { id, created } = made.body
-        expect([made.status, made.body]).toEqual([201, { id, status: 1, created }])
+        const { id, created } = response.body
+        expect([response.status, response.body]).toEqual([201, { id, status: 1, created }])
         expect(created).toMatch(TIME)
-        expect(await read(fixture, id)).toMatchObject({ ...sent, other_data: other, date_created: created, deleted: '0' })
+        expect(await read(fixture, id)).toMatchObject({ ...sent, other_data: largeData, date_created: created, deleted: '0' })
 
         const data = JSON.stringify({
           organisation_id: Number(owner.organisationId),

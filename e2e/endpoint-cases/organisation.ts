@@ -16,8 +16,8 @@ export const organisationRows: NounRows = {
     {
       endpoint: 'GET /organisation/{id}',
       async works(fixture) {
-        const made = await create(fixture, 'Read back')
-        expect((await fixture.clients.system.get(`/organisation/${made.organisation_id}`)).body).toEqual(made)
+        const created = await create(fixture, 'Read back')
+        expect((await fixture.clients.system.get(`/organisation/${created.organisation_id}`)).body).toEqual(created)
       },
       rejectedCalls: async ({ owner }) => [
         { caller: 'system', method: 'GET', path: '/organisation/999999', status: 404 },

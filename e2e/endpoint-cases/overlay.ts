@@ -9,8 +9,8 @@ interface Overlay extends Record<string, unknown> {
 const long = (count: number) => 'ä'.repeat(count)
 const address = (length: number) => `https://example.org/${'a'.repeat(length - 20)}`
 
-const newOverlay = async ({ clients }: Fixture, more: Record<string, unknown> = {}): Promise<Overlay> => {
-  const { status, body } = await clients.uploader.post<Overlay>('/overlay', { title: 'Tickets', ...more })
+const newOverlay = async ({ clients }: Fixture, fields: Record<string, unknown> = {}): Promise<Overlay> => {
+  const { status, body } = await clients.uploader.post<Overlay>('/overlay', { title: 'Tickets', ...fields })
   if (status !== 201) throw new Error(`no overlay: ${JSON.stringify(body)}`)
   return body
 }

@@ -75,16 +75,16 @@ const creating = (verb: 'post' | 'put') => ({
   },
   async rejectedCalls({ owner, stranger }: Fixture): Promise<RejectedCall[]> {
     const method = verb.toUpperCase()
-    const own = `/playlist/create/${owner.organisationId}`
+    const createPath = `/playlist/create/${owner.organisationId}`
     const bad = { title: long(256), description: long(5_001), randomise: 1, playlist_id: '7' }
     return [
-      { method, path: own, payload: bad, status: 400, fields: Object.keys(bad) },
-      { method, path: own, payload: { title: 'a\0' }, status: 400 },
+      { method, path: createPath, payload: bad, status: 400, fields: Object.keys(bad) },
+      { method, path: createPath, payload: { title: 'a\0' }, status: 400 },
       { method, path: `/playlist/create/${stranger.organisationId}`, payload: { title: 'X' }, status: 403, code: 'foreign_organisation' },
       { method, path: '/playlist/create/x', status: 403 },
       { caller: 'system', method, path: '/playlist/create/999999', status: 404, code: 'organisation_not_found' },
       { caller: 'system', method, path: '/playlist/create/x', status: 404 },
-      { caller: 'guest', method, path: own, payload: { title: 'X' }, status: 401 },
+      { caller: 'guest', method, path: createPath, payload: { title: 'X' }, status: 401 },
     ]
   },
 })
@@ -94,8 +94,8 @@ const removing = (verb: 'delete' | 'put') => ({
     const { clients, video } = fixture
     const [a, b] = [(await video()).video_id, (await video()).video_id]
     const playlistId = await aPlaylist(fixture, {}, [a, b, a, b, a])
-    const remove = (id: string, more = '') =>
-      clients.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${more}`)
+    const remove = (id: string, query = '') =>
+      clients.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${query}`)
     const response = await remove(a, '?position=2')
     expect([response.status, response.body]).toEqual([200, { status: { tried_to_remove: a }, videos: { order: [a, b, b, a], count: 4 } }])
     // Removing a missing video changes nothing.
@@ -109,17 +109,17 @@ const removing = (verb: 'delete' | 'put') => ({
     const { video_id } = await fixture.video()
     const playlistId = await aPlaylist(fixture, {}, [video_id])
     const method = verb.toUpperCase()
-    const own = `${path(playlistId)}/remove/video/${video_id}`
+    const removePath = `${path(playlistId)}/remove/video/${video_id}`
     return [
       ...['25', '-1', '1.5', 'x', ''].map((position) => ({
-        ...{ method, path: `${own}?position=${position}`, status: 400, fields: ['position'] },
+        ...{ method, path: `${removePath}?position=${position}`, status: 400, fields: ['position'] },
       })),
       { method, path: `${path(playlistId)}/remove/video/7`, status: 404, code: 'video_not_found' },
       { method, path: `${path(playlistId)}/remove/video/${await foreignVideo(fixture)}`, status: 404, code: 'video_not_found' },
       { method, path: `/playlist/7/remove/video/${video_id}`, status: 404, code: 'playlist_not_found' },
-      { caller: 'stranger', method, path: own, status: 404, code: 'playlist_not_found' },
-      { caller: 'guest', method, path: own, status: 401 },
-      { caller: 'guest', method: 'POST', path: own, status: 405 },
+      { caller: 'stranger', method, path: removePath, status: 404, code: 'playlist_not_found' },
+      { caller: 'guest', method, path: removePath, status: 401 },
+      { caller: 'guest', method: 'POST', path: removePath, status: 405 },
     ]
   },
 })
@@ -141,9 +141,9 @@ export const playlistRows: NounRows = {
         for (const who of ['owner', 'system'] as const) expect(await idsOf(fixture, playlistId, who)).toEqual(all)
         for (const who of ['guest', 'stranger'] as const)
           expect(await idsOf(fixture, playlistId, who)).toEqual([open.video_id, open.video_id])
-        const own = await clients.owner.get<{ videos: object[] }>(path(playlistId))
+        const ownView = await clients.owner.get<{ videos: object[] }>(path(playlistId))
         const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
-        expect(own.body).toMatchObject({
+        expect(ownView.body).toMatchObject({
           title: 'Seen',
           security: { is_ip_restricted: true },
           videos: [{ description_private: 'secret' }, {}, {}, {}],
@@ -188,19 +188,32 @@ export const playlistRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
-        const own = path(await aPlaylist(fixture, {}, [video_id]))
+        const playlistPath = path(await aPlaylist(fixture, {}, [video_id]))
         const method = 'PUT'
         return [
-          { method, path: own, payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
-          { method, path: own, payload: {}, status: 400 },
-          { method, path: own, payload: { monetization_url: 'javascript:alert(1)' }, status: 400, fields: ['monetization_url'] },
-          { method, path: own, payload: { videos: ['x', video_id, -1] }, status: 400, fields: ['videos[0]', 'videos[2]'] },
-          { method, path: own, payload: { title: 'X', videos: [video_id, '7'] }, status: 404, code: 'video_not_found' },
-          { method, path: own, payload: { title: 'X', videos: [await foreignVideo(fixture)] }, status: 404, code: 'video_not_found' },
-          { caller: 'system', method, path: own, payload: { videos: [await foreignVideo(fixture)] }, status: 404, code: 'video_not_found' },
-          { caller: 'stranger', method, path: own, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
+          { method, path: playlistPath, payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
+          { method, path: playlistPath, payload: {}, status: 400 },
+          { method, path: playlistPath, payload: { monetization_url: 'javascript:alert(1)' }, status: 400, fields: ['monetization_url'] },
+          { method, path: playlistPath, payload: { videos: ['x', video_id, -1] }, status: 400, fields: ['videos[0]', 'videos[2]'] },
+          { method, path: playlistPath, payload: { title: 'X', videos: [video_id, '7'] }, status: 404, code: 'video_not_found' },
+          {
+            method,
+            path: playlistPath,
+            payload: { title: 'X', videos: [await foreignVideo(fixture)] },
+            status: 404,
+            code: 'video_not_found',
+          },
+          {
+            caller: 'system',
+            method,
+            path: playlistPath,
+            payload: { videos: [await foreignVideo(fixture)] },
+            status: 404,
+            code: 'video_not_found',
+          },
+          { caller: 'stranger', method, path: playlistPath, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
           { method, path: path('7'), payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
-          { caller: 'guest', method, path: own, payload: { title: 'X' }, status: 401 },
+          { caller: 'guest', method, path: playlistPath, payload: { title: 'X' }, status: 401 },
         ]
       },
     },
@@ -255,7 +268,10 @@ export const playlistRows: NounRows = {
       async works(fixture) {
         const { clients, owner, video } = fixture
         const { video_id } = await video()
-        const made = [await aPlaylist(fixture, { title: 'First' }, [video_id, video_id]), await aPlaylist(fixture, { title: 'Second' })]
+        const playlistIds = [
+          await aPlaylist(fixture, { title: 'First' }, [video_id, video_id]),
+          await aPlaylist(fixture, { title: 'Second' }),
+        ]
         const whole = `/playlist/organisation/${owner.organisationId}`
         const { status, body } = await clients.uploader.get<{ playlist_id: string }[]>(whole)
         const { videos: _, ...fields } = plain
@@ -263,8 +279,8 @@ export const playlistRows: NounRows = {
         expect([status, body.slice(-2)]).toEqual([
           200,
           [
-            { ...common, playlist_id: made[0], title: 'First', video_count: 2 },
-            { ...common, playlist_id: made[1], title: 'Second', video_count: 0 },
+            { ...common, playlist_id: playlistIds[0], title: 'First', video_count: 2 },
+            { ...common, playlist_id: playlistIds[1], title: 'Second', video_count: 0 },
           ],
         ])
         const walked: string[] = []
@@ -276,13 +292,13 @@ export const playlistRows: NounRows = {
         expect(walked).toEqual(body.map(({ playlist_id }) => playlist_id))
       },
       async rejectedCalls({ owner, stranger }) {
-        const own = `/playlist/organisation/${owner.organisationId}`
+        const ownListPath = `/playlist/organisation/${owner.organisationId}`
         return [
           { method: 'GET', path: `/playlist/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/playlist/organisation/x', status: 403 },
           { caller: 'system', method: 'GET', path: '/playlist/organisation/999999', status: 404, code: 'organisation_not_found' },
-          { method: 'GET', path: `${own}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
-          { caller: 'guest', method: 'GET', path: own, status: 401 },
+          { method: 'GET', path: `${ownListPath}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
+          { caller: 'guest', method: 'GET', path: ownListPath, status: 401 },
         ]
       },
     },

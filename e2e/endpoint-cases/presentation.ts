@@ -19,8 +19,8 @@ const caller = 'system' as const
 const missing = '/presentation/4611686018427387904'
 const awaiting = { message: 'ok, but awaiting timings', progress: 99, code: 1999 }
 
-async function create({ clients, owner }: Fixture, more: Record<string, unknown> = {}): Promise<Presentation> {
-  const payload = { title: 'Launch', organisation_id: owner.organisationId, ...more }
+async function create({ clients, owner }: Fixture, fields: Record<string, unknown> = {}): Promise<Presentation> {
+  const payload = { title: 'Launch', organisation_id: owner.organisationId, ...fields }
   const { status, body } = await clients.system.post<Presentation>('/presentation', payload)
   expect(status).toBe(201)
   return body
@@ -28,11 +28,11 @@ async function create({ clients, owner }: Fixture, more: Record<string, unknown>
 
 /** Waits until the file of the presentation is processed. */
 function processed({ clients }: Fixture, id: string): Promise<Presentation> {
-  const look = async () => {
+  const check = async () => {
     const { body } = await clients.owner.get<Presentation>(`/presentation/${id}`)
     return body.status.message !== 'processing' && body
   }
-  return waitFor(look, { timeout: 50_000, describe: `the slides of ${id}` }) as Promise<Presentation>
+  return waitFor(check, { timeout: 50_000, describe: `the slides of ${id}` }) as Promise<Presentation>
 }
 
 /** Returns calls with fields and texts that no write accepts. */
@@ -60,29 +60,34 @@ export const presentationRows: NounRows = {
       async works(fixture) {
         const { owner, clients } = fixture
         const id = await addSlides(fixture, aPdf(2))
-        const own = await processed(fixture, id)
-        expect(own).toMatchObject({
+        const processedPresentation = await processed(fixture, id)
+        expect(processedPresentation).toMatchObject({
           ...{ id, filename: 'launch.pdf', title: 'launch', number_of_slides: 2, video_id: '' },
           status: { ...awaiting, reason: '' },
           slides: { '1': { seconds: null }, '2': { seconds: null } },
-          slides_url: { '1': own.slides['1']?.url, '2': own.slides['2']?.url },
+          slides_url: { '1': processedPresentation.slides['1']?.url, '2': processedPresentation.slides['2']?.url },
         })
         for (const [address, type] of [
-          [own.slides['1']?.url, 'image/jpeg'],
-          [own.slides['2']?.thumbnail, 'image/jpeg'],
-          [own.url, 'application/pdf'],
+          [processedPresentation.slides['1']?.url, 'image/jpeg'],
+          [processedPresentation.slides['2']?.thumbnail, 'image/jpeg'],
+          [processedPresentation.url, 'application/pdf'],
         ]) {
           const file = await fetch(String(address))
           expect([file.status, file.headers.get('content-type')]).toEqual([200, type])
           expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
         }
         for (const who of ['guest', 'stranger', 'uploader', 'system'] as const) {
-          expect((await clients[who].get(`/presentation/${id}`)).body).toEqual(own)
+          expect((await clients[who].get(`/presentation/${id}`)).body).toEqual(processedPresentation)
         }
         // Another file adds its pages after the existing ones.
         await addSlides(fixture, aPdf(1), { presentationId: id })
         const longer = await processed(fixture, id)
-        expect(longer).toMatchObject({ filename: 'launch.pdf', url: own.url, number_of_slides: 3, slides: own.slides })
+        expect(longer).toMatchObject({
+          filename: 'launch.pdf',
+          url: processedPresentation.url,
+          number_of_slides: 3,
+          slides: processedPresentation.slides,
+        })
         // Delivery caches a presentation for two seconds.
         await waitFor(async () => (await fetch(String(longer.slides['3']?.url))).status === 200, { timeout: 20_000 })
         // A file for an unknown id changes nothing; the catalogue reports the reason to its
@@ -98,7 +103,7 @@ export const presentationRows: NounRows = {
         const { video_id } = await fixture.playing()
         await clients.system.put(`/presentation/${id}`, { video_id })
         expect((await clients.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)
-        const url = String(own.slides['1']?.url)
+        const url = String(processedPresentation.slides['1']?.url)
         const set = (changes: Record<string, unknown>) => clients.owner.patch(`/video/${video_id}`, changes)
         const becomes = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
         try {
@@ -128,9 +133,16 @@ export const presentationRows: NounRows = {
       async works(fixture) {
         const { owner, uploader, clients } = fixture
         const max = { title: 'x'.repeat(255), description: 'é'.repeat(5_000), user_id: uploader.userId }
-        const made = await create(fixture, max)
-        expect(made).toMatchObject({ ...max, organisation_id: owner.organisationId, status: awaiting, slides: {}, filename: '', url: '' })
-        expect((await clients.owner.get(`/presentation/${made.id}`)).body).toEqual(made)
+        const created = await create(fixture, max)
+        expect(created).toMatchObject({
+          ...max,
+          organisation_id: owner.organisationId,
+          status: awaiting,
+          slides: {},
+          filename: '',
+          url: '',
+        })
+        expect((await clients.owner.get(`/presentation/${created.id}`)).body).toEqual(created)
         const { video_id } = await fixture.video()
         expect(await create(fixture, { video_id })).toMatchObject({ video_id })
       },

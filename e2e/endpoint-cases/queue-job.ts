@@ -8,8 +8,8 @@ interface QueueJob {
   data: string
 }
 
-const add = async ({ clients }: Fixture, more: Record<string, unknown> = {}) => {
-  const { status, body } = await clients.system.post<[string]>('/queue-job', { priority: 1, job_name: 'check', ...more })
+const add = async ({ clients }: Fixture, fields: Record<string, unknown> = {}) => {
+  const { status, body } = await clients.system.post<[string]>('/queue-job', { priority: 1, job_name: 'check', ...fields })
   expect(status).toBe(200)
   return body[0]
 }

@@ -72,7 +72,7 @@ const max = {
   javascript_api_allowed_domains: long(2_000),
 }
 
-const maxShown = Object.fromEntries(
+const maxInResponse = Object.fromEntries(
   Object.entries(max).map(([name, value]) => [
     name,
     typeof value === 'object' ? JSON.stringify(value) : typeof value === 'boolean' ? '1' : name === 'password' ? '' : String(value),
@@ -83,7 +83,7 @@ const maxShown = Object.fromEntries(
 async function maxOf(fixture: Fixture) {
   const { video_id } = await fixture.video()
   const rolls = { pre: Array<string>(100).fill(video_id), post: [video_id], show_timer: true }
-  return { payload: { ...max, rolls }, shown: { ...maxShown, rolls: JSON.stringify(rolls) } }
+  return { payload: { ...max, rolls }, shown: { ...maxInResponse, rolls: JSON.stringify(rolls) } }
 }
 
 const tooMuch = {

@@ -43,16 +43,16 @@ export const themeRows: NounRows = {
       endpoint: 'GET /theme',
       async works(fixture) {
         const ids = [await create(fixture, { title: 'One' }), await create(fixture, { title: 'Two' })]
-        const own = await fixture.clients.uploader.get<Theme[]>('/theme')
-        const named = await fixture.clients.system.get<Theme[]>(`/theme?organisation_id=${fixture.owner.organisationId}`)
-        expect(named.body).toEqual(own.body)
-        expect(own.body.map(({ id }) => id).slice(-2)).toEqual(ids)
-        expect(own.body.at(-1)).toEqual(await read(fixture, ids[1] ?? ''))
-        const page = await fixture.clients.owner.get<Theme[]>(`/theme?start=${own.body.length - 1}&limit=1`)
+        const ownThemes = await fixture.clients.uploader.get<Theme[]>('/theme')
+        const themesOfOrganisation = await fixture.clients.system.get<Theme[]>(`/theme?organisation_id=${fixture.owner.organisationId}`)
+        expect(themesOfOrganisation.body).toEqual(ownThemes.body)
+        expect(ownThemes.body.map(({ id }) => id).slice(-2)).toEqual(ids)
+        expect(ownThemes.body.at(-1)).toEqual(await read(fixture, ids[1] ?? ''))
+        const page = await fixture.clients.owner.get<Theme[]>(`/theme?start=${ownThemes.body.length - 1}&limit=1`)
         expect(page.body.map(({ id }) => id)).toEqual([ids[0]])
-        expect(page.headers.get('link')).toContain(`start=${own.body.length}&limit=1`)
-        const others = await fixture.clients.stranger.get<Theme[]>('/theme')
-        expect(others.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
+        expect(page.headers.get('link')).toContain(`start=${ownThemes.body.length}&limit=1`)
+        const themesOfStranger = await fixture.clients.stranger.get<Theme[]>('/theme')
+        expect(themesOfStranger.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
       },
       async rejectedCalls({ stranger }) {
         return [

@@ -24,7 +24,10 @@ interface Success {
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 const aKey = ({ owner }: Fixture) => `uploads/${owner.organisationId}/${randomUUID()}.mp4`
 const conditionsFor = (key: string) => [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
-const signing = (key: string, more: unknown[] = []) => ({ expiration: inHours(1), conditions: [...conditionsFor(key), ...more] })
+const signing = (key: string, conditions: unknown[] = []) => ({
+  expiration: inHours(1),
+  conditions: [...conditionsFor(key), ...conditions],
+})
 
 /** Signs and posts a file as a browser does. Returns the response to the form. */
 async function post(fixture: Fixture, key: string, file: Buffer, { status = '' } = {}) {
@@ -40,11 +43,11 @@ async function post(fixture: Fixture, key: string, file: Buffer, { status = '' }
   return fixture.clients.guest.send<string>('POST', '/upload/object', { body: form })
 }
 
-async function success(fixture: Fixture, key: string, query = '', more: Record<string, unknown> = {}): Promise<Success> {
+async function success(fixture: Fixture, key: string, query = '', fields: Record<string, unknown> = {}): Promise<Success> {
   const { status, body } = await fixture.clients.owner.post<Success>(`/upload/success?success${query}`, {
     key,
     name: 'Launch.mp4',
-    ...more,
+    ...fields,
   })
   expect([status, body]).toEqual([200, expect.anything()])
   return body

@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
 
-let made = 0
-const newUser = async ({ clients, owner }: Fixture, more: Record<string, unknown> = {}) => {
-  const email = `row-${++made}@example.org`
-  const payload = { organisation_id: owner.organisationId, first_name: 'Grace', last_name: 'Hopper', email, ...more }
+let userCount = 0
+const newUser = async ({ clients, owner }: Fixture, fields: Record<string, unknown> = {}) => {
+  const email = `row-${++userCount}@example.org`
+  const payload = { organisation_id: owner.organisationId, first_name: 'Grace', last_name: 'Hopper', email, ...fields }
   const { status, body } = await clients.owner.post<{ user_id: string }>('/user', payload)
   expect(status).toBe(200)
   return { email, userId: body.user_id }

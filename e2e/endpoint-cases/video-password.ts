@@ -5,11 +5,11 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 
 /** Creates a video whose profile has this password. */
-const locked = async ({ clients, owner, video }: Fixture, password: string, more: object = {}) => {
+const locked = async ({ clients, owner, video }: Fixture, password: string, fields: object = {}) => {
   const { body } = await clients.owner.post<{ message: { created: string } }>(`/setting/${owner.organisationId}`, {
     password: sha1(password),
   })
-  return (await video({ settings_id: body.message.created, ...more })).video_id
+  return (await video({ settings_id: body.message.created, ...fields })).video_id
 }
 const attempt = ({ clients }: Fixture, id: string, password: string) =>
   clients.guest.get<boolean[]>(`/video/${id}/password/${encodeURIComponent(password)}`)

@@ -11,7 +11,7 @@ const list = async ({ clients, owner, video }: Fixture, order: string, titles: (
   expect(status).toBe(200)
   return titles(body.filter(({ video_title }) => / list$/.test(video_title))).slice(0, 2)
 }
-const named = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
+const titlesOf = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
 
 const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) => [
   { method: 'GET', path: `/video/organisation/${stranger.organisationId}${order}`, status: 403 },
@@ -39,7 +39,7 @@ const max = {
   published_width: 8_192,
   published_height: 1,
 }
-const maxShown = {
+const maxInResponse = {
   ...max,
   published_width: '8192',
   published_height: '1',
@@ -64,7 +64,7 @@ const change = (verb: 'put' | 'patch', who: 'system' | 'uploader') => ({
     const { video_id } = await video({ name: 'Change' })
     const { status, body } = await clients[who][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), max)
     expect([status, body.video_id, body.status['action']]).toEqual([200, video_id, 'update_data'])
-    expect((await clients.owner.get(path(video_id))).body).toMatchObject({ ...maxShown, sharing: maxShown.sharing })
+    expect((await clients.owner.get(path(video_id))).body).toMatchObject({ ...maxInResponse, sharing: maxInResponse.sharing })
     await clients[who][verb](path(video_id), { video_title: 'Short', description: '', tags: [], content_expiry: null })
     const after = (await clients.owner.get(path(video_id))).body
     expect(after).toMatchObject({ video_title: 'Short', description: '', tags: null, category: max.category })
@@ -98,7 +98,7 @@ export const videoRows: NounRows = {
             videos: { video_title: string }[]
           }>(`/video?tag=${tag}&${query}`)
           expect([status, body.total_num_of_records]).toEqual([200, 3])
-          return named(body.videos)
+          return titlesOf(body.videos)
         }
         expect(await by('')).toEqual(['B', 'A', 'C'])
         expect(await by('sort_by=name')).toEqual(['A', 'B', 'C'])
@@ -165,8 +165,8 @@ export const videoRows: NounRows = {
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}/{order_type}',
       async works(fixture) {
-        expect((await list(fixture, '/name/asc', named))[0]).toBe('A list')
-        expect((await list(fixture, '/name/desc', named))[0]).toBe('B list')
+        expect((await list(fixture, '/name/asc', titlesOf))[0]).toBe('A list')
+        expect((await list(fixture, '/name/desc', titlesOf))[0]).toBe('B list')
       },
       rejectedCalls: async (fixture) => [
         ...(await rejectedListCalls(fixture, '/name/asc')),
@@ -180,12 +180,12 @@ export const videoRows: NounRows = {
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}',
-      works: async (fixture) => expect((await list(fixture, '/date_created', named))[0]).toBe('A list'),
+      works: async (fixture) => expect((await list(fixture, '/date_created', titlesOf))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, '/date_created'),
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}',
-      works: async (fixture) => expect((await list(fixture, '', named))[0]).toBe('A list'),
+      works: async (fixture) => expect((await list(fixture, '', titlesOf))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, ''),
     },
     {
@@ -206,7 +206,13 @@ export const videoRows: NounRows = {
       async rejectedCalls({ owner, stranger, video }) {
         const { media_id } = await video()
         const good = { url: 'https://example.org/a.mp4', organisation_id: owner.organisationId }
-        const call = (payload: unknown, status: number, more = {}) => ({ method: 'POST', path: '/video/upload', payload, status, ...more })
+        const call = (payload: unknown, status: number, expectation = {}) => ({
+          method: 'POST',
+          path: '/video/upload',
+          payload,
+          status,
+          ...expectation,
+        })
         return [
           call({}, 400, { fields: ['url', 'organisation_id'] }),
           call({ ...good, priority: 'high' }, 400, { fields: ['priority'] }),

@@ -36,14 +36,14 @@ function receiver({ sources }: Fixture, status = 200) {
 }
 
 /** Creates a webhook of the owner's organisation after deleting all others. */
-async function only(fixture: Fixture, more: Record<string, unknown> = {}): Promise<Webhook> {
+async function only(fixture: Fixture, fields: Record<string, unknown> = {}): Promise<Webhook> {
   const { owner } = fixture.clients
   for (const { webhook_id } of (await owner.get<Webhook[]>('/webhook')).body) await owner.delete(`/webhook/${webhook_id}`)
-  return make(fixture, more)
+  return make(fixture, fields)
 }
 
-async function make({ clients, sources }: Fixture, more: Record<string, unknown> = {}): Promise<Webhook> {
-  const { status, body } = await clients.uploader.post<Webhook>('/webhook', { url: `${sources.url}/nobody`, events: quiet, ...more })
+async function make({ clients, sources }: Fixture, fields: Record<string, unknown> = {}): Promise<Webhook> {
+  const { status, body } = await clients.uploader.post<Webhook>('/webhook', { url: `${sources.url}/nobody`, events: quiet, ...fields })
   if (status !== 201) throw new Error(`no webhook was made: ${JSON.stringify(body)}`)
   return body
 }
@@ -76,15 +76,15 @@ export const webhookRows: NounRows = {
       endpoint: 'GET /webhook',
       async works(fixture) {
         const { clients, owner } = fixture
-        const made = [await only(fixture), await make(fixture)].map(withoutSecret)
-        for (const api of [clients.owner, clients.uploader]) expect((await api.get('/webhook')).body).toEqual(made)
-        const own = `/webhook?organisation_id=${owner.organisationId}`
-        expect((await clients.system.get(own)).body).toEqual(made)
+        const webhooks = [await only(fixture), await make(fixture)].map(withoutSecret)
+        for (const api of [clients.owner, clients.uploader]) expect((await api.get('/webhook')).body).toEqual(webhooks)
+        const ownWebhooksPath = `/webhook?organisation_id=${owner.organisationId}`
+        expect((await clients.system.get(ownWebhooksPath)).body).toEqual(webhooks)
         expect((await clients.stranger.get('/webhook')).body).toEqual([])
         const part = await clients.owner.get('/webhook?limit=1')
-        expect(part.body).toEqual([made[0]])
+        expect(part.body).toEqual([webhooks[0]])
         const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? 'nowhere'
-        expect((await clients.owner.get(next)).body).toEqual([made[1]])
+        expect((await clients.owner.get(next)).body).toEqual([webhooks[1]])
       },
       rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/webhook?organisation_id=${stranger.organisationId}`, status: 403 },
@@ -145,7 +145,7 @@ export const webhookRows: NounRows = {
       async rejectedCalls(fixture) {
         const { sources, stranger } = fixture
         await only(fixture)
-        for (let more = 1; more < 20; more++) await make(fixture)
+        for (let count = 1; count < 20; count++) await make(fixture)
         const good = { url: `${sources.url}/hook`, events: quiet }
         const rejectedCall = { method: 'POST', path: '/webhook' }
         return [

@@ -18,12 +18,12 @@ export interface EventsResponse {
 
 export type EventFields = Record<string, unknown>
 
-export const anEvent = (video_id: string, more: EventFields = {}): EventFields => ({
+export const anEvent = (video_id: string, fields: EventFields = {}): EventFields => ({
   video_id,
   view_id: randomUUID(),
   type: 'load',
   at: Date.now(),
-  ...more,
+  ...fields,
 })
 export const sendEvents = ({ clients }: Fixture, events: readonly EventFields[]) =>
   clients.guest.post<EventsResponse>('/analytics/events', [...events], BROWSER)
@@ -42,11 +42,11 @@ export interface ViewedVideo {
 export const viewsByPlatform = new WeakMap<object, Promise<ViewedVideo>>()
 
 export function requireViews(fixture: Fixture): Promise<ViewedVideo> {
-  const known = viewsByPlatform.get(fixture.platform)
-  if (known) return known
-  const made = makeViews(fixture)
-  viewsByPlatform.set(fixture.platform, made)
-  return made
+  const existing = viewsByPlatform.get(fixture.platform)
+  if (existing) return existing
+  const created = makeViews(fixture)
+  viewsByPlatform.set(fixture.platform, created)
+  return created
 }
 
 export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
@@ -75,7 +75,7 @@ export const filterByVideo = (videoId: string) => `filter=${encodeURIComponent(J
 /** Sent events are visible within seconds. */
 export async function expectReport<Body>(fixture: Fixture, path: string, check: (body: Body) => void): Promise<void> {
   let wrong = ''
-  const look = async () => {
+  const isExpected = async () => {
     try {
       const { status, body } = await fixture.clients.uploader.get<Body>(path)
       expect(status).toBe(200)
@@ -86,7 +86,7 @@ export async function expectReport<Body>(fixture: Fixture, path: string, check: 
       return false
     }
   }
-  await waitFor(look, { timeout: 30_000, describe: () => `${path} to show it: ${wrong}` })
+  await waitFor(isExpected, { timeout: 30_000, describe: () => `${path} to include the events: ${wrong}` })
 }
 
 /**
@@ -103,7 +103,7 @@ export async function rejectedReportCalls(
   const { videoId } = await requireViews(fixture)
   const path = at(owner.organisationId, videoId)
   const rejectedCall = { method: 'GET', path }
-  const named = at('1', '1') !== at('1', '2')
+  const hasVideo = at('1', '1') !== at('1', '2')
   return [
     { ...rejectedCall, caller: 'guest', status: 401 },
     { ...rejectedCall, caller: 'stranger', status: 403, code: 'foreign_organisation' },
@@ -120,7 +120,7 @@ export async function rejectedReportCalls(
       status: 404,
       code: 'organisation_not_found',
     })),
-    ...(named
+    ...(hasVideo
       ? [MISSING_VIDEO, MISSING, 'x', '9'.repeat(30)].map((id) => ({
           method: 'GET',
           path: at(owner.organisationId, id),
@@ -128,7 +128,7 @@ export async function rejectedReportCalls(
           code: 'video_not_found',
         }))
       : []),
-    ...(named
+    ...(hasVideo
       ? [{ caller: 'stranger' as const, method: 'GET', path: at(stranger.organisationId, videoId), status: 404, code: 'video_not_found' }]
       : []),
     ...(start === ''
@@ -142,7 +142,7 @@ export async function rejectedReportCalls(
   ]
 }
 
-export async function rejectedFilterCalls(fixture: Fixture, path: string, more: RejectedCall[] = []): Promise<RejectedCall[]> {
+export async function rejectedFilterCalls(fixture: Fixture, path: string, additionalCalls: RejectedCall[] = []): Promise<RejectedCall[]> {
   const { video_id: foreign } = await foreignVideo(fixture)
   const filtered = (filter: unknown) => `${path}?filter=${encodeURIComponent(typeof filter === 'string' ? filter : JSON.stringify(filter))}`
   const rejectedCall = { method: 'GET', status: 400 }
@@ -153,7 +153,7 @@ export async function rejectedFilterCalls(fixture: Fixture, path: string, more: 
     { ...rejectedCall, path: filtered({ title: 'x' }), fields: ['filter.title'] },
     { ...rejectedCall, path: filtered({ video_id: [foreign] }), status: 404, code: 'video_not_found' },
     { ...rejectedCall, path: filtered({ video_id: [MISSING_VIDEO] }), status: 404, code: 'video_not_found' },
-    ...more,
+    ...additionalCalls,
   ]
 }
 

@@ -24,7 +24,7 @@ export interface Api {
 /** Called with each response before the caller receives it. */
 export type ResponseListener = (method: string, path: string, result: ApiResponse<unknown>) => void
 
-export function createApi(base: string, key?: string, look: ResponseListener = () => {}): Api {
+export function createApi(base: string, key?: string, onResponse: ResponseListener = () => {}): Api {
   const send: Api['send'] = async <Body>(
     method: string,
     path: string,
@@ -40,7 +40,7 @@ export function createApi(base: string, key?: string, look: ResponseListener = (
     const text = await response.text()
     const json = /json/.test(response.headers.get('content-type') ?? '')
     const result = { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
-    look(method, path, result)
+    onResponse(method, path, result)
     return result
   }
   const withBody =

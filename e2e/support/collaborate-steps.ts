@@ -28,8 +28,8 @@ export async function entryOf({ clients, uploader }: Fixture, videoId: string, u
   return body.id
 }
 
-export async function clipOf({ clients }: Fixture, entryId: string, more: object = {}): Promise<string> {
-  const payload = { time_start: 0, time_finish: 1, ...more }
+export async function clipOf({ clients }: Fixture, entryId: string, fields: object = {}): Promise<string> {
+  const payload = { time_start: 0, time_finish: 1, ...fields }
   const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/clip/${entryId}/post`, payload)
   if (status !== 200) throw new Error(`no clip was made: ${JSON.stringify(body)}`)
   return body.id

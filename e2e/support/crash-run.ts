@@ -82,11 +82,11 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   }
   const uploads = async () => {
     for (let n = 0; Date.now() < until; n++) {
-      const asker = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
-      const [file, way] = [options.files[n % options.files.length], uploadMethods[n % uploadMethods.length]]
-      if (!file || !way) throw new Error('there is nothing to upload')
-      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(asker, aPdf(PAGES)))
-      else accepted.push({ id: await way(asker, file, `crash-${options.seed}-${n}`), file })
+      const currentUploader = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
+      const [file, uploadMethod] = [options.files[n % options.files.length], uploadMethods[n % uploadMethods.length]]
+      if (!file || !uploadMethod) throw new Error('there is nothing to upload')
+      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(currentUploader, aPdf(PAGES)))
+      else accepted.push({ id: await uploadMethod(currentUploader, file, `crash-${options.seed}-${n}`), file })
       await delay(2_500 + random() * 1_500)
     }
   }
@@ -114,13 +114,13 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
 }
 
 async function waitForSlides(platform: TestPlatform, id: string, timeout: number): Promise<void> {
-  let seen: unknown
-  const look = async () => {
+  let status: unknown
+  const check = async () => {
     const { body } = await platform.system.get<{ number_of_slides: number; status: { code: number } }>(`/presentation/${id}`)
-    seen = body.status
+    status = body.status
     return body.number_of_slides === PAGES && body.status.code === 1999
   }
-  await waitFor(look, { timeout, describe: () => `the slides of presentation ${id}, which is ${JSON.stringify(seen)}` })
+  await waitFor(check, { timeout, describe: () => `the slides of presentation ${id}, which is ${JSON.stringify(status)}` })
 }
 
 /** Uploads each file again without faults. The frames must be the same. */

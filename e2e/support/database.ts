@@ -26,17 +26,23 @@ export async function asSuperuser<T>(platform: TestPlatform, run: (client: pg.Cl
 export function loginsIn(platform: TestPlatform, database: string): Promise<Record<string, string>> {
   return asSuperuser(platform, async (client) => {
     await client.query(`create database ${database}`)
-    const own = new pg.Client({ host: client.host, port: client.port, user: 'postgres', password: String(client.password), database })
-    await own.connect()
+    const databaseClient = new pg.Client({
+      host: client.host,
+      port: client.port,
+      user: 'postgres',
+      password: String(client.password),
+      database,
+    })
+    await databaseClient.connect()
     const urls: Record<string, string> = {}
     for (const service of STATEFUL) {
       const role = `${database}_${service}`
-      await own.query(`create role ${role} login password '${role}'`)
-      await own.query(`create schema ${service} authorization ${role}`)
-      await own.query(`grant create on database ${database} to ${role}`)
+      await databaseClient.query(`create role ${role} login password '${role}'`)
+      await databaseClient.query(`create schema ${service} authorization ${role}`)
+      await databaseClient.query(`grant create on database ${database} to ${role}`)
       urls[service] = `postgres://${role}:${role}@${client.host}:${client.port}/${database}`
     }
-    await own.end()
+    await databaseClient.end()
     return urls
   })
 }

@@ -13,7 +13,7 @@ export async function orphanedObjects(platform: TestPlatform, presentations: rea
   // Listed before the rows are read, so that new objects are not reported.
   const files = await filesOf(join(platform.dataDir, 'storage'))
   const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
-  const rows = new Set([...(await keptSources(platform)), ...(await uploadNames(platform))])
+  const rows = new Set([...(await listSources(platform)), ...(await uploadNames(platform))])
   const folderOf = (file: string) => file.split('/').slice(0, 2).join('/')
   return files.filter((file) => !rows.has(file) && !rows.has(`${folderOf(file)}/`) && !wanted.has(folderOf(file)))
 }
@@ -29,7 +29,7 @@ async function playingMedia(platform: TestPlatform): Promise<string[]> {
 }
 
 /** Each source is stored next to its set. */
-function keptSources(platform: TestPlatform): Promise<string[]> {
+function listSources(platform: TestPlatform): Promise<string[]> {
   return names(
     platform,
     `select source ->> 'object' as name from encoding.job where kind = 'renditions' and state = 'ok' and not is_dropped`,

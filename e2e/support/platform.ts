@@ -32,7 +32,7 @@ export async function startPlatform(
     system: withKey(SYSTEM_KEY),
     guest: withKey(),
   }
-  let made: Promise<VideoRecord> | undefined
+  let playingVideo: Promise<VideoRecord> | undefined
   const makePlaying = async () => {
     await makeSource(folder, 'small.mp4')
     const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/small.mp4`, { name: 'Plays' })
@@ -42,14 +42,14 @@ export async function startPlatform(
   }
   return {
     ...{ platform, clients, owner, uploader, stranger, sources },
-    async video(more = {}) {
-      const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`, more)
+    async video(fields = {}) {
+      const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`, fields)
       return settled(clients.owner, id)
     },
     async playing() {
-      made ??= makePlaying()
+      playingVideo ??= makePlaying()
       // The URLs change with the protection.
-      return (await clients.owner.get<VideoRecord>(`/video/${(await made).video_id}`)).body
+      return (await clients.owner.get<VideoRecord>(`/video/${(await playingVideo).video_id}`)).body
     },
     async close() {
       await platform.remove()

@@ -42,8 +42,8 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
   const uploads = `127.0.0.1:${await freePort()}`
   const ports = [await freePort(), await freePort()] as const
   const front = await startRoundRobin(ports)
-  const own = { VITASCOPE_PORT: String(ports[0]), VITASCOPE_PUBLIC_URL: front.url, ...addresses }
-  const platform = await startTestPlatform({ ...own, ...env }).catch(async (error: unknown) => {
+  const gatewayEnv = { VITASCOPE_PORT: String(ports[0]), VITASCOPE_PUBLIC_URL: front.url, ...addresses }
+  const platform = await startTestPlatform({ ...gatewayEnv, ...env }).catch(async (error: unknown) => {
     await front.close()
     throw error
   })

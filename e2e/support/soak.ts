@@ -46,7 +46,7 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
   const result: SoakResult = { calls: 0, writes: 0, problems: [] }
   const until = performance.now() + seconds * 1000
   const side = (api: Api, organisationId: string, mark: string, foreignMark: string): Side => ({
-    api: watched(api, foreignMark, result),
+    api: watchApi(api, foreignMark, result),
     ...{ organisationId, mark, foreignMark },
     ids: { video: [], playlist: [], folder: [], caption: [] },
   })
@@ -60,12 +60,12 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
     [b, a],
   ] as const
   await Promise.all(
-    writers.map(async ([own, other], index) => {
+    writers.map(async ([ownSide, otherSide], index) => {
       const random = seededRandom(seed * 10 + index)
       const model: Model = { videos: [], playlists: new Map(), folders: new Map() }
-      const writer = createWriter(own, model, { source, name: `${own.mark}-${index}`, random })
+      const writer = createWriter(ownSide, model, { source, name: `${ownSide.mark}-${index}`, random })
       while (performance.now() < until && result.problems.length < 20) {
-        if (random() < 0.15) await accessForeignRecords(own, other, random, result)
+        if (random() < 0.15) await accessForeignRecords(ownSide, otherSide, random, result)
         else await writer.step()
       }
       await writer.readBack(result)
@@ -75,8 +75,8 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
 }
 
 /** Counts calls, and searches every response for the mark of the other organisation. */
-function watched(api: Api, foreignMark: string, result: SoakResult): Api {
-  const look = async <Body>(method: string, path: string, call: Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> => {
+function watchApi(api: Api, foreignMark: string, result: SoakResult): Api {
+  const checkResponse = async <Body>(method: string, path: string, call: Promise<ApiResponse<Body>>): Promise<ApiResponse<Body>> => {
     result.calls++
     if (method !== 'GET') result.writes++
     const reply = await call
@@ -87,52 +87,52 @@ function watched(api: Api, foreignMark: string, result: SoakResult): Api {
     return reply
   }
   return {
-    get: (path, headers) => look('GET', path, api.get(path, headers)),
-    post: (path, payload, headers) => look('POST', path, api.post(path, payload, headers)),
-    put: (path, payload, headers) => look('PUT', path, api.put(path, payload, headers)),
-    patch: (path, payload, headers) => look('PATCH', path, api.patch(path, payload, headers)),
-    delete: (path, headers) => look('DELETE', path, api.delete(path, headers)),
-    send: (method, path, init) => look(method, path, api.send(method, path, init)),
+    get: (path, headers) => checkResponse('GET', path, api.get(path, headers)),
+    post: (path, payload, headers) => checkResponse('POST', path, api.post(path, payload, headers)),
+    put: (path, payload, headers) => checkResponse('PUT', path, api.put(path, payload, headers)),
+    patch: (path, payload, headers) => checkResponse('PATCH', path, api.patch(path, payload, headers)),
+    delete: (path, headers) => checkResponse('DELETE', path, api.delete(path, headers)),
+    send: (method, path, init) => checkResponse(method, path, api.send(method, path, init)),
   }
 }
 
 /** Tries to access records of the other organisation, which must not be found. */
-async function accessForeignRecords(own: Side, other: Side, random: () => number, result: SoakResult): Promise<void> {
+async function accessForeignRecords(ownSide: Side, otherSide: Side, random: () => number, result: SoakResult): Promise<void> {
   const pick = (list: readonly string[]) => list[Math.floor(random() * list.length)] ?? '7'
   const [video, playlist, folder, caption] = [
-    pick(other.ids.video),
-    pick(other.ids.playlist),
-    pick(other.ids.folder),
-    pick(other.ids.caption),
+    pick(otherSide.ids.video),
+    pick(otherSide.ids.playlist),
+    pick(otherSide.ids.folder),
+    pick(otherSide.ids.caption),
   ]
-  const [mine] = own.ids.video
+  const [mine] = ownSide.ids.video
   const tries: [string, string, unknown?][] = [
-    ['PATCH', `/video/${video}`, { video_title: own.mark }],
-    ['POST', `/metadata/${video}`, [{ name: 'taken', value: own.mark }]],
-    ['POST', `/tag/video/add/${video}`, { tags: [own.mark] }],
+    ['PATCH', `/video/${video}`, { video_title: ownSide.mark }],
+    ['POST', `/metadata/${video}`, [{ name: 'taken', value: ownSide.mark }]],
+    ['POST', `/tag/video/add/${video}`, { tags: [ownSide.mark] }],
     ['GET', `/tag/video/${video}`],
-    ['PUT', `/playlist/${playlist}`, { title: own.mark }],
+    ['PUT', `/playlist/${playlist}`, { title: ownSide.mark }],
     ['PUT', `/playlist/${playlist}/add/video/${mine ?? '7'}`],
     ['GET', `/folder/${folder}/video`],
     ['POST', `/folder/${folder}/video/${mine ?? '7'}/add`],
-    ['GET', `/folder/${other.organisationId}`],
-    ['GET', `/playlist/organisation/${other.organisationId}`],
-    ['GET', `/video/organisation/${other.organisationId}`],
+    ['GET', `/folder/${otherSide.organisationId}`],
+    ['GET', `/playlist/organisation/${otherSide.organisationId}`],
+    ['GET', `/video/organisation/${otherSide.organisationId}`],
     ['GET', `/caption/${caption}`],
     ['DELETE', `/caption/${caption}`],
   ]
   const [method, path, payload] = tries[Math.floor(random() * tries.length)] ?? ['GET', '/video/7']
-  const { status } = await own.api.send(method, path, {
+  const { status } = await ownSide.api.send(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })
   if (status !== 404 && status !== 403) result.problems.push(`${method} ${path} of the other organisation was answered ${status}`)
 }
 
-function createWriter(own: Side, model: Model, { source, name, random }: { source: string; name: string; random: () => number }) {
-  const { api, organisationId, ids } = own
-  let made = 0
+function createWriter(ownSide: Side, model: Model, { source, name, random }: { source: string; name: string; random: () => number }) {
+  const { api, organisationId, ids } = ownSide
+  let wordCount = 0
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
-  const word = () => `${name}-${made++}`
+  const word = () => `${name}-${wordCount++}`
   const expectStatus = (reply: ApiResponse<unknown>, status: number, what: string) => {
     if (reply.status !== status) throw new Error(`${what} was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
   }
@@ -204,12 +204,12 @@ function createWriter(own: Side, model: Model, { source, name, random }: { sourc
       if (list.length < 25) list.push(video.id)
     },
     async (video) => {
-      const found = pick([...model.playlists].filter(([, list]) => list.includes(video.id)))
-      if (!found) return
-      expectStatus(await api.delete(`/playlist/${found[0]}/remove/video/${video.id}`), 200, 'no video of a playlist')
+      const entry = pick([...model.playlists].filter(([, list]) => list.includes(video.id)))
+      if (!entry) return
+      expectStatus(await api.delete(`/playlist/${entry[0]}/remove/video/${video.id}`), 200, 'no video of a playlist')
       model.playlists.set(
-        found[0],
-        found[1].filter((id) => id !== video.id),
+        entry[0],
+        entry[1].filter((id) => id !== video.id),
       )
     },
     async (video) => {

@@ -14,17 +14,17 @@ export interface SourceServer {
 
 /** Serves the files of a folder with range requests, and the handlers of `answer`. */
 export async function startSourceServer(folder: string, host = '127.0.0.1'): Promise<SourceServer> {
-  const special = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
+  const handlers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
-    const how = special.get(path)
-    if (how) how(request, response)
+    const handler = handlers.get(path)
+    if (handler) handler(request, response)
     else void serveFile(join(folder, path), request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    setHandler: (path, how) => void special.set(path, how),
+    setHandler: (path, how) => void handlers.set(path, how),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -37,10 +37,10 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
     const isCut = fault === 'resets' && request.method === 'PUT' && Number(request.headers['content-length']) > SMALL_BYTES
     // The headers are forwarded unchanged, because the signature includes the host name of the
     // client.
-    const onward = send(target + request.url, { method: request.method ?? 'GET', headers: request.headers }, (answered) => {
-      response.writeHead(answered.statusCode ?? 502, answered.headers)
-      answered.pipe(response)
-      answered.on('error', () => response.destroy())
+    const onward = send(target + request.url, { method: request.method ?? 'GET', headers: request.headers }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers)
+      upstream.pipe(response)
+      upstream.on('error', () => response.destroy())
     })
     onward.on('error', () => response.destroy())
     response.on('close', () => onward.destroy())

@@ -33,8 +33,8 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
   const find = (method: string, path: string) => {
     const plain = decodeURI(path.split('?', 1)[0] ?? '').replace(/(.)\/$/, '$1')
     const fitting = paths.filter(({ pattern }) => pattern.test(plain)).map((entry) => entry.path)
-    const found = fitting.find((entry) => document.paths[entry]?.[method.toLowerCase()])
-    return { isKnown: fitting.length > 0, path: found, operation: found && document.paths[found]?.[method.toLowerCase()] }
+    const template = fitting.find((entry) => document.paths[entry]?.[method.toLowerCase()])
+    return { isKnown: fitting.length > 0, path: template, operation: template && document.paths[template]?.[method.toLowerCase()] }
   }
   return {
     check(method, path, { status, headers, body }) {
@@ -63,7 +63,7 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
 
 /** Returns a client that validates every response. */
 export function createStrictApi(base: string, contract: ApiContract, key?: string): Api {
-  return createApi(base, key, (method, path, answer) => contract.check(method, path, answer))
+  return createApi(base, key, (method, path, response) => contract.check(method, path, response))
 }
 
 function patternOf(path: string): RegExp {

@@ -30,7 +30,7 @@ export interface Fixture {
    * Creates a video of the owner's organisation that has failed: its source does not exist, so
    * nothing changes in the background.
    */
-  video(more?: Record<string, unknown>): Promise<VideoRecord>
+  video(fields?: Record<string, unknown>): Promise<VideoRecord>
   /**
    * Returns the only playable video of the owner's organisation. It is created once, for tests that
    * require files.

@@ -32,12 +32,12 @@ export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file:
 export async function uploadByTus(platform: TestPlatform, tenant: Tenant, file: Uint8Array<ArrayBuffer>, from: string): Promise<number> {
   const headers = { authorization: `Bearer ${tenant.key}`, 'tus-resumable': '1.0.0', 'x-forwarded-for': from }
   const started = performance.now()
-  const made = await fetch(`${platform.url}/v2/upload/tus`, {
+  const created = await fetch(`${platform.url}/v2/upload/tus`, {
     method: 'POST',
     headers: { ...headers, 'upload-length': String(file.length + 1) },
   })
-  const location = made.headers.get('location') ?? ''
-  if (made.status !== 201) throw new Error(`a good tus upload was answered ${made.status}: ${await made.text()}`)
+  const location = created.headers.get('location') ?? ''
+  if (created.status !== 201) throw new Error(`a good tus upload was answered ${created.status}: ${await created.text()}`)
   const sent = await fetch(location, {
     method: 'PATCH',
     headers: { ...headers, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' },

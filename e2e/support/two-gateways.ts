@@ -31,7 +31,7 @@ export async function startTwoGateways(env: Record<string, string>, main = GATEW
   const port = await freePort()
   const printed: string[] = []
   const print = createLogPrinter({ write: (text: string) => void printed.push(text) })
-  const own = {
+  const gatewayEnv = {
     PATH: `${process.env['PATH']}`,
     VITASCOPE_PORT: String(port),
     VITASCOPE_PUBLIC_URL: platform.url,
@@ -41,7 +41,7 @@ export async function startTwoGateways(env: Record<string, string>, main = GATEW
     VITASCOPE_IDEMPOTENCY_HASH_KEY_FILE: join(platform.dataDir, 'secrets', 'idempotency-hash-key'),
   }
   const second = superviseChild(
-    { name: 'gateway-2', main, env: { VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8', VITASCOPE_LIMITS: 'off', ...shared, ...own } },
+    { name: 'gateway-2', main, env: { VITASCOPE_SOURCE_ALLOW: '127.0.0.0/8', VITASCOPE_LIMITS: 'off', ...shared, ...gatewayEnv } },
     print,
   )
   const url = `http://127.0.0.1:${port}`

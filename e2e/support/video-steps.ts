@@ -26,8 +26,8 @@ export interface Accepted {
   status: { status: string; progress: number; code: number }
 }
 
-export async function upload(api: Api, organisationId: string, url: string, more: Record<string, unknown> = {}): Promise<Accepted> {
-  const { status, body } = await api.post<Accepted>('/video/upload', { url, organisation_id: organisationId, ...more })
+export async function upload(api: Api, organisationId: string, url: string, fields: Record<string, unknown> = {}): Promise<Accepted> {
+  const { status, body } = await api.post<Accepted>('/video/upload', { url, organisation_id: organisationId, ...fields })
   if (status !== 200) throw new Error(`the upload was answered ${status}: ${JSON.stringify(body)}`)
   return body
 }
@@ -85,8 +85,8 @@ export async function aUser(
     user_type: userType,
     status: 'active',
   })
-  const held = resources ?? (await grantable(system, userType))
-  const key = await system.post<{ key: string }>(`/apikey/${user.body.user_id}/generate`, { application_name: 'tests', resources: held })
+  const granted = resources ?? (await grantable(system, userType))
+  const key = await system.post<{ key: string }>(`/apikey/${user.body.user_id}/generate`, { application_name: 'tests', resources: granted })
   if (key.status !== 200) throw new Error(`no key was created: ${JSON.stringify([user.body, key.body])}`)
   return { organisationId, userId: user.body.user_id, key: key.body.key }
 }
