@@ -101,9 +101,9 @@ test('deadlines hold during network partitions between services, and nothing is 
   expect(reads.responses.some(({ status }) => status === 503)).toBe(true)
 
   expect((await settled(api, id, 180_000)).status).toMatchObject({ status: 'ok', code: 2000 })
-  const { body: found } = await api.get<{ videos: VideoRecord[] }>('/video?q=once%20only')
-  expect(found.videos).toHaveLength(1)
-  expect((await settled(api, `${found.videos[0]?.video_id}`, 120_000)).status.status).toBe('ok')
+  const { body: list } = await api.get<{ videos: VideoRecord[] }>('/video?q=once%20only')
+  expect(list.videos).toHaveLength(1)
+  expect((await settled(api, `${list.videos[0]?.video_id}`, 120_000)).status.status).toBe('ok')
   await waitFor(async () => (await objectProblems(platform)).length === 0, {
     timeout: 60_000,
     interval: 1_000,

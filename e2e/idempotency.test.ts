@@ -111,9 +111,9 @@ test('every POST route with an idempotency key has its effect once, repeats its 
     const before = await rows()
     const second = await call(payload, key)
     if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)
-    const other = OTHER_PAYLOADS[name]
-    if (other) {
-      const third = await call({ ...payload, ...other }, key)
+    const otherPayload = OTHER_PAYLOADS[name]
+    if (otherPayload) {
+      const third = await call({ ...payload, ...otherPayload }, key)
       if (third.status !== 422) failures.push(`${name} with another payload: ${show(third)}`)
     }
     const after = await rows()
@@ -154,13 +154,13 @@ test('an idempotency key applies to one caller and one path', async () => {
   const payload = { organisation_id: fixture.owner.organisationId, title: 'Of one caller' }
   const key = { 'idempotency-key': 'shared' }
   const at = `/playlist/create/${fixture.owner.organisationId}`
-  const made = [
+  const rows = [
     await fixture.clients.owner.post<Payload>('/overlay', payload, key),
     await fixture.clients.uploader.post<Payload>('/overlay', payload, key),
     await fixture.clients.owner.post<Payload>(at, { title: 'Of one caller' }, key),
   ]
-  expect(made.map(({ status }) => status)).toEqual([201, 201, 200])
-  expect(made[0]?.body['overlay_id']).not.toBe(made[1]?.body['overlay_id'])
+  expect(rows.map(({ status }) => status)).toEqual([201, 201, 200])
+  expect(rows[0]?.body['overlay_id']).not.toBe(rows[1]?.body['overlay_id'])
 })
 
 test('of concurrent requests with one key, one has an effect; the others return its response or 409', async () => {
@@ -168,8 +168,8 @@ test('of concurrent requests with one key, one has an effect; the others return 
   const key = { 'idempotency-key': 'at once' }
   const path = `/theme/${fixture.owner.organisationId}`
   const results = await Promise.all(Array.from({ length: 20 }, () => fixture.clients.owner.post<Payload>(path, payload, key)))
-  const [made, rejected] = [results.filter(({ status }) => status < 300), results.filter(({ status }) => status >= 300)]
-  expect(new Set(made.map(show)).size).toBe(1)
+  const [accepted, rejected] = [results.filter(({ status }) => status < 300), results.filter(({ status }) => status >= 300)]
+  expect(new Set(accepted.map(show)).size).toBe(1)
   for (const result of rejected) expect(result).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
   expect(await count('catalogue.theme', 'At once')).toBe(1)
 })

@@ -80,8 +80,8 @@ describe('a caller with a certificate of the platform', () => {
 
   test.each(['stranger', 'guest'] as const)(
     'is served as the signed %s, regardless of other metadata',
-    async (who) => {
-      const principal: Principal = who === 'guest' ? { kind: 'guest' } : userOf(fixture.stranger)
+    async (userType) => {
+      const principal: Principal = userType === 'guest' ? { kind: 'guest' } : userOf(fixture.stranger)
       const before = await readRows(fixture)
       let rejectedAgain = 0
       await forAll(async (rpc) => {
@@ -124,11 +124,11 @@ describe('a worker', () => {
           return (await send(rpc, metadataOf({ [PRINCIPAL_HEADER]: token }))).code
         }),
       )
-      const [admittedCaller, rejectedCaller] = isWork(rpc) ? [worker, gatewayItself] : [undefined, worker]
-      if (rejectedCaller !== 'PERMISSION_DENIED') return `${rejectedCaller} for one who is not admitted`
-      return admittedCaller === undefined || (EXPECTED_CODES.has(admittedCaller) && admittedCaller !== 'PERMISSION_DENIED')
+      const [admittedCode, rejectedCode] = isWork(rpc) ? [worker, gatewayItself] : [undefined, worker]
+      if (rejectedCode !== 'PERMISSION_DENIED') return `${rejectedCode} for a caller that is not allowed`
+      return admittedCode === undefined || (EXPECTED_CODES.has(admittedCode) && admittedCode !== 'PERMISSION_DENIED')
         ? undefined
-        : `${admittedCaller} for the worker`
+        : `${admittedCode} for the worker`
     })
   }, 60_000)
 
@@ -206,9 +206,9 @@ describe('a certificate', () => {
 function statusOf(server: string, shown: ClientCredentials, headers: Record<string, string> = {}): Promise<number | string> {
   const path = `//${addresses[server]}/video/upload/form`
   if (!shown) return fetch(`http:${path}`).then(({ status }) => status, connectionRefused)
-  const own = 'tls.key' in shown ? { cert: shown['tls.crt'], key: shown['tls.key'] } : {}
+  const clientCertificate = 'tls.key' in shown ? { cert: shown['tls.crt'], key: shown['tls.key'] } : {}
   const servername = server === 'encoding_upload' ? 'encoding' : server
-  const options = { method: 'POST', headers, ca: authority.certificate, ...own, servername, agent: false }
+  const options = { method: 'POST', headers, ca: authority.certificate, ...clientCertificate, servername, agent: false }
   return new Promise((resolve) => {
     const requested = secureRequest(`https:${path}`, options, (response) => {
       response.resume()

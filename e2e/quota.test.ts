@@ -49,8 +49,8 @@ const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
  */
 async function probeRejectedTusUpload(tenant: Tenant): Promise<(number | string | null)[]> {
   const tus = { 'tus-resumable': '1.0.0' }
-  const call = (method: string, path: string, more: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
-    caller(tenant).send(method, path, { headers: { ...tus, ...more }, ...(body && { body }) })
+  const call = (method: string, path: string, headers: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
+    caller(tenant).send(method, path, { headers: { ...tus, ...headers }, ...(body && { body }) })
   const { headers } = await call('POST', '/upload/tus', { 'upload-length': '3' })
   const path = `/upload/tus/${headers.get('location')?.split('/').at(-1)}`
   const parts = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
@@ -64,11 +64,11 @@ async function probeRejectedTusUpload(tenant: Tenant): Promise<(number | string 
 async function limit(tenant: Tenant, quota: Record<string, number>, result: number | string): Promise<void> {
   const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
   expect(status).toBe(200)
-  const isKnown = async () => {
+  const isQuotaApplied = async () => {
     const { status: shown, body } = await sendNothing(tenant)
     return shown === result || body.code === result
   }
-  await waitFor(isKnown, { describe: 'the quota to be known' })
+  await waitFor(isQuotaApplied, { describe: 'the quota to be known' })
   await waitFor(async () => (await usage(tenant)).jobs === '0', { timeout: 60_000, describe: 'those jobs to have ended' })
 }
 
@@ -151,7 +151,7 @@ describe('bytes and minutes', () => {
 })
 
 test('concurrent jobs are limited by the quota, independently of other organisations', async () => {
-  const [busy, other] = [await aTenant(platform.system), await aTenant(platform.system)]
+  const [busy, otherTenant] = [await aTenant(platform.system), await aTenant(platform.system)]
   await limit(busy, { concurrent_jobs: 0 }, 429)
   await limit(busy, { concurrent_jobs: 20 }, 200)
   const results = []
@@ -165,8 +165,8 @@ test('concurrent jobs are limited by the quota, independently of other organisat
   const waiting = async () => Number((await usage(busy)).jobs)
   const before = await waiting()
   expect(before).toBeGreaterThan(12)
-  const { id } = await upload(caller(other), other.organisationId, small())
-  expect((await settled(caller(other), id)).status).toMatchObject({ status: 'ok' })
+  const { id } = await upload(caller(otherTenant), otherTenant.organisationId, small())
+  expect((await settled(caller(otherTenant), id)).status).toMatchObject({ status: 'ok' })
   // Tasks are shared fairly: each of its four steps waits for at most one task of the others, and
   // two of them run at once.
   expect(before - (await waiting())).toBeLessThanOrEqual(10)

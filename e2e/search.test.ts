@@ -72,8 +72,8 @@ describe('q', () => {
     const { body } = await fixture.clients.owner.get<VideoRecord>(`/video/${ids['Evening news']}`)
     const content = 'WEBVTT\n\n00:00.000 --> 00:01.000\nThe <b>harbour</b> was quiet\n'
     const caption = { media_id: body.media_id, title: 'English', language: 'en', content, format: 'vtt' }
-    const made = await fixture.clients.owner.post<{ caption_id?: string; id?: string }>('/caption', caption)
-    expect(made.status).toBeLessThan(300)
+    const response = await fixture.clients.owner.post<{ caption_id?: string; id?: string }>('/caption', caption)
+    expect(response.status).toBeLessThan(300)
     await waitFor(async () => (await titles({ q: 'harbour quiet' })).includes('Evening news'), { describe: 'the captions to be found' })
     expect(await titles({ q: 'harbour quiet' })).toEqual(['Evening news'])
     expect(await titles({ q: 'harbour news' })).toEqual(['Evening news'])
@@ -131,16 +131,16 @@ test('filters are combined with AND', async () => {
 
 describe('pages', () => {
   const walk = async (path: string, videosOf: (body: unknown) => VideoRecord[]): Promise<string[]> => {
-    const found: string[] = []
+    const ids: string[] = []
     for (let next = path, pages = 0; next !== '' && pages < 20; pages++) {
       const { status, body, headers } = await fixture.clients.owner.get<unknown>(next)
       expect(status).toBe(200)
-      found.push(...videosOf(body).map(({ video_id }) => video_id))
+      ids.push(...videosOf(body).map(({ video_id }) => video_id))
       next = /<[^>]*\/v2([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? ''
     }
-    return found
+    return ids
   }
-  const own = async () => (await call({ limit: '20' })).body.videos.map(({ video_id }) => video_id)
+  const listOwnIds = async () => (await call({ limit: '20' })).body.videos.map(({ video_id }) => video_id)
 
   test.each(['', '&sort_by=name', '&sort_order=descending', '&q=rocket', '&tag=summer-2030', '&status=failed'])(
     'are linked by Link headers, %s',
@@ -153,7 +153,7 @@ describe('pages', () => {
   )
   test('of an organisation are linked as well', async () => {
     const at = `/video/organisation/${fixture.owner.organisationId}/date_created/asc`
-    expect(await walk(`${at}?limit=1`, (page) => page as VideoRecord[])).toEqual(await own())
+    expect(await walk(`${at}?limit=1`, (page) => page as VideoRecord[])).toEqual(await listOwnIds())
   })
   test('start at 10,000 at most, and the error names the cursor', async () => {
     expect((await call({ start: '10000' })).body.videos).toEqual([])

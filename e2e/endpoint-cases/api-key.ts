@@ -85,10 +85,10 @@ export const apiKeyRows: NounRows = {
       endpoint: 'POST /apikey/{user_id}/generate',
       async works(fixture) {
         const { userId } = await aColleague(fixture)
-        const made = await newKey(fixture, userId, { application_name: 'x'.repeat(255), expiry_date: '2030-12-31 23:59:59 GMT' })
-        expect(made).toMatchObject({ expires: '2030-12-31 23:59:59 GMT', resources: ['video::get', 'video::post'], user_id: userId })
-        expect((await fixture.platform.withKey(made.key).get('/video')).status).toBe(200)
-        expect((await fixture.clients.system.get(`/apikey/${made.key}`)).body).toMatchObject({
+        const created = await newKey(fixture, userId, { application_name: 'x'.repeat(255), expiry_date: '2030-12-31 23:59:59 GMT' })
+        expect(created).toMatchObject({ expires: '2030-12-31 23:59:59 GMT', resources: ['video::get', 'video::post'], user_id: userId })
+        expect((await fixture.platform.withKey(created.key).get('/video')).status).toBe(200)
+        expect((await fixture.clients.system.get(`/apikey/${created.key}`)).body).toMatchObject({
           acl: ['video::get', 'video::post'],
           user_id: userId,
         })

@@ -168,13 +168,19 @@ export const collaborateRows: NounRows = {
         for (let count = 0; count < 100; count++) await entryOf(fixture, full.video_id)
         const left = await aUser(clients.system, owner.organisationId, 'uploader')
         await clients.system.delete(`/user/${left.userId}`)
-        const own = { user_id: owner.userId }
+        const userFields = { user_id: owner.userId }
         const rejectedCall = { method: 'POST', path: `/collaborate/${video_id}` }
-        const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', own)
+        const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', userFields)
         return [
           ...ids,
-          { method: 'POST', path: `/collaborate/${await foreignVideo(fixture)}`, payload: own, status: 404, code: 'video_not_found' },
-          { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: own, status: 404, code: 'video_not_found' },
+          {
+            method: 'POST',
+            path: `/collaborate/${await foreignVideo(fixture)}`,
+            payload: userFields,
+            status: 404,
+            code: 'video_not_found',
+          },
+          { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: userFields, status: 404, code: 'video_not_found' },
           { ...rejectedCall, payload: {}, status: 400, fields: ['user_id'] },
           { ...rejectedCall, status: 400, fields: ['user_id'] },
           ...[stranger.userId, left.userId, MISSING].flatMap((user_id) => [
@@ -190,7 +196,7 @@ export const collaborateRows: NounRows = {
           {
             ...rejectedCall,
             payload: {
-              ...own,
+              ...userFields,
               organisation_id: stranger.organisationId,
               id: '1',
               date_created: '2030-01-01 00:00:00',
@@ -199,7 +205,7 @@ export const collaborateRows: NounRows = {
             status: 400,
             fields: ['organisation_id', 'id', 'date_created', 'user_id_created'],
           },
-          { method: 'POST', path: `/collaborate/${full.video_id}`, payload: own, status: 409, code: 'collaboration_full' },
+          { method: 'POST', path: `/collaborate/${full.video_id}`, payload: userFields, status: 409, code: 'collaboration_full' },
         ]
       },
     },

@@ -57,8 +57,8 @@ export const contactFormRows: NounRows = {
       endpoint: 'GET /contact-form/{contact_form_id}',
       async works(fixture) {
         const form = await newForm(fixture)
-        for (const who of ['owner', 'uploader', 'system'] as const) {
-          const { status, body } = await fixture.clients[who].get(`/contact-form/${form.contact_form_id}`)
+        for (const caller of ['owner', 'uploader', 'system'] as const) {
+          const { status, body } = await fixture.clients[caller].get(`/contact-form/${form.contact_form_id}`)
           expect([status, body]).toEqual([200, form])
         }
       },
@@ -238,9 +238,9 @@ export const contactFormRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { contact_form_id } = await newForm(fixture)
-        const other = await newForm(fixture)
+        const otherForm = await newForm(fixture)
         const path = `/contact-form/${contact_form_id}/submission/${await send(fixture, contact_form_id, { email: 'a@example.org' })}`
-        const elsewhere = path.replace(contact_form_id, other.contact_form_id)
+        const elsewhere = path.replace(contact_form_id, otherForm.contact_form_id)
         return [
           { caller: 'stranger', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
           { method: 'DELETE', path: elsewhere, status: 404, code: 'submission_not_found' },

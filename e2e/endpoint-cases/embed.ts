@@ -10,8 +10,8 @@ function elementOf(body: unknown): { name: string } & Record<string, string> {
   return { name: element.tagName, ...Object.fromEntries(element.attrs.map(({ name, value }) => [name, value])) }
 }
 
-async function codeOf(fixture: Fixture, path: string, who: CallerName = 'guest') {
-  const { status, body } = await fixture.clients[who].get<string[]>(path)
+async function codeOf(fixture: Fixture, path: string, caller: CallerName = 'guest') {
+  const { status, body } = await fixture.clients[caller].get<string[]>(path)
   if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
   return elementOf(body)
 }
@@ -78,8 +78,8 @@ export const embedRows: NounRows = {
         })
         const embedScript = await fetch(script['src'] ?? '')
         expect([embedScript.status, embedScript.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
-        for (const who of ['owner', 'uploader', 'system', 'stranger'] as const) {
-          expect(await codeOf(fixture, `/embed/${id}/iframe?token=a.b%26c`, who)).toEqual(frame)
+        for (const caller of ['owner', 'uploader', 'system', 'stranger'] as const) {
+          expect(await codeOf(fixture, `/embed/${id}/iframe?token=a.b%26c`, caller)).toEqual(frame)
         }
         // The code contains nothing of the profile.
         const text = '"><script>alert(1)</script>'

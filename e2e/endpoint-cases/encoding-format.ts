@@ -28,11 +28,11 @@ function badFormats(method: string, path: string, field: string): RejectedCall[]
     status: 400,
     fields: [field],
   })
-  const others = (name: string, value: unknown): RejectedCall => ({
+  const otherFieldCall = (name: string, value: unknown): RejectedCall => ({
     ...({ caller: 'system', method, path, payload: { [field]: 21, [name]: value } } as const),
     ...{ status: 400, fields: [name] },
   })
-  return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => others(name, value)))]
+  return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => otherFieldCall(name, value)))]
 }
 
 const anOrganisation = async ({ clients }: Fixture) =>
@@ -123,8 +123,8 @@ export const encodingFormatRows: NounRows = {
           system.put<Record<string, Entry>>(`/organisation/encodingformat-post/${organisation_id}`, { encodingformat_id })
         await put(11)
         const { status, body } = await put(21)
-        const named = { organisation_encodingformat_id: expect.any(Number) }
-        const both = { organisation_id, title: 'Formats', hevc_300: expect.objectContaining(named), av1_250: { ...AV1, ...named } }
+        const ids = { organisation_encodingformat_id: expect.any(Number) }
+        const both = { organisation_id, title: 'Formats', hevc_300: expect.objectContaining(ids), av1_250: { ...AV1, ...ids } }
         expect([status, body]).toEqual([200, both])
         expect((await put(21)).body).toEqual(body)
         expect((await system.get(`/organisation/encodingformat/${organisation_id}`)).body).toEqual(body)

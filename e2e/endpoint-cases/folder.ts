@@ -66,15 +66,15 @@ async function rejectedDeletes(fixture: Fixture, method: string): Promise<Reject
 async function removes(fixture: Fixture, method: 'DELETE' | 'POST') {
   const { clients } = fixture
   const { id, video_id } = await filled(fixture)
-  const other = (await fixture.video()).video_id
-  await clients.owner.post(`/folder/${id}/video/${other}/add`)
+  const otherVideoId = (await fixture.video()).video_id
+  await clients.owner.post(`/folder/${id}/video/${otherVideoId}/add`)
   const { status, body } = await clients.uploader.send(method, `/folder/${id}/video/${video_id}/delete`)
   expect([status, body]).toEqual([200, { folder_id: id, removed: [video_id] }])
-  expect(await contents(fixture, id)).toEqual([other])
+  expect(await contents(fixture, id)).toEqual([otherVideoId])
   expect((await clients.owner.send(method, `/folder/${id}/video/${video_id}/delete`)).body).toMatchObject({
     code: 'folder_video_not_found',
   })
-  expect((await clients.system.send(method, `/folder/${id}/video/${other}/delete`)).status).toBe(200)
+  expect((await clients.system.send(method, `/folder/${id}/video/${otherVideoId}/delete`)).status).toBe(200)
 }
 
 async function rejectedRemoves(fixture: Fixture, method: string): Promise<RejectedCall[]> {
@@ -160,24 +160,29 @@ export const folderRows: NounRows = {
         const { owner, stranger } = fixture
         const name = aName()
         await folder(fixture, name)
-        const own = { organisation_id: owner.organisationId }
+        const ownerFields = { organisation_id: owner.organisationId }
         const rejectedCall = { method: 'POST', path: '/folder' }
         return [
-          { ...rejectedCall, payload: { ...own, name }, status: 409, code: 'folder_exists' },
+          { ...rejectedCall, payload: { ...ownerFields, name }, status: 409, code: 'folder_exists' },
           { ...rejectedCall, payload: { name: 'x' }, status: 400, fields: ['organisation_id'] },
           {
             ...rejectedCall,
-            payload: { ...own, folder_id: '1', created_by_user_id: '1' },
+            payload: { ...ownerFields, folder_id: '1', created_by_user_id: '1' },
             status: 400,
             fields: ['name', 'folder_id', 'created_by_user_id'],
           },
           {
             ...rejectedCall,
-            payload: { ...own, name: 'x'.repeat(256), description: 'x'.repeat(5_001) },
+            payload: { ...ownerFields, name: 'x'.repeat(256), description: 'x'.repeat(5_001) },
             status: 400,
             fields: ['name', 'description'],
           },
-          ...['', '  ', 'a\0', 7, null].map((bad) => ({ ...rejectedCall, payload: { ...own, name: bad }, status: 400, fields: ['name'] })),
+          ...['', '  ', 'a\0', 7, null].map((bad) => ({
+            ...rejectedCall,
+            payload: { ...ownerFields, name: bad },
+            status: 400,
+            fields: ['name'],
+          })),
           { ...rejectedCall, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
           { ...rejectedCall, payload: { organisation_id: '999999', name: 'x' }, status: 403 },
           {
@@ -187,7 +192,7 @@ export const folderRows: NounRows = {
             status: 404,
             code: 'organisation_not_found',
           },
-          { ...rejectedCall, caller: 'guest', payload: { ...own, name: 'x' }, status: 401 },
+          { ...rejectedCall, caller: 'guest', payload: { ...ownerFields, name: 'x' }, status: 401 },
         ]
       },
     },
@@ -210,13 +215,18 @@ export const folderRows: NounRows = {
         const taken = aName()
         await folder(fixture, taken)
         const id = await folder(fixture)
-        const own = { organisation_id: owner.organisationId }
+        const ownerFields = { organisation_id: owner.organisationId }
         const rejectedCall = { method: 'PUT', path: `/folder/${id}/update` }
         return [
-          { ...rejectedCall, payload: { ...own, name: taken }, status: 409, code: 'folder_exists' },
+          { ...rejectedCall, payload: { ...ownerFields, name: taken }, status: 409, code: 'folder_exists' },
           { ...rejectedCall, payload: { name: 'x' }, status: 400, fields: ['organisation_id'] },
-          { ...rejectedCall, payload: own, status: 400, fields: ['payload'] },
-          { ...rejectedCall, payload: { ...own, name: 'x'.repeat(256), time_created: '' }, status: 400, fields: ['name', 'time_created'] },
+          { ...rejectedCall, payload: ownerFields, status: 400, fields: ['payload'] },
+          {
+            ...rejectedCall,
+            payload: { ...ownerFields, name: 'x'.repeat(256), time_created: '' },
+            status: 400,
+            fields: ['name', 'time_created'],
+          },
           { ...rejectedCall, payload: { organisation_id: stranger.organisationId, name: 'x' }, status: 403 },
           {
             ...rejectedCall,
@@ -235,11 +245,11 @@ export const folderRows: NounRows = {
           {
             method: 'PUT',
             path: `/folder/${MISSING_FOLDER}/update`,
-            payload: { ...own, name: 'x' },
+            payload: { ...ownerFields, name: 'x' },
             status: 404,
             code: 'folder_not_found',
           },
-          { ...rejectedCall, caller: 'guest', payload: { ...own, name: 'x' }, status: 401 },
+          { ...rejectedCall, caller: 'guest', payload: { ...ownerFields, name: 'x' }, status: 401 },
         ]
       },
     },

@@ -215,8 +215,8 @@ export const oauthRows: NounRows = {
         const put = await clients.uploader.put<{ Updated: string }>(path(id), { token: 'new', organisation_id: owner.organisationId })
         expect([put.status, put.body]).toEqual([200, { id, status: 1, Updated: put.body.Updated }])
         expect(put.body.Updated).toMatch(TIME)
-        const kept = { service_name: 'photoshare', other_data: { a: 1 }, date_expiry: '2031-01-01 00:00:00' }
-        expect(await read(fixture, id)).toMatchObject({ ...kept, token: 'new', date_last_modified: put.body.Updated })
+        const stored = { service_name: 'photoshare', other_data: { a: 1 }, date_expiry: '2031-01-01 00:00:00' }
+        expect(await read(fixture, id)).toMatchObject({ ...stored, token: 'new', date_last_modified: put.body.Updated })
         const emptied = { service_name: '', token: '', other_data: '', date_expiry: '', user_id: '' }
         expect((await clients.owner.put(path(id), emptied)).status).toBe(200)
         expect(await read(fixture, id)).toMatchObject({ ...emptied, other_data: {} })

@@ -74,9 +74,9 @@ export const organisationRows: NounRows = {
     {
       endpoint: 'POST /organisation',
       async works(fixture) {
-        const made = await create(fixture, 'x'.repeat(255))
-        expect(made).toMatchObject({ status: 'active', allowed_ips: [] })
-        expect((await fixture.clients.system.get(`/organisation/${made.organisation_id}`)).body).toEqual(made)
+        const created = await create(fixture, 'x'.repeat(255))
+        expect(created).toMatchObject({ status: 'active', allowed_ips: [] })
+        expect((await fixture.clients.system.get(`/organisation/${created.organisation_id}`)).body).toEqual(created)
       },
       rejectedCalls: async () => [
         { caller: 'system', method: 'POST', path: '/organisation', payload: { name: '' }, status: 400, fields: ['name'] },

@@ -78,17 +78,17 @@ export const overlayRows: NounRows = {
     {
       endpoint: 'GET /overlay',
       async works(fixture) {
-        const made = [await newOverlay(fixture, { title: 'One' }), await newOverlay(fixture, { title: 'Two' })]
+        const overlays = [await newOverlay(fixture, { title: 'One' }), await newOverlay(fixture, { title: 'Two' })]
         const hidden = await newOverlay(fixture, { title: 'Hidden', disabled: 1 })
         const { status, body } = await fixture.clients.uploader.get<Record<string, Overlay>>('/overlay')
         expect(status).toBe(200)
         expect(Object.keys(body)).toEqual(Object.keys(body).map((_, index) => String(index)))
-        for (const overlay of made) expect(Object.values(body)).toContainEqual(overlay)
+        for (const overlay of overlays) expect(Object.values(body)).toContainEqual(overlay)
         expect(Object.values(body)).not.toContainEqual(expect.objectContaining({ overlay_id: hidden.overlay_id }))
-        const own = `/overlay?organisation_id=${fixture.owner.organisationId}`
-        for (const who of ['owner', 'system'] as const) expect((await fixture.clients[who].get(own)).body).toEqual(body)
+        const ownOverlaysPath = `/overlay?organisation_id=${fixture.owner.organisationId}`
+        for (const caller of ['owner', 'system'] as const) expect((await fixture.clients[caller].get(ownOverlaysPath)).body).toEqual(body)
         expect((await fixture.clients.stranger.get('/overlay')).body).toEqual({})
-        const page = await fixture.clients.owner.get(`${own}&start=2&limit=1`)
+        const page = await fixture.clients.owner.get(`${ownOverlaysPath}&start=2&limit=1`)
         expect(page.body).toEqual({ '1': body['1'] })
       },
       rejectedCalls: async ({ stranger }) => [
@@ -104,8 +104,8 @@ export const overlayRows: NounRows = {
       endpoint: 'GET /overlay/{id}',
       async works(fixture) {
         const overlay = await newOverlay(fixture, { disabled: 1 })
-        for (const who of ['owner', 'uploader', 'system'] as const) {
-          const { status, body } = await fixture.clients[who].get(`/overlay/${overlay.overlay_id}`)
+        for (const caller of ['owner', 'uploader', 'system'] as const) {
+          const { status, body } = await fixture.clients[caller].get(`/overlay/${overlay.overlay_id}`)
           expect([status, body]).toEqual([200, overlay])
         }
       },

@@ -13,8 +13,8 @@ const aPlaylist = async ({ clients, owner }: Fixture, fields?: Record<string, un
   if (videos) expect((await clients.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
   return body.playlist_id
 }
-const idsOf = async ({ clients }: Fixture, playlistId: string, who: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
-  const { body } = await clients[who].get<{ videos: { video_id: string }[] }>(path(playlistId))
+const idsOf = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
+  const { body } = await clients[caller].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
 const foreignVideo = async ({ clients, stranger, sources }: Fixture) => {
@@ -138,9 +138,9 @@ export const playlistRows: NounRows = {
         await clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2001-01-01 00:00:00' } })
         const all = [open.video_id, hidden, open.video_id, expired]
         const playlistId = await aPlaylist(fixture, { title: 'Seen' }, all)
-        for (const who of ['owner', 'system'] as const) expect(await idsOf(fixture, playlistId, who)).toEqual(all)
-        for (const who of ['guest', 'stranger'] as const)
-          expect(await idsOf(fixture, playlistId, who)).toEqual([open.video_id, open.video_id])
+        for (const caller of ['owner', 'system'] as const) expect(await idsOf(fixture, playlistId, caller)).toEqual(all)
+        for (const caller of ['guest', 'stranger'] as const)
+          expect(await idsOf(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
         const ownView = await clients.owner.get<{ videos: object[] }>(path(playlistId))
         const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
         expect(ownView.body).toMatchObject({
@@ -311,8 +311,8 @@ export const playlistRows: NounRows = {
         await clients.owner.patch(`/video/${hidden}`, { enabled: 0 })
         const hostile = (await fixture.video({ name: ']]>]]> & <b>"\u0001\u{1f680}' })).video_id
         const playlistId = await aPlaylist(fixture, { title: 'Feed & more' }, [video_id, hidden, hostile])
-        for (const who of ['uploader', 'system'] as const) {
-          const { status, headers, body } = await clients[who].get<string>(`/playlist/rss/${playlistId}`)
+        for (const caller of ['uploader', 'system'] as const) {
+          const { status, headers, body } = await clients[caller].get<string>(`/playlist/rss/${playlistId}`)
           expect([status, headers.get('content-type')]).toEqual([200, 'application/rss+xml; charset=utf-8'])
           expect(XMLValidator.validate(body)).toBe(true)
           const feed = parseFeed(body)

@@ -76,8 +76,8 @@ export const presentationRows: NounRows = {
           expect([file.status, file.headers.get('content-type')]).toEqual([200, type])
           expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
         }
-        for (const who of ['guest', 'stranger', 'uploader', 'system'] as const) {
-          expect((await clients[who].get(`/presentation/${id}`)).body).toEqual(processedPresentation)
+        for (const caller of ['guest', 'stranger', 'uploader', 'system'] as const) {
+          expect((await clients[caller].get(`/presentation/${id}`)).body).toEqual(processedPresentation)
         }
         // Another file adds its pages after the existing ones.
         await addSlides(fixture, aPdf(1), { presentationId: id })

@@ -15,9 +15,9 @@ function send(
   path: string,
   headers: Record<string, string>,
   body?: Buffer,
-  who: CallerName = 'owner',
+  caller: CallerName = 'owner',
 ) {
-  return clients[who].send<{ code?: string }>(method, path, {
+  return clients[caller].send<{ code?: string }>(method, path, {
     headers: { ...tus, ...headers },
     ...(body && { body: new Uint8Array(body) }),
   })
@@ -36,8 +36,8 @@ async function strangers(fixture: Fixture, method: string, headers: Record<strin
   const path = await create(fixture, 10)
   const body = method === 'PATCH' ? Buffer.from('abc') : undefined
   expect((await send(fixture, method, path, headers, body, 'stranger')).status).toBe(404)
-  const other = await send(fixture, method, path, { ...headers, 'tus-resumable': '0.2.2' }, body)
-  expect([other.status, other.headers.get('tus-version')]).toEqual([412, '1.0.0'])
+  const wrongVersion = await send(fixture, method, path, { ...headers, 'tus-resumable': '0.2.2' }, body)
+  expect([wrongVersion.status, wrongVersion.headers.get('tus-version')]).toEqual([412, '1.0.0'])
 }
 
 const missing = '/upload/tus/6fa1a6a4-8f5c-4f4b-9b3b-3f1f1f0d1c2b'

@@ -69,8 +69,8 @@ export const uploadRows: NounRows = {
       endpoint: 'GET /upload/config',
       async works({ clients, owner, platform }) {
         const prefix = `uploads/${owner.organisationId}/`
-        const own = await clients.uploader.get<Config>('/upload/config')
-        expect([own.status, own.body]).toEqual([
+        const ownConfig = await clients.uploader.get<Config>('/upload/config')
+        expect([ownConfig.status, ownConfig.body]).toEqual([
           200,
           {
             bucket: 'vitascope',
@@ -81,7 +81,7 @@ export const uploadRows: NounRows = {
           },
         ])
         const system = await clients.system.get<Config>(`/upload/config?organisation_id=${owner.organisationId}`)
-        expect(system.body).toEqual(own.body)
+        expect(system.body).toEqual(ownConfig.body)
       },
       rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/upload/config?organisation_id=${stranger.organisationId}`, status: 403 },
@@ -191,12 +191,12 @@ export const uploadRows: NounRows = {
         expect([tempLink.startsWith(platform.url), thumbnailUrl, presentation_id]).toEqual([true, '', undefined])
         const accepted = await upload(clients.owner, owner.organisationId, tempLink)
         expect(accepted).toMatchObject({ action: 'new video', status: { status: 'waiting for encoding', progress: 0, code: 1 } })
-        const other = await fixture.video()
-        const replaced = await clients.owner.put<{ status: { success: boolean } }>(`/media/${other.media_id}`, { uri: tempLink })
+        const otherVideo = await fixture.video()
+        const replaced = await clients.owner.put<{ status: { success: boolean } }>(`/media/${otherVideo.media_id}`, { uri: tempLink })
         expect([replaced.status, replaced.body.status.success]).toEqual([200, true])
         const video = await settled(clients.owner, accepted.id)
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
-        expect((await settled(clients.owner, other.video_id)).status.status).toBe('ok')
+        expect((await settled(clients.owner, otherVideo.video_id)).status.status).toBe('ok')
         // A link can only be used for videos of its own organisation.
         const foreign = await clients.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
           url: tempLink,
@@ -210,18 +210,18 @@ export const uploadRows: NounRows = {
         const again = await success(fixture, pdf, '&application=presentation', { name: 'deck.pdf' })
         expect(again.presentation_id).toBe(first.presentation_id)
         const slides = async (count: number) => {
-          const look = async () => {
+          const check = async () => {
             const { body } = await clients.owner.get<{ number_of_slides: number; filename: string }>(
               `/presentation/${first.presentation_id}`,
             )
             return body.number_of_slides === count && body.filename === 'deck.pdf'
           }
-          await waitFor(look, { timeout: 60_000, describe: `${count} slides` })
+          await waitFor(check, { timeout: 60_000, describe: `${count} slides` })
         }
         await slides(2)
-        const more = aKey(fixture)
-        await post(fixture, more, aPdf(1))
-        const appended = await success(fixture, more, '&append', { name: 'more.pdf', presentation_id: first.presentation_id })
+        const secondKey = aKey(fixture)
+        await post(fixture, secondKey, aPdf(1))
+        const appended = await success(fixture, secondKey, '&append', { name: 'more.pdf', presentation_id: first.presentation_id })
         expect(appended.presentation_id).toBe(first.presentation_id)
         await slides(3)
       },
@@ -230,9 +230,9 @@ export const uploadRows: NounRows = {
         const key = aKey(fixture)
         await post(fixture, key, Buffer.from('a file'))
         const at = '/upload/success?success'
-        const call = (payload: Record<string, unknown>, status: number, more: Partial<RejectedCall> = {}): RejectedCall => ({
+        const call = (payload: Record<string, unknown>, status: number, expectation: Partial<RejectedCall> = {}): RejectedCall => ({
           ...{ method: 'POST', path: at, payload: { key, ...payload }, status },
-          ...more,
+          ...expectation,
         })
         return [
           call({}, 400, { path: '/upload/success', fields: ['success'] }),

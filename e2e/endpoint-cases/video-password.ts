@@ -22,9 +22,9 @@ export const videoPasswordRows: NounRows = {
       async works(fixture) {
         const secret = 'Correct horse 🐎/?%'
         const id = await locked(fixture, secret)
-        const other = await locked(fixture, secret)
+        const otherVideo = await locked(fixture, secret)
         expect((await attempt(fixture, id, secret)).body).toEqual([true])
-        expect((await attempt(fixture, other, secret)).body).toEqual([true])
+        expect((await attempt(fixture, otherVideo, secret)).body).toEqual([true])
         for (const wrong of ['x', secret.toUpperCase(), sha1(secret), sha1(secret).toUpperCase(), `$argon2id$v=19$m=19456,t=2,p=1$`]) {
           expect((await attempt(fixture, id, wrong)).body).toEqual([false])
         }
@@ -38,7 +38,7 @@ export const videoPasswordRows: NounRows = {
         expect(rejected.status).toBe(429)
         expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
         expect(JSON.stringify(rejected.body)).not.toContain('orrect')
-        expect((await attempt(fixture, other, secret)).body).toEqual([true])
+        expect((await attempt(fixture, otherVideo, secret)).body).toEqual([true])
       },
       async rejectedCalls(fixture) {
         const id = await locked(fixture, 'a')

@@ -59,13 +59,13 @@ const tooMuch = {
   created_at: '2030-01-01 00:00:00',
 }
 
-const change = (verb: 'put' | 'patch', who: 'system' | 'uploader') => ({
+const change = (verb: 'put' | 'patch', caller: 'system' | 'uploader') => ({
   async works({ clients, video }: Fixture) {
     const { video_id } = await video({ name: 'Change' })
-    const { status, body } = await clients[who][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), max)
+    const { status, body } = await clients[caller][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), max)
     expect([status, body.video_id, body.status['action']]).toEqual([200, video_id, 'update_data'])
     expect((await clients.owner.get(path(video_id))).body).toMatchObject({ ...maxInResponse, sharing: maxInResponse.sharing })
-    await clients[who][verb](path(video_id), { video_title: 'Short', description: '', tags: [], content_expiry: null })
+    await clients[caller][verb](path(video_id), { video_title: 'Short', description: '', tags: [], content_expiry: null })
     const after = (await clients.owner.get(path(video_id))).body
     expect(after).toMatchObject({ video_title: 'Short', description: '', tags: null, category: max.category })
   },
@@ -73,9 +73,9 @@ const change = (verb: 'put' | 'patch', who: 'system' | 'uploader') => ({
     const { video_id } = await video()
     const method = verb.toUpperCase()
     return [
-      { caller: who, method, path: path(video_id), payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
-      { caller: who, method, path: path(video_id), payload: {}, status: 400 },
-      { caller: who, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
+      { caller, method, path: path(video_id), payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
+      { caller, method, path: path(video_id), payload: {}, status: 400 },
+      { caller, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
       { caller: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
       { caller: 'stranger' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
       { caller: 'guest' as const, method, path: path(video_id), payload: { description: '' }, status: 401 },
@@ -126,7 +126,7 @@ export const videoRows: NounRows = {
           { video_id, media_id, organisation_id: owner.organisationId, video_title: 'Read', tags: ['a', 'b'], description_private: 'ours' },
         ])
         const { description_private: _, ...shown } = mine.body
-        for (const who of ['guest', 'stranger'] as const) expect((await clients[who].get(path(video_id))).body).toEqual(shown)
+        for (const caller of ['guest', 'stranger'] as const) expect((await clients[caller].get(path(video_id))).body).toEqual(shown)
       },
       async rejectedCalls({ clients, video }) {
         const hidden = await video()

@@ -98,8 +98,8 @@ export const webhookRows: NounRows = {
       endpoint: 'GET /webhook/{webhook_id}',
       async works(fixture) {
         const webhook = await only(fixture)
-        for (const who of ['owner', 'uploader', 'system'] as const) {
-          const { status, body } = await fixture.clients[who].get(`/webhook/${webhook.webhook_id}`)
+        for (const caller of ['owner', 'uploader', 'system'] as const) {
+          const { status, body } = await fixture.clients[caller].get(`/webhook/${webhook.webhook_id}`)
           expect([status, body]).toEqual([200, withoutSecret(webhook)])
         }
       },
@@ -317,16 +317,16 @@ export const webhookRows: NounRows = {
       async rejectedCalls(fixture) {
         const { webhook_id } = await only(fixture, { url: receiver(fixture, 500).url })
         const waiting = await tested(fixture, webhook_id)
-        const { webhook_id: other } = await make(fixture, { url: receiver(fixture).url })
-        const foreign = await tested(fixture, other)
-        await ended(fixture, other, foreign)
-        await fixture.clients.owner.put(`/webhook/${other}`, { enabled: false })
+        const { webhook_id: otherWebhookId } = await make(fixture, { url: receiver(fixture).url })
+        const foreign = await tested(fixture, otherWebhookId)
+        await ended(fixture, otherWebhookId, foreign)
+        await fixture.clients.owner.put(`/webhook/${otherWebhookId}`, { enabled: false })
         const at = (id: string, delivery: string) => `/webhook/${id}/delivery/${delivery}/resend`
         return [
           ...callsWithInvalidId('POST', (id) => at(id, waiting), webhook_id),
           ...[MISSING, 'x', foreign].map((bad) => ({ method: 'POST', path: at(webhook_id, bad), status: 404, code: 'delivery_not_found' })),
           { method: 'POST', path: at(webhook_id, waiting), status: 409, code: 'delivery_waiting' },
-          { method: 'POST', path: at(other, foreign), status: 409, code: 'webhook_disabled' },
+          { method: 'POST', path: at(otherWebhookId, foreign), status: 409, code: 'webhook_disabled' },
         ]
       },
     },
