@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
 export default defineConfig({
-  // The gateway answers /player/{id} with index.html, /upload with upload.html, /player/assets/… with what it names, and /player/embed.js.
+  // The gateway serves index.html at /player/{id}, upload.html at /upload, assets at /player/assets/… and the script at /player/embed.js.
   base: '/player/',
   build: {
     target: 'es2022',
-    // Files of their own, so that the page's content security policy needs no data: addresses.
+    // Separate files, so that the content security policy of the page does not have to allow data: addresses.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // hls.js alone has 600 kB; it is loaded when there is something to play.
+    // hls.js has 600 kB. It is loaded when a video is played.
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       input: {
@@ -24,10 +24,10 @@ export default defineConfig({
   plugins: [
     {
       name: 'embed-script',
-      // A plain script of other people's pages: it may stand there several times, so it leaves no name behind.
+      // The script runs in pages of other sites, possibly several times, so it must not define global names.
       generateBundle(_, bundle) {
         const script = bundle['embed.js']
-        if (script?.type !== 'chunk' || script.imports.length > 0) throw new Error('the embed script is not of one piece')
+        if (script?.type !== 'chunk' || script.imports.length > 0) throw new Error('the embed script must be one file without imports')
         script.code = `(()=>{${script.code}})();\n`
       },
     },

@@ -21,7 +21,7 @@ const playing = async (videoId: string) => (await catalogue.videos.find('1', vid
 const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
 describe('reports', () => {
-  test('of progress update the video; late and repeated ones change nothing, and the response says that the job is wanted', async () => {
+  test('of progress update the video; late and repeated ones change nothing, and the response shows that the job is needed', async () => {
     const { jobId, videoId } = await catalogue.upload()
     expect(await progress(jobId, 30, 2)).toBe(true)
     expect(await progress(jobId, 10, 1)).toBe(true)
@@ -218,7 +218,7 @@ describe('cancelling', () => {
   })
 })
 
-test('only active jobs, and jobs whose set is used, are wanted', async () => {
+test('only active jobs, and jobs whose set is used, are needed', async () => {
   const [active, played, failed] = [await catalogue.upload(), await catalogue.play(), await catalogue.upload()]
   await fail(failed.jobId)
   const requested = [active.jobId, played.jobId, failed.jobId, '999999999']
