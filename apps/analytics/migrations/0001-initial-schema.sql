@@ -99,7 +99,7 @@ create table viewer (
   primary key (day, organisation_id, video_id, visitor)
 ) partition by range (day);
 
--- The first partitions hold all days before the next period. The next eight weeks have their own.
+-- The first partitions contain all days before the next period. Each of the next eight weeks has a partition.
 -- The service creates later ones.
 do $$
 declare

@@ -91,7 +91,7 @@ create table third_party_token (
   -- Encrypted by AES-256-GCM, bound to the id and the column; null once deleted.
   sealed_token         bytea,
   auth_url             text not null default '',
-  -- JSON text, encrypted in the same way.
+  -- JSON text, encrypted identically.
   sealed_other_data    bytea,
   expire_time          timestamptz(3),
   -- Stays when the user is deleted.
@@ -111,7 +111,7 @@ create index third_party_token_user on third_party_token (user_id, third_party_t
 
 -- A write request, recorded before it is executed. The id is a UUID of version 7: it contains the
 -- time and orders the log. Every index ends with it, for time ranges and page tokens. Partitioned by
--- week; old weeks are dropped as a whole.
+-- week; old weeks are dropped completely.
 create table audit_entry (
   entry_id        uuid primary key,
   -- These three are empty for requests without a key.
@@ -171,7 +171,7 @@ create function audit_day_id(day date) returns uuid language sql immutable as $$
   select (lpad(to_hex((extract(epoch from day::timestamp) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- The first partition holds all ids before next Monday (UTC). The next eight weeks have their own.
+-- The first partition contains all ids before next Monday (UTC). Each of the next eight weeks has a partition.
 -- The service creates later ones.
 do $$
 declare

@@ -11,7 +11,7 @@ create table organisation (
   allowed_ips             text[] not null default '{}',
   default_setting_id      text not null default '',
   default_theme_id        text not null default '',
-  -- False until auth reported the quota. Until then there is no limit.
+  -- If false, auth has not reported the quota yet, and there is no limit.
   has_quota               boolean not null default false,
   quota_bytes             bigint,
   quota_minutes_per_month bigint,
@@ -40,7 +40,7 @@ create table upload_reservation (
   reservation_id  uuid primary key,
   organisation_id bigint not null references organisation,
   bytes           bigint not null check (bytes >= 0),
-  -- False if the upload is complete. It then does not count as an open upload.
+  -- If false, the upload is complete and does not count as an open upload.
   is_open         boolean not null,
   -- The reservation does not count after this time.
   expire_time     timestamptz(3) not null
@@ -59,7 +59,7 @@ create table setting (
   allow_download                 boolean not null,
   lowest_quality_version         int not null,
   highest_quality_version        int not null,
-  -- JSON objects as text, so that they are returned unchanged; empty for none.
+  -- JSON objects as text, so that they are returned unchanged. The text is empty if there is no object.
   rolls                          text not null,
   logo_asset_id                  text not null,
   logo_destination_url           text not null,
@@ -81,7 +81,7 @@ create table setting (
   embed_wmode                    text not null,
   use_javascript_api             boolean not null,
   javascript_api_allowed_domains text not null,
-  -- argon2id of the lower-case hexadecimal SHA-1 of the password; null for none.
+  -- argon2id of the lower-case hexadecimal SHA-1 of the password. Null if the profile has no password.
   password_hash                  text,
   created_by_user_id             text not null,
   last_modified_by_user_id       text not null,
@@ -127,14 +127,14 @@ create table media (
   progress          smallint not null check (progress between 0 and 100),
   code              int not null,
   message           text not null default '',
-  -- The published set and the job that made it; null until the first set is published.
+  -- The published set and the job that created it; null until the first set is published.
   renditions        jsonb,
   set_job_id        bigint,
   create_time       timestamptz(3) not null default now(),
   update_time       timestamptz(3) not null default now(),
   -- Bytes of the set that plays.
   set_bytes         bigint not null default 0,
-  -- The preview that plays while the first set is made: a set like `renditions`, without files.
+  -- The preview that plays while the first set is encoded: a set like `renditions`, without files.
   preview           jsonb,
   check ((renditions is null) = (set_job_id is null))
 );
@@ -170,7 +170,7 @@ create table video (
   hd_auto                        boolean not null,
   location                       jsonb,
   captions_show_on_load          text not null,
-  -- JSON objects as text, so that they are returned unchanged; empty for none.
+  -- JSON objects as text, so that they are returned unchanged. The text is empty if there is no object.
   javascript_api_json            text not null,
   monetization_json              text not null,
   events_triggered_by_click_json text not null,
@@ -229,7 +229,7 @@ create table random_id (
   id text collate "C" primary key
 );
 
--- A named text of a video. The organisation chooses the names.
+-- Text of a video under a name. The organisation chooses the names.
 create table metadata_entry (
   video_id    bigint not null references video on delete cascade,
   -- Sorted the same in every locale.
@@ -278,7 +278,7 @@ create table job (
   max_ms          bigint,
   -- Month (UTC) in which its minutes count.
   quota_month     date not null default date_trunc('month', now() at time zone 'UTC')::date,
-  -- Duration of the set that it made.
+  -- Duration of the set that it created.
   used_ms         bigint not null default 0,
   -- For action 'add_rendition': the rendition, and the job whose set it is added to.
   profile_id      int,
@@ -422,7 +422,7 @@ create table playlist (
   video_limit           smallint not null check (video_limit between 0 and 25),
   open_in_playlist_view boolean not null,
   settings              text not null,
-  -- A JSON object as text, so that it is returned unchanged; empty for none.
+  -- A JSON object as text, so that it is returned unchanged. The text is empty if there is no object.
   monetization_json     text not null,
   created_by_user_id    text not null,
   create_time           timestamptz(3) not null default now(),
@@ -479,7 +479,7 @@ create table overlay (
   media_id             bigint references media on delete cascade,
   disabled             boolean not null,
   at_end               boolean not null,
-  -- Seconds; both or none.
+  -- Seconds. Both are set or both are null.
   start_seconds        int,
   end_seconds          int,
   title                text not null,
@@ -563,7 +563,7 @@ create table presentation_job (
   presentation_id bigint not null,
   organisation_id bigint not null,
   state           text not null check (state in ('queued', 'running', 'ok', 'failed', 'cancelled')),
-  -- Unique, so that slides of an object are made once; null when the presentation is deleted.
+  -- Unique, so that slides of an object are created once; null when the presentation is deleted.
   source_object   text unique,
   source_bytes    bigint not null,
   filename        text not null,
@@ -655,7 +655,7 @@ create table organisation_title_word (
 );
 
 -- An event for webhooks, written in the transaction of its cause if a webhook subscribes to it.
--- Events of other services are always stored, so that repeats are detected. Kept for seven days.
+-- Events of other services are always stored, so that repeats are detected. They are stored for seven days.
 create table event (
   event_id        text primary key default 'evt_' || replace(gen_random_uuid()::text, '-', ''),
   type            text not null,
@@ -706,7 +706,7 @@ create index webhook_delivery_log on webhook_delivery (webhook_id, delivery_id);
 create index webhook_delivery_waiting on webhook_delivery (webhook_id, object_key, delivery_id) where state = 'waiting';
 create index webhook_delivery_event on webhook_delivery (event_id);
 create table webhook_delivery_default partition of webhook_delivery default;
--- The first partition holds all days up to today. The next two days have their own.
+-- The first partition contains all days up to today. Each of the next two days has a partition.
 do $$
 declare
   tomorrow date := (now() at time zone 'UTC')::date + 1;
@@ -738,7 +738,7 @@ create table webhook_lane (
 );
 create index webhook_lane_next on webhook_lane (next_time, webhook_id, organisation_id);
 
--- A success message to an uploader, queued in the transaction of the success. Kept for seven days.
+-- A success message to an uploader, queued in the transaction of the success. It is stored for seven days.
 create table mail (
   mail_id         bigint generated always as identity primary key,
   -- Header Message-ID, the same in every attempt.

@@ -211,7 +211,7 @@ begin
     where v.video_id = any (videos) and s.video_id = v.video_id;
 end $$;
 
--- Returns the words of the first 250,000 characters, about five hours of speech. A tsvector holds 1
+-- Returns the words of the first 250,000 characters, about five hours of speech. A tsvector contains 1
 -- MiB; captions beyond that are left out.
 create function caption_words(searched_media_id bigint) returns tsvector language plpgsql stable set search_path from current as $$
 declare
@@ -246,7 +246,7 @@ begin
 end $$;
 
 -- The index and functions of fuzzy search use pg_trgm in the schema in which it is installed. They
--- return words similar to a word: of all organisations, or of one. The threshold is low, because a
+-- return words similar to a word: of all organisations, or of one organisation. The threshold is low, because a
 -- transposition changes most trigrams of a word of six letters.
 do $$
 declare
@@ -371,7 +371,7 @@ end $$;
 create trigger event_fan_out after insert on event referencing new table as new_rows for each statement execute function event_fan_out();
 
 -- Events of videos and captions are written by triggers, because cascades also delete them. Writers
--- hold the lock of the media, so events of a media are in order of their causes.
+-- have the lock of the media, so events of a media are in order of their causes.
 create function video_event_insert() returns trigger language plpgsql set search_path from current as $$
 begin
   insert into event (type, organisation_id, object_key, data)

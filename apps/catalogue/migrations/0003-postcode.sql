@@ -12,7 +12,7 @@ create table postcode (
   primary key (postcode_key, country)
 );
 
--- A sample: centres of well-known places, rounded to a hundredth of a degree, compiled for this
+-- A sample: centres of well-known locations, rounded to a hundredth of a degree, compiled for this
 -- project under its licence (Apache-2.0). The import of a country replaces its rows.
 insert into postcode (postcode_key, country, postcode, latitude, longitude)
 select sample.postcode, sample.country, sample.postcode, sample.latitude, sample.longitude
