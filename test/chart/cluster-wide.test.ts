@@ -9,9 +9,9 @@ describeChart('cluster-wide names', () => {
     const manifests = render(['production'])
     const [serving, work] = classesOf(manifests)
     expect([podOf(manifests, 'gateway').priorityClassName, podOf(manifests, 'worker').priorityClassName]).toEqual([serving, work])
-    const inAnother = classesOf(render(['production'], {}, ['--namespace', 'other']))
+    const classesInOtherNamespace = classesOf(render(['production'], {}, ['--namespace', 'other']))
     const ofAnotherValue = classesOf(render(['production'], { priorityClasses: { serving: 2000 } }))
-    expect(new Set([...classesOf(manifests), ...inAnother, ...ofAnotherValue]).size).toBe(5)
+    expect(new Set([...classesOf(manifests), ...classesInOtherNamespace, ...ofAnotherValue]).size).toBe(5)
   })
 
   test('the port of a gRPC service without TLS is declared as h2c', () => {

@@ -19,9 +19,9 @@ import {
 /** Rendered once for all tests of this file. */
 const rendered = new Map<string, Manifest[]>()
 function manifestsOf(set: string): Manifest[] {
-  const known = rendered.get(set) ?? render([set])
-  rendered.set(set, known)
-  return known
+  const cached = rendered.get(set) ?? render([set])
+  rendered.set(set, cached)
+  return cached
 }
 const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
 const main = (pod: PodSpec) => pod.containers[0] as Container
@@ -46,7 +46,9 @@ describeChart('components', () => {
       expect(
         ['Deployment', 'StatefulSet'].map(
           (kind) =>
-            manifestsOf('evaluation').find((found) => found.kind === kind && found.metadata.name.endsWith(`-${name}`))?.spec?.['replicas'],
+            manifestsOf('evaluation').find((manifest) => manifest.kind === kind && manifest.metadata.name.endsWith(`-${name}`))?.spec?.[
+              'replicas'
+            ],
         ),
       ).toContain(1)
   })
@@ -147,8 +149,8 @@ describeChart('components', () => {
       podOf(manifestsOf('production'), name)
         .volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => `${secret?.secretName}/${key}`))
         .sort()
-    const keys = (signer: string, others: string[] = [], callers: string[] = []) =>
-      [`${signer}.key`, ...others, ...callers.map((name) => `${name}.pub`)].map((key) => `videos-keys/${key}`)
+    const keys = (signer: string, otherKeys: string[] = [], callers: string[] = []) =>
+      [`${signer}.key`, ...otherKeys, ...callers.map((name) => `${name}.pub`)].map((key) => `videos-keys/${key}`)
     const objects = (name: string) => ['access-key-id', 'secret-access-key'].map((key) => `${name}-objects/${key}`)
     const all: Record<string, string[]> = {
       gateway: [...keys('gateway', ['idempotency-hash-key']), 'videos-redis/url'],
@@ -318,7 +320,7 @@ describeChart('components', () => {
   })
 
   test('the notes show how to read the first API key, and contain no secret', () => {
-    const notesOf = (set: string, ...more: string[]) => {
+    const notesOf = (set: string, ...args: string[]) => {
       const { out, code } = helm([
         'install',
         'videos',
@@ -328,7 +330,7 @@ describeChart('components', () => {
         'vitascope',
         '--values',
         valueSets[set] ?? '',
-        ...more,
+        ...args,
       ])
       expect(code).toBe(0)
       return { notes: out.slice(out.indexOf('\nNOTES:')), before: out.slice(0, out.indexOf('\nNOTES:')) }
@@ -340,11 +342,11 @@ describeChart('components', () => {
     expect(notesOf('production', '--set', 'publicUrl=https://video.example.org/').notes).toContain('video.example.org/v2/video')
     const evaluation = notesOf('evaluation')
     expect(evaluation.notes).toContain('port-forward service/videos-vitascope-gateway')
-    const made = [...evaluation.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(
+    const generatedSecrets = [...evaluation.before.matchAll(/^ {2}(?:[a-z-]+-key|password|auth|token-keys): (\S{16,})$/gm)].map(
       ([, value = '']) => value,
     )
-    expect(made.length).toBeGreaterThanOrEqual(5)
-    for (const value of made) {
+    expect(generatedSecrets.length).toBeGreaterThanOrEqual(5)
+    for (const value of generatedSecrets) {
       expect(evaluation.notes).not.toContain(value)
       expect(evaluation.notes).not.toContain(Buffer.from(value, 'base64').toString())
     }
@@ -360,22 +362,22 @@ describeChart('components', () => {
     const pairs = Object.keys(data).filter((name) => name.endsWith('.key'))
     expect(pairs).toHaveLength(8)
     for (const name of pairs) {
-      const [own, known] = [createPublicKey(text(name)), createPublicKey(text(name.replace('.key', '.pub')))]
-      expect([name, own.asymmetricKeyType, own.equals(known)]).toEqual([name, 'ed25519', true])
+      const [derivedKey, publicKey] = [createPublicKey(text(name)), createPublicKey(text(name.replace('.key', '.pub')))]
+      expect([name, derivedKey.asymmetricKeyType, derivedKey.equals(publicKey)]).toEqual([name, 'ed25519', true])
     }
     expect(render(['production']).filter(({ kind }) => kind === 'Secret')).toEqual([])
   })
 
   test.each(components.filter((name) => name !== 'worker'))('%s can be deployed alone', (name) => {
     const elsewhere = Object.fromEntries(
-      components.map((other) => {
-        const addresses = ['gateway', 'web', 'worker'].includes(other) ? {} : { address: `${other}.elsewhere:1` }
+      components.map((otherComponent) => {
+        const addresses = ['gateway', 'web', 'worker'].includes(otherComponent) ? {} : { address: `${otherComponent}.elsewhere:1` }
         return [
-          other,
+          otherComponent,
           {
-            enabled: other === name,
-            ...(other === name ? {} : addresses),
-            ...(other === 'encoding' && { uploadAddress: 'encoding.elsewhere:2' }),
+            enabled: otherComponent === name,
+            ...(otherComponent === name ? {} : addresses),
+            ...(otherComponent === 'encoding' && { uploadAddress: 'encoding.elsewhere:2' }),
           },
         ]
       }),
@@ -385,8 +387,8 @@ describeChart('components', () => {
       httpRoute: { enabled: false },
       networkPolicy: { otherNamespaces: ['elsewhere'] },
     })
-    const found = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
-    expect([...found]).toEqual([name])
+    const foundComponents = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
+    expect([...foundComponents]).toEqual([name])
     const addresses = Object.entries(settingsOf(manifests, name)).filter(
       ([setting]) => /_ADDRESS$|_URL$/.test(setting) && !/PUBLIC/.test(setting),
     )

@@ -107,8 +107,8 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
     }
     const secrets = manifests().filter(({ kind }) => kind === 'Secret')
     const values = secrets.flatMap(({ data }) => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString()))
-    const others = JSON.stringify(manifests().filter(({ kind }) => kind !== 'Secret'))
-    expect(values.filter((value) => value.length > 0 && others.includes(value))).toEqual([])
+    const otherManifests = JSON.stringify(manifests().filter(({ kind }) => kind !== 'Secret'))
+    expect(values.filter((value) => value.length > 0 && otherManifests.includes(value))).toEqual([])
   })
 
   test('every mounted volume exists, and every volume is mounted', () => {

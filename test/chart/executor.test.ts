@@ -34,10 +34,10 @@ describeChart('the Kubernetes executor', () => {
     const { subjects } = find(manifests(), 'RoleBinding', 'encode') as Manifest & { subjects: object[] }
     expect(subjects).toEqual([{ kind: 'ServiceAccount', name: 'videos-vitascope-encoding', namespace: 'vitascope' }])
     for (const kind of ['Role', 'RoleBinding']) expect(find(manifests(), kind, 'encode').metadata.namespace).toBe('encode')
-    const others = manifests()
+    const otherManifests = manifests()
       .filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))
       .map(({ kind }) => kind)
-    expect(others.sort()).toEqual(['Role', 'RoleBinding'])
+    expect(otherManifests.sort()).toEqual(['Role', 'RoleBinding'])
     expect(render(['production']).filter(({ apiVersion }) => apiVersion.startsWith('rbac.'))).toEqual([])
   })
 
@@ -96,10 +96,10 @@ describeChart('the Kubernetes executor', () => {
     expect(policy.matchConditions.map(({ expression }) => expression)).toEqual([
       'request.userInfo.username == "system:serviceaccount:vitascope:videos-vitascope-encoding"',
     ])
-    const held = policy.validations.map(({ expression }) => expression).join('\n')
+    const expressions = policy.validations.map(({ expression }) => expression).join('\n')
     const worker = podOf(manifests(), 'worker').containers[0] as Container
     for (const text of [worker.image, ...worker.args, 'videos-vitascope-encode', 'encode-keys'])
-      expect(held).toContain(JSON.stringify(text))
+      expect(expressions).toContain(JSON.stringify(text))
     const pinned = JSON.parse(policy.variables.find(({ name }) => name === 'settings')?.expression ?? '{}')
     expect(pinned).toEqual(Object.fromEntries((worker.env ?? []).map(({ name, value }) => [name, value])))
     expect(find(manifests(), 'ValidatingAdmissionPolicyBinding', 'encode').spec).toMatchObject({ validationActions: ['Deny'] })

@@ -157,8 +157,8 @@ describeChart('values that cannot work', () => {
   test('rejects a database of one component without a network peer', () => {
     const values = { networkPolicy: { peers: { database: [] } } }
     expect(renderError(['gateway-api'], values)).toContain('set `networkPolicy.peers.database` to the address of the database of catalogue')
-    const others = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
-    expect(renderError(['cloudnativepg'], others)).toContain(
+    const otherValues = { catalogue: { database: { existingSecret: 'catalogue-database' } } }
+    expect(renderError(['cloudnativepg'], otherValues)).toContain(
       'set `networkPolicy.peers.database` to the address of the database of catalogue',
     )
   })

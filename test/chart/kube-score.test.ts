@@ -42,20 +42,20 @@ function findings(set: string): { object: string; check: string; finding: string
 }
 
 describeScore('kube-score', () => {
-  const seen = new Set<Exception>()
+  const usedExceptions = new Set<Exception>()
 
   test.each(Object.keys(valueSets))('has no findings for the values %s except those in linters.yaml', (set) => {
     const unexplained = findings(set).filter(({ check, finding }) => {
-      const known = exceptions.find((exception) => exception.check === check && exception.finding === finding)
-      if (known === undefined || (known.sets !== undefined && !known.sets.includes(set))) return true
-      seen.add(known)
+      const exception = exceptions.find((exception) => exception.check === check && exception.finding === finding)
+      if (exception === undefined || (exception.sets !== undefined && !exception.sets.includes(set))) return true
+      usedExceptions.add(exception)
       return false
     })
     expect(unexplained).toEqual([])
   })
 
   test('linters.yaml contains no unused exception', () => {
-    expect(exceptions.filter((exception) => !seen.has(exception)).map(({ check }) => check)).toEqual([])
+    expect(exceptions.filter((exception) => !usedExceptions.has(exception)).map(({ check }) => check)).toEqual([])
     for (const { check, reason } of exceptions) expect([check, reason.length > 5]).toEqual([check, true])
   })
 })

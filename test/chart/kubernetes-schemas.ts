@@ -62,7 +62,7 @@ async function ofKubernetes(version: string): Promise<SchemaFile> {
     readFileSync(join(await moduleFolder(`k8s.io/kubernetes@${version}`), 'api/openapi-spec/swagger.json'), 'utf8'),
   )
   const definitions = swagger.definitions as Record<string, Schema>
-  const named = new Map(
+  const schemasByName = new Map(
     Object.entries(definitions).flatMap(([name, { 'x-kubernetes-group-version-kind': gvks }]) =>
       ((gvks ?? []) as { group: string; version: string; kind: string }[]).map((gvk) => [
         [gvk.group, gvk.version, gvk.kind].filter((part) => part !== '').join('/'),
@@ -71,20 +71,20 @@ async function ofKubernetes(version: string): Promise<SchemaFile> {
     ),
   )
   const file: SchemaFile = { kinds: {}, $defs: {} }
-  const take = (name: string) => {
+  const collect = (name: string) => {
     if (name in file.$defs) return
     file.$defs[name] = {}
     const definition = definitions[name]
     if (!definition) throw new Error(`Kubernetes ${version} has no ${name}`)
     const schema = strict(definition)
     file.$defs[name] = schema
-    for (const reference of referencesOf(schema)) take(reference)
+    for (const reference of referencesOf(schema)) collect(reference)
   }
   for (const kind of kinds) {
-    const name = named.get(kind)
+    const name = schemasByName.get(kind)
     if (name === undefined) throw new Error(`Kubernetes ${version} has no ${kind}`)
     file.kinds[kind] = { $ref: `#/$defs/${name}` }
-    take(name)
+    collect(name)
   }
   return file
 }
@@ -115,19 +115,19 @@ function strict(schema: Schema): Schema {
     return { $ref: `#/$defs/${name}` }
   }
   if (schema['x-kubernetes-int-or-string'] === true) return { type: ['integer', 'string'] }
-  const kept = ['type', 'enum', 'required', 'pattern', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength']
-  const made: Schema = Object.fromEntries(kept.flatMap((key) => (key in schema ? [[key, schema[key]]] : [])))
-  if (!isReadable(made['pattern'])) delete made['pattern']
-  if (typeof schema['items'] === 'object') made['items'] = strict(schema['items'] as Schema)
+  const schemaKeys = ['type', 'enum', 'required', 'pattern', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength']
+  const reduced: Schema = Object.fromEntries(schemaKeys.flatMap((key) => (key in schema ? [[key, schema[key]]] : [])))
+  if (!isReadable(reduced['pattern'])) delete reduced['pattern']
+  if (typeof schema['items'] === 'object') reduced['items'] = strict(schema['items'] as Schema)
   const additional = schema['additionalProperties']
-  if (typeof additional === 'object') made['additionalProperties'] = strict(additional as Schema)
+  if (typeof additional === 'object') reduced['additionalProperties'] = strict(additional as Schema)
   if (typeof schema['properties'] === 'object') {
-    made['properties'] = Object.fromEntries(
+    reduced['properties'] = Object.fromEntries(
       Object.entries(schema['properties'] as Record<string, Schema>).map(([key, value]) => [key, strict(value)]),
     )
-    if (schema['x-kubernetes-preserve-unknown-fields'] !== true && additional === undefined) made['additionalProperties'] = false
+    if (schema['x-kubernetes-preserve-unknown-fields'] !== true && additional === undefined) reduced['additionalProperties'] = false
   }
-  return made
+  return reduced
 }
 
 /**

@@ -28,14 +28,14 @@ describeChart('monitoring', () => {
   }
 
   test('alerts and dashboards only use metrics that the services export', () => {
-    const known = metricNames()
+    const knownMetrics = metricNames()
     const texts = [
       readFileSync(join(chart, 'monitoring/rules.yaml'), 'utf8'),
       readFileSync(join(chart, 'monitoring/dashboards.yaml'), 'utf8'),
     ]
     const requested = texts.flatMap(queriesOf)
     expect(requested.length).toBeGreaterThan(30)
-    expect([...new Set(requested)].filter((name) => !known.has(name))).toEqual([])
+    expect([...new Set(requested)].filter((name) => !knownMetrics.has(name))).toEqual([])
   })
 
   test('each alert has a summary and a description, and is limited to this namespace', () => {
@@ -90,16 +90,16 @@ describeChart('monitoring', () => {
   })
 
   test('dashboards of two releases are distinguishable in one Grafana', () => {
-    const known = ['eu', 'us'].flatMap((namespace) =>
+    const expectedSeries = ['eu', 'us'].flatMap((namespace) =>
       render(['production'], {}, ['--namespace', namespace])
         .filter(({ metadata }) => metadata.name.endsWith('-dashboard'))
         .flatMap(({ data = {} }) =>
           Object.entries(data).map(([file, text]) => ({ file, ...(JSON.parse(text) as { uid: string; title: string }) })),
         ),
     )
-    expect(known).toHaveLength(4)
-    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(known.map((one) => one[key])).size).toBe(4)
-    for (const { uid } of known) expect(uid.length).toBeLessThanOrEqual(40)
+    expect(expectedSeries).toHaveLength(4)
+    for (const key of ['file', 'uid', 'title'] as const) expect(new Set(expectedSeries.map((one) => one[key])).size).toBe(4)
+    for (const { uid } of expectedSeries) expect(uid.length).toBeLessThanOrEqual(40)
   })
 
   test('the metrics Service selects the pods of all components', () => {

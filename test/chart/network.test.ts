@@ -51,7 +51,7 @@ interface Rule {
 }
 const policyOf = (manifests: Manifest[], component: string) =>
   find(manifests, 'NetworkPolicy', component).spec as { ingress: Rule[]; egress: Rule[]; policyTypes: string[] }
-const named = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
+const componentOfPeer = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
 
 describeChart('the network', () => {
   let manifests: Manifest[] = []
@@ -64,12 +64,14 @@ describeChart('the network', () => {
     const { egress, policyTypes } = policyOf(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
-      to.filter((peer) => named(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${named(peer)}:${port}`)),
+      to
+        .filter((peer) => componentOfPeer(peer) !== undefined)
+        .flatMap((peer) => ports.map(({ port }) => `${componentOfPeer(peer)}:${port}`)),
     )
     expect(inside.sort()).toEqual([...(arrows[component] ?? [])].sort())
     const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => (ipBlock ? [addresses[ipBlock.cidr] ?? ipBlock.cidr] : [])))
     expect([...new Set(blocks)].sort()).toEqual([...(outside[component] ?? [])].sort())
-    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => named(peer) === undefined && !peer.ipBlock))
+    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => componentOfPeer(peer) === undefined && !peer.ipBlock))
     expect(rest).toHaveLength(1)
     expect(rest[0]).toMatchObject({ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } })
   })
@@ -77,7 +79,9 @@ describeChart('the network', () => {
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
     const { ingress } = policyOf(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>
-      from.filter((peer) => named(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${named(peer)} to ${port}`)),
+      from
+        .filter((peer) => componentOfPeer(peer) !== undefined)
+        .flatMap((peer) => ports.map(({ port }) => `${componentOfPeer(peer)} to ${port}`)),
     )
     const names: Record<string, string> = { 50051: 'grpc', 8080: 'http', 8081: 'upload' }
     const documented = Object.entries(arrows).flatMap(([caller, callees]) =>
@@ -87,10 +91,10 @@ describeChart('the network', () => {
         .map(([, port = '']) => `${caller} to ${names[port]}`),
     )
     expect(callers.sort()).toEqual(documented.sort())
-    const others = ingress
-      .filter(({ from = [] }) => from.every((peer) => named(peer) === undefined))
+    const otherRules = ingress
+      .filter(({ from = [] }) => from.every((peer) => componentOfPeer(peer) === undefined))
       .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
-    expect(others.sort()).toEqual(component === 'gateway' || component === 'web' ? ['http', 'metrics'] : ['metrics'])
+    expect(otherRules.sort()).toEqual(component === 'gateway' || component === 'web' ? ['http', 'metrics'] : ['metrics'])
   })
 
   test('a separate database of one component does not block that of the others', () => {
@@ -166,7 +170,7 @@ describeChart('the network', () => {
       render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
       'encoding',
     )
-    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => named(peer) === 'worker'))
+    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => componentOfPeer(peer) === 'worker'))
     expect(workers).toEqual([
       {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'encoders' } },

@@ -11,7 +11,7 @@ const versions = readdirSync(folder).filter((file) => file.startsWith('kubernete
 const describeSchemas = kubeconformPath() === undefined ? describe.skip : describeChart
 
 /** Result of kubeconform for one object. */
-interface Answer {
+interface ResultLine {
   kind: string
   name: string
   status: string
@@ -20,9 +20,9 @@ interface Answer {
 
 const rendered = new Map<string, Manifest[]>()
 function manifestsOf(set: string): Manifest[] {
-  const known = rendered.get(set) ?? render([set])
-  rendered.set(set, known)
-  return known
+  const cached = rendered.get(set) ?? render([set])
+  rendered.set(set, cached)
+  return cached
 }
 
 /**
@@ -50,7 +50,7 @@ describeSchemas.each(versions)('%s', (version) => {
    * Validates by kubeconform, which uses the version as group of kinds without a group: it reads
    * `v1_v1_pod.json` and `apps_v1_deployment.json`.
    */
-  function check(manifests: readonly Manifest[]): Answer[] {
+  function check(manifests: readonly Manifest[]): ResultLine[] {
     const location = join(schemas, '{{ .Group }}_{{ .ResourceAPIVersion }}_{{ .ResourceKind }}.json')
     // The CloudNativePG operator is not available as a Go module, so there is no schema for its
     // clusters.
@@ -58,7 +58,7 @@ describeSchemas.each(versions)('%s', (version) => {
     const input = manifests.map((manifest) => JSON.stringify(manifest)).join('\n---\n')
     const { stdout, stderr } = spawnSync(kubeconformPath() ?? '', args, { input, encoding: 'utf8' })
     if (stdout === '') throw new Error(`kubeconform: ${stderr}`)
-    return (JSON.parse(stdout) as { resources: Answer[] }).resources
+    return (JSON.parse(stdout) as { resources: ResultLine[] }).resources
   }
 
   test.each(Object.keys(valueSets))('accepts all objects of the values %s', (set) => {

@@ -48,10 +48,10 @@ describeChart('settings', () => {
         }
         const root = join(folder, set, name)
         placeFiles(root, container, pod, manifests)
-        const { env, known } = watched(container, root)
+        const { env, readNames } = watchEnvironment(container, root)
         expect(() => read(env)).not.toThrow()
         const input = (container.env ?? []).map((variable) => variable.name)
-        expect([name, ...input.filter((variable) => !known.has(variable) && !readByAll.includes(variable))]).toEqual([name])
+        expect([name, ...input.filter((variable) => !readNames.has(variable) && !readByAll.includes(variable))]).toEqual([name])
       }
     }
   })
@@ -77,16 +77,16 @@ function placeFiles(root: string, container: Container, pod: PodSpec, manifests:
  * Returns the environment of the container with its files below `root`, and the names of the
  * settings that were read.
  */
-function watched(container: Container, root: string): { env: NodeJS.ProcessEnv; known: Set<string> } {
-  const known = new Set<string>()
+function watchEnvironment(container: Container, root: string): { env: NodeJS.ProcessEnv; readNames: Set<string> } {
+  const readNames = new Set<string>()
   const values = Object.fromEntries(
     (container.env ?? []).map(({ name, value }) => [name, value?.replace(/^\/etc\/vitascope\//, `${root}/`)]),
   )
   const env = new Proxy(values, {
     get(target, name) {
-      known.add(String(name))
+      readNames.add(String(name))
       return Reflect.get(target, name)
     },
   })
-  return { env, known }
+  return { env, readNames }
 }

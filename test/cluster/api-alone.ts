@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs'
 import { freePort } from '@vitascope/embedded-postgres'
-import { type Place, startControlPlane, stopControlPlane } from './control-plane.ts'
+import { type ClusterLocation, startControlPlane, stopControlPlane } from './control-plane.ts'
 import { failedStart } from './failed-start.ts'
 import { provideHyperkube } from './hyperkube.ts'
 
 /** A Kubernetes API without nodes, on loopback. It requires no root user. */
 export interface ApiAlone {
-  place: Place
+  location: ClusterLocation
   kubeconfig: string
   /** Stops it and removes its folder. */
   stop(): Promise<void>
@@ -19,13 +19,13 @@ export interface ApiAlone {
 export async function startApiAlone(folder: string): Promise<ApiAlone> {
   const programs = await provideHyperkube()
   const ports = { api: await freePort(), etcd: await freePort(), peers: await freePort() }
-  const place: Place = { folder, programs, within: [], address: '127.0.0.1', advertise: '127.0.0.1', ports, hasNodes: false }
+  const location: ClusterLocation = { folder, programs, within: [], address: '127.0.0.1', advertise: '127.0.0.1', ports, hasNodes: false }
   const stop = async () => {
     await stopControlPlane(folder)
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    return { place, kubeconfig: await startControlPlane(place), stop }
+    return { location, kubeconfig: await startControlPlane(location), stop }
   } catch (error) {
     throw await failedStart(folder, error, stop)
   }

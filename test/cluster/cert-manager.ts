@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { moduleFolder } from '../../tools/lib/go-module.ts'
 import { runCommand } from '../../tools/lib/run-command.ts'
-import { type Place, start } from './control-plane.ts'
+import { type ClusterLocation, start } from './control-plane.ts'
 import { ensureGoProgram } from './go-program.ts'
 import { kubeconfigOf } from './keys.ts'
 import { stopProgram } from './program.ts'
@@ -23,21 +23,21 @@ export function provideCertManager(): Promise<string> {
  * administrator. There are no webhooks: every object that the schemas accept is valid. Secrets of
  * ClusterIssuers are read from the namespace `cert-manager`, which this function does not create.
  */
-export async function startCertManager(place: Place): Promise<void> {
+export async function startCertManager(cluster: ClusterLocation): Promise<void> {
   const command = await provideCertManager()
   const folder = await moduleFolder('github.com/cert-manager/cert-manager', join(import.meta.dirname, NAME))
-  const kubeconfig = kubeconfigOf(place.folder, 'admin')
+  const kubeconfig = kubeconfigOf(cluster.folder, 'admin')
   const files = KINDS.flatMap((kind) => ['-f', join(folder, 'deploy/crds', `cert-manager.io_${kind}.yaml`)])
   for (const args of [
     ['apply', '--server-side', ...files],
     ['wait', '--for=condition=Established', '--timeout=30s', ...files],
   ]) {
-    const { code, output } = await runCommand(join(place.programs, 'kubectl'), args, { KUBECONFIG: kubeconfig, HOME: place.folder })
+    const { code, output } = await runCommand(join(cluster.programs, 'kubectl'), args, { KUBECONFIG: kubeconfig, HOME: cluster.folder })
     if (code !== 0) throw new Error(`kubectl ${args[0]}: ${output}`)
   }
-  start(place, { name: NAME, command, args: [`--kubeconfig=${kubeconfig}`] })
+  start(cluster, { name: NAME, command, args: [`--kubeconfig=${kubeconfig}`] })
 }
 
-export function stopCertManager({ folder }: Place): Promise<void> {
+export function stopCertManager({ folder }: ClusterLocation): Promise<void> {
   return stopProgram(folder, NAME)
 }

@@ -6,7 +6,7 @@ import { kubeconfigOf, makeKeys, tokenOf } from './keys.ts'
 import { type Program, runningPid, startProgram, stopProgram } from './program.ts'
 
 /** Location of a cluster. */
-export interface Place {
+export interface ClusterLocation {
   /** Folder of all its data. */
   folder: string
   /** Folder of the servers, as returned by `provideHyperkube`. */
@@ -27,17 +27,17 @@ const READY_MS = 180_000
  * Starts etcd, API server, controllers and scheduler: Kubernetes without nodes. Resolves when the
  * API is ready. Returns the kubeconfig of an administrator.
  */
-export async function startControlPlane(place: Place): Promise<string> {
-  const { folder, address, ports } = place
+export async function startControlPlane(cluster: ClusterLocation): Promise<string> {
+  const { folder, address, ports } = cluster
   const server = `https://${address}:${ports.api}`
   mkdirSync(folder, { recursive: true })
   const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost']
-  const addresses = [...new Set(['127.0.0.1', '10.96.0.1', address, place.advertise])]
+  const addresses = [...new Set(['127.0.0.1', '10.96.0.1', address, cluster.advertise])]
   await makeKeys(folder, { server, names: [...names.map((name) => `DNS:${name}`), ...addresses.map((ip) => `IP:${ip}`)] })
-  start(place, etcd(place))
-  await startApiServer(place)
-  start(place, controllers(place))
-  start(place, scheduler(place))
+  start(cluster, etcd(cluster))
+  await startApiServer(cluster)
+  start(cluster, controllers(cluster))
+  start(cluster, scheduler(cluster))
   return kubeconfigOf(folder, 'admin')
 }
 
@@ -47,23 +47,24 @@ export async function stopControlPlane(folder: string): Promise<void> {
 }
 
 /** Starts the API server alone, also after it was stopped. */
-export async function startApiServer(place: Place): Promise<void> {
-  start(place, apiServer(place))
+export async function startApiServer(cluster: ClusterLocation): Promise<void> {
+  start(cluster, apiServer(cluster))
   const until = performance.now() + READY_MS
-  while (!(await isReady(place))) {
-    if (runningPid(place.folder, 'apiserver') === undefined) throw new Error(`the API server ended: see ${place.folder}/log/apiserver.log`)
-    if (performance.now() > until) throw new Error(`the API server is not ready: see ${place.folder}/log/apiserver.log`)
+  while (!(await isReady(cluster))) {
+    if (runningPid(cluster.folder, 'apiserver') === undefined)
+      throw new Error(`the API server ended: see ${cluster.folder}/log/apiserver.log`)
+    if (performance.now() > until) throw new Error(`the API server is not ready: see ${cluster.folder}/log/apiserver.log`)
     await delay(200)
   }
 }
 
 /** Starts a program of the cluster in the cluster's network. */
-export function start({ folder, within }: Place, program: Program): void {
-  const [first, ...others] = [...within, program.command, ...program.args]
-  startProgram(folder, { name: program.name, command: first ?? '', args: others })
+export function start({ folder, within }: ClusterLocation, program: Program): void {
+  const [first, ...args] = [...within, program.command, ...program.args]
+  startProgram(folder, { name: program.name, command: first ?? '', args: args })
 }
 
-function isReady({ folder, address, ports }: Place): Promise<boolean> {
+function isReady({ folder, address, ports }: ClusterLocation): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${tokenOf(folder, 'admin')}` }
     const ca = readFileSync(join(folder, 'keys/ca.crt'))
@@ -77,7 +78,7 @@ function isReady({ folder, address, ports }: Place): Promise<boolean> {
   })
 }
 
-function etcd({ folder, programs, ports }: Place): Program {
+function etcd({ folder, programs, ports }: ClusterLocation): Program {
   const clients = `http://127.0.0.1:${ports.etcd}`
   const peers = `http://127.0.0.1:${ports.peers}`
   return {
@@ -96,7 +97,7 @@ function etcd({ folder, programs, ports }: Place): Program {
   }
 }
 
-function apiServer({ folder, programs, address, advertise, ports, hasNodes }: Place): Program {
+function apiServer({ folder, programs, address, advertise, ports, hasNodes }: ClusterLocation): Program {
   const key = (name: string) => join(folder, 'keys', name)
   return {
     name: 'apiserver',
@@ -131,7 +132,7 @@ function apiServer({ folder, programs, address, advertise, ports, hasNodes }: Pl
   }
 }
 
-function controllers({ folder, programs, hasNodes }: Place): Program {
+function controllers({ folder, programs, hasNodes }: ClusterLocation): Program {
   return {
     name: 'controllers',
     command: join(programs, 'kube-controller-manager'),
@@ -147,7 +148,7 @@ function controllers({ folder, programs, hasNodes }: Place): Program {
   }
 }
 
-function scheduler({ folder, programs, hasNodes }: Place): Program {
+function scheduler({ folder, programs, hasNodes }: ClusterLocation): Program {
   const args = [...clientOf(folder, 'scheduler'), ...(hasNodes ? [] : ['--secure-port=0'])]
   return { name: 'scheduler', command: join(programs, 'kube-scheduler'), args }
 }

@@ -23,7 +23,7 @@ export const DOCKER_NETWORK = {
 } as const
 
 /** A Docker daemon with its compose plugin. */
-export interface DockerPlace {
+export interface DockerDaemon {
   /** Environment that a `docker` command needs to find both. */
   environment: { DOCKER_HOST: string; DOCKER_CONFIG: string }
 }
@@ -33,7 +33,7 @@ export interface DockerPlace {
  * checkout, and replacements of the public ones. Installs Debian's Docker if it is missing, and
  * builds the compose plugin from its module.
  */
-export async function startDocker(folder: string): Promise<{ place: DockerPlace; stop(): Promise<void> }> {
+export async function startDocker(folder: string): Promise<{ location: DockerDaemon; stop(): Promise<void> }> {
   if (process.getuid?.() !== 0) throw new Error('the Docker daemon for tests requires root')
   await providePackages({ ...IMAGE_PACKAGES, dockerd: 'docker.io', docker: 'docker.io', iptables: 'iptables', ip: 'iproute2' })
   const compose = await ensureGoCommand('docker-compose', 'github.com/docker/compose/v5@v5.0.0', 'cmd')
@@ -54,19 +54,19 @@ export async function startDocker(folder: string): Promise<{ place: DockerPlace;
   }
   await makeNetwork()
   try {
-    const own = ['--data-root', join(folder, 'data'), '--exec-root', join(state, 'exec'), '--pidfile', join(state, 'pid')]
-    const args = [`--net=/run/netns/${DOCKER_NETWORK.namespace}`, 'dockerd', ...own, '--host', environment.DOCKER_HOST]
+    const folders = ['--data-root', join(folder, 'data'), '--exec-root', join(state, 'exec'), '--pidfile', join(state, 'pid')]
+    const args = [`--net=/run/netns/${DOCKER_NETWORK.namespace}`, 'dockerd', ...folders, '--host', environment.DOCKER_HOST]
     startProgram(folder, { name: 'dockerd', command: 'nsenter', args })
-    for (const end = performance.now() + 60_000; !existsSync(join(state, 'sock')) || !(await responds(docker)); await delay(100))
+    for (const end = performance.now() + 60_000; !existsSync(join(state, 'sock')) || !(await isResponding(docker)); await delay(100))
       if (performance.now() > end) throw new Error('the Docker daemon does not respond')
     await provideComposeImages(docker)
-    return { place: { environment }, stop }
+    return { location: { environment }, stop }
   } catch (error) {
     throw await failedStart(folder, error, stop)
   }
 }
 
-const responds = (docker: (...args: string[]) => Promise<string>) =>
+const isResponding = (docker: (...args: string[]) => Promise<string>) =>
   docker('version').then(
     () => true,
     () => false,

@@ -7,12 +7,12 @@ import { startProgram, stopProgram } from './program.ts'
 
 let home: string
 let folder: string
-let kept: string
+let logFolder: string
 
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'vitascope-failed-start-'))
   folder = join(home, 'cluster')
-  kept = join(home, 'kept')
+  logFolder = join(home, 'kept')
 })
 afterAll(async () => {
   await stopProgram(folder, 'etcd')
@@ -20,8 +20,8 @@ afterAll(async () => {
 })
 
 test('the logs of a cluster that fails to start are kept, and the error names their folder and the exited programs', async () => {
-  mkdirSync(join(kept, 'log'), { recursive: true })
-  writeFileSync(join(kept, 'log/older.log'), 'log of an earlier start')
+  mkdirSync(join(logFolder, 'log'), { recursive: true })
+  writeFileSync(join(logFolder, 'log/older.log'), 'log of an earlier start')
   startProgram(folder, { name: 'etcd', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] })
   writeFileSync(join(folder, 'log/kubelet.log'), 'no cgroup')
   writeFileSync(join(folder, 'pid/kubelet'), '999999999 1')
@@ -30,14 +30,14 @@ test('the logs of a cluster that fails to start are kept, and the error names th
     rmSync(folder, { recursive: true })
   }
   const cause = new Error('the node is not ready')
-  const failure = await failedStart(folder, cause, end, kept)
-  expect(failure.message).toBe(`the cluster did not start: the node is not ready; exited programs: kubelet; its logs are in ${kept}`)
+  const failure = await failedStart(folder, cause, end, logFolder)
+  expect(failure.message).toBe(`the cluster did not start: the node is not ready; exited programs: kubelet; its logs are in ${logFolder}`)
   expect(failure.cause).toBe(cause)
-  expect(readFileSync(join(kept, 'log/kubelet.log'), 'utf8')).toBe('no cgroup')
-  expect([existsSync(join(kept, 'log/older.log')), existsSync(folder)]).toEqual([false, false])
+  expect(readFileSync(join(logFolder, 'log/kubelet.log'), 'utf8')).toBe('no cgroup')
+  expect([existsSync(join(logFolder, 'log/older.log')), existsSync(folder)]).toEqual([false, false])
 })
 
 test('the error of a failed start also reports a failed cleanup', async () => {
-  const failure = await failedStart(join(home, 'nothing'), new Error('no port'), () => Promise.reject(new Error('busy')), kept)
+  const failure = await failedStart(join(home, 'nothing'), new Error('no port'), () => Promise.reject(new Error('busy')), logFolder)
   expect(failure.message).toBe('the cluster did not start: no port; there are no logs; and the cleanup failed: Error: busy')
 })

@@ -51,7 +51,11 @@ export async function makeKeys(folder: string, { server, names }: { server: stri
   await issue('kubelet', '/CN=kubelet', 'DNS:node1,IP:10.244.0.1,IP:127.0.0.1')
   await openssl('genrsa', '-out', 'accounts.key', '2048')
 
-  const tokens = Object.entries(USERS).map(([user, who]) => ({ user: user as ClusterUser, who, token: randomBytes(24).toString('hex') }))
+  const tokens = Object.entries(USERS).map(([user, identity]) => ({
+    user: user as ClusterUser,
+    who: identity,
+    token: randomBytes(24).toString('hex'),
+  }))
   writeFileSync(join(keys, 'tokens.csv'), tokens.map(({ token, who }) => `${token},${who}`).join('\n'))
   for (const { user, token } of tokens) {
     writeFileSync(join(keys, `${user}.token`), token)

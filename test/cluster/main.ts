@@ -8,15 +8,15 @@ import { hasNode, startWithNode, stopWithNode } from './with-node.ts'
 // npm run cluster -- up [--node] | down: starts a Kubernetes cluster for manual tests, which runs
 // until `down`.
 const folder = join(root, '.cache/cluster')
-const place = join(folder, 'place.json')
+const locationFile = join(folder, 'location.json')
 const [command, option] = process.argv.slice(2)
 
 if (command === 'up' && (option === undefined || option === '--node')) {
-  if (existsSync(place)) throw new Error(`a cluster already runs; stop it by npm run cluster -- down (${folder})`)
+  if (existsSync(locationFile)) throw new Error(`a cluster already runs; stop it by npm run cluster -- down (${folder})`)
   const cluster = option === '--node' ? await startWithNode(folder) : await startApiAlone(folder)
-  mkdirSync(dirname(place), { recursive: true })
-  writeFileSync(place, JSON.stringify(cluster.place))
-  console.log(`export KUBECONFIG=${cluster.kubeconfig} PATH=${cluster.place.programs}:$PATH VITASCOPE_TEST_CLUSTER=${place}`)
+  mkdirSync(dirname(locationFile), { recursive: true })
+  writeFileSync(locationFile, JSON.stringify(cluster.location))
+  console.log(`export KUBECONFIG=${cluster.kubeconfig} PATH=${cluster.location.programs}:$PATH VITASCOPE_TEST_CLUSTER=${locationFile}`)
 } else if (command === 'down' && option === undefined) {
   if (hasNode(folder)) await stopWithNode(folder)
   else await stopControlPlane(folder)

@@ -8,7 +8,7 @@ import { provideTestPrograms } from '../../tools/lib/test-programs.ts'
 import { startApiAlone } from './api-alone.ts'
 import { apiList } from './api-list.ts'
 import { provideCertManager } from './cert-manager.ts'
-import type { Place } from './control-plane.ts'
+import type { ClusterLocation } from './control-plane.ts'
 import { startDocker } from './docker.ts'
 import { formatPeaks, watchPeaks } from './node/peaks.ts'
 import { startWithNode } from './with-node.ts'
@@ -30,10 +30,10 @@ if (files.some((file) => readFileSync(file, 'utf8').includes('startCertManager')
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-test-cluster-'))
 const cluster = await { node: startWithNode, cluster: startApiAlone, docker: startDocker }[on](join(folder, 'cluster'))
 try {
-  const place = join(folder, 'place.json')
-  writeFileSync(place, JSON.stringify(cluster.place))
-  Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: place })
-  const peaks = on === 'node' && 'kubeconfig' in cluster ? watchPeaks(listOf(cluster.place)) : undefined
+  const locationFile = join(folder, 'location.json')
+  writeFileSync(locationFile, JSON.stringify(cluster.location))
+  Object.assign(toolEnvironment, { VITASCOPE_TEST_CLUSTER: locationFile })
+  const peaks = on === 'node' && 'kubeconfig' in cluster ? watchPeaks(listOf(cluster.location)) : undefined
   const counts = await runJest({
     files,
     all: false,
@@ -53,7 +53,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-function listOf({ folder: own, address, ports }: Place) {
-  const keys = { tokenFile: join(own, 'keys/admin.token'), authorityFile: join(own, 'keys/ca.crt') }
+function listOf({ folder: clusterFolder, address, ports }: ClusterLocation) {
+  const keys = { tokenFile: join(clusterFolder, 'keys/admin.token'), authorityFile: join(clusterFolder, 'keys/ca.crt') }
   return apiList({ server: `https://${address}:${ports.api}`, ...keys })
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Place, start, startControlPlane, stopControlPlane } from './control-plane.ts'
+import { type ClusterLocation, start, startControlPlane, stopControlPlane } from './control-plane.ts'
 import { failedStart } from './failed-start.ts'
 import { BUILT, ensureGoModule } from './go-program.ts'
 import { provideHyperkube } from './hyperkube.ts'
@@ -18,7 +18,7 @@ import { run } from './run.ts'
 
 /** A cluster with one node; requires root. */
 export interface ClusterWithNode {
-  place: Place
+  location: ClusterLocation
   kubeconfig: string
   stop(): Promise<void>
 }
@@ -40,7 +40,7 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
   const programs = await provideHyperkube()
   const metrics = await ensureGoModule('metrics-server', 'sigs.k8s.io/metrics-server/cmd/metrics-server@v0.9.0')
   const images = await provideImages()
-  const place: Place = {
+  const location: ClusterLocation = {
     folder,
     programs,
     within: withinNetwork,
@@ -53,9 +53,9 @@ export async function startWithNode(folder: string): Promise<ClusterWithNode> {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, MARK), '')
   try {
-    const kubeconfig = await startControlPlane(place)
-    await startNode(place, { metrics, images })
-    return { place, kubeconfig, stop: () => stopWithNode(folder) }
+    const kubeconfig = await startControlPlane(location)
+    await startNode(location, { metrics, images })
+    return { location, kubeconfig, stop: () => stopWithNode(folder) }
   } catch (error) {
     throw await failedStart(folder, error, () => stopWithNode(folder))
   }
@@ -72,20 +72,23 @@ export async function stopWithNode(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
 }
 
-async function startNode(place: Place, { metrics, images }: { metrics: string; images: readonly ImageArchive[] }): Promise<void> {
-  const { folder } = place
+async function startNode(
+  cluster: ClusterLocation,
+  { metrics, images }: { metrics: string; images: readonly ImageArchive[] },
+): Promise<void> {
+  const { folder } = cluster
   makeCgroups()
   await startContainerd({ folder, images: LAYERS, pause: IMAGES.pause })
   await importImages(images)
-  start(place, kubelet(place))
-  start(place, kubeProxy(place))
-  start(place, metricsServer(place, metrics))
-  const server = `https://${place.address}:${place.ports.api}`
+  start(cluster, kubelet(cluster))
+  start(cluster, kubeProxy(cluster))
+  start(cluster, metricsServer(cluster, metrics))
+  const server = `https://${cluster.address}:${cluster.ports.api}`
   const enforcer = join(import.meta.dirname, 'policies/enforcer.ts')
   const args = [enforcer, server, join(folder, 'keys/admin.token'), join(folder, 'keys/ca.crt')]
-  start(place, { name: 'policies', command: process.execPath, args: ['--disable-warning=ExperimentalWarning', ...args] })
+  start(cluster, { name: 'policies', command: process.execPath, args: ['--disable-warning=ExperimentalWarning', ...args] })
 
-  const kubectl = (...args: string[]) => run(join(place.programs, 'kubectl'), `--kubeconfig=${kubeconfigOf(folder, 'admin')}`, ...args)
+  const kubectl = (...args: string[]) => run(join(cluster.programs, 'kubectl'), `--kubeconfig=${kubeconfigOf(folder, 'admin')}`, ...args)
   const objects = join(folder, 'objects.json')
   writeFileSync(objects, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: clusterObjects(folder) }))
   await kubectl('apply', '-f', objects)
@@ -99,13 +102,13 @@ export function hasNode(folder: string): boolean {
   return existsSync(join(folder, MARK))
 }
 
-async function until(attempt: () => Promise<unknown>, what: string): Promise<void> {
+async function until(attempt: () => Promise<unknown>, description: string): Promise<void> {
   for (const end = performance.now() + 180_000; ; ) {
     try {
       await attempt()
       return
     } catch (error) {
-      if (performance.now() > end) throw new Error(`${what} is not ready`, { cause: error })
+      if (performance.now() > end) throw new Error(`${description} is not ready`, { cause: error })
       await delay(250)
     }
   }

@@ -9,7 +9,7 @@ import { createApi } from '../../e2e/support/api.ts'
 import { type SourceServer, startSourceServer } from '../../e2e/support/source-server.ts'
 import { makeSource } from '../../e2e/support/sources.ts'
 import { aTenant, settled, upload, type VideoRecord } from '../../e2e/support/video-steps.ts'
-import { DOCKER_NETWORK, type DockerPlace } from '../cluster/docker.ts'
+import { DOCKER_NETWORK, type DockerDaemon } from '../cluster/docker.ts'
 import { COMPOSE_IMAGES } from '../cluster/images/images.ts'
 
 jest.setTimeout(600_000)
@@ -18,7 +18,7 @@ const { machine, gatewayAddress } = DOCKER_NETWORK
 const url = `http://${gatewayAddress}:8080`
 const file = process.env['VITASCOPE_TEST_CLUSTER']
 if (file === undefined) throw new Error('there is no Docker daemon: npm run test:cluster -- --docker starts one')
-const { environment } = JSON.parse(readFileSync(file, 'utf8')) as DockerPlace
+const { environment } = JSON.parse(readFileSync(file, 'utf8')) as DockerDaemon
 
 /** Settings of docs/operate/install-compose.md, and the images that a registry would provide. */
 const settings = {
@@ -126,9 +126,9 @@ test('only the gateway publishes a port, and only the services that require it c
   // docs/operate/install-compose.md.
   const subnet = await docker('network', 'inspect', '--format', '{{(index .IPAM.Config 0).Subnet}}', 'vitascope_outside')
   expect(subnet.trim()).toBe('172.30.87.0/24')
-  const reach = `fetch('${sources.url}/small.mp4').then(() => process.exit(0), () => process.exit(7))`
+  const fetchCommand = `fetch('${sources.url}/small.mp4').then(() => process.exit(0), () => process.exit(7))`
   const goesOut = async (service: string) =>
-    compose('exec', '--no-TTY', service, 'node', '--eval', reach).then(
+    compose('exec', '--no-TTY', service, 'node', '--eval', fetchCommand).then(
       () => true,
       (error: { code?: number }) => {
         if (error.code !== 7) throw error

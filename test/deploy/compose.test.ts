@@ -66,8 +66,8 @@ describe('each process', () => {
       // Node options precede the program.
       const command = words.filter((word) => !word.startsWith('--max-'))
       expect([name, statSync(join(folder, '..', command[0] ?? '')).isFile()]).toEqual([name, true])
-      const kept = '/var/lib/vitascope/backup/platform'
-      const backup = { backup: ['backup', '--to', kept], restore: ['restore', '--from', kept, '--verify'] }[name]
+      const backupFolder = '/var/lib/vitascope/backup/platform'
+      const backup = { backup: ['backup', '--to', backupFolder], restore: ['restore', '--from', backupFolder, '--verify'] }[name]
       const grant = name === 'object-rights' ? BUCKET_USERS.map((user) => `${user}=${user}`) : undefined
       expect([name, command.slice(1)]).toEqual([name, backup ?? grant ?? (name.endsWith('-migrate') ? ['--wait'] : [])])
     }
@@ -81,24 +81,24 @@ describe('each process', () => {
           unset(String(value)).replace('/run/secrets', secrets).replace('/etc/vitascope/public-keys', join(secrets, 'public-keys')),
         ]),
       )
-      const known = new Set(readByAll)
+      const knownSettings = new Set(readByAll)
       const watched = new Proxy(settings, {
         get: (target, setting) => {
-          known.add(String(setting))
+          knownSettings.add(String(setting))
           return Reflect.get(target, setting)
         },
       })
       readers[name]?.(watched)
-      expect([name, Object.keys(settings).filter((setting) => !known.has(setting))]).toEqual([name, []])
+      expect([name, Object.keys(settings).filter((setting) => !knownSettings.has(setting))]).toEqual([name, []])
     }
   })
 
   test('has exactly the secrets that its settings name', () => {
     for (const [name, { environment = {}, secrets: input = [] }] of ours) {
-      const named = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(String(value))?.[1] ?? [])
-      expect([name, [...input].sort()]).toEqual([name, named.sort()])
+      const secretNames = Object.values(environment).flatMap((value) => /^\/run\/secrets\/(.+)$/.exec(String(value))?.[1] ?? [])
+      expect([name, [...input].sort()]).toEqual([name, secretNames.sort()])
       const keys = input.filter((secret) => secret.endsWith('-signing-key') && secret !== 'upload-signing-key')
-      expect([name, keys]).toEqual([name, named.includes(`${name}-signing-key`) ? [`${name}-signing-key`] : []])
+      expect([name, keys]).toEqual([name, secretNames.includes(`${name}-signing-key`) ? [`${name}-signing-key`] : []])
     }
   })
 
@@ -198,9 +198,9 @@ test('only the gateway publishes a port, and only three services can connect to 
 test('every secret and volume is defined, and the script creates each secret once and unreadable for others', () => {
   const first = makeSecrets()
   const isPublic = (name: string) => name.startsWith('public-keys/')
-  const made = Object.keys(first)
-  expect(made.filter((name) => !isPublic(name)).sort()).toEqual(Object.keys(compose.secrets).sort())
-  for (const name of made.filter(isPublic)) {
+  const secretFiles = Object.keys(first)
+  expect(secretFiles.filter((name) => !isPublic(name)).sort()).toEqual(Object.keys(compose.secrets).sort())
+  for (const name of secretFiles.filter(isPublic)) {
     const signingKey = first[`${name.slice('public-keys/'.length, -'.pub'.length)}-signing-key`] ?? ''
     expect([name, createPublicKey(first[name] ?? '').equals(createPublicKey(signingKey))]).toEqual([name, true])
   }
@@ -211,7 +211,7 @@ test('every secret and volume is defined, and the script creates each secret onc
     for (const name of input) expect([name, compose.secrets[name]?.file]).toEqual([name, `./secrets/${name}`])
     for (const volume of volumes) {
       const [name = ''] = volume.split(':')
-      const isThere = () => (name === PUBLIC_KEYS ? made.some(isPublic) : statSync(join(folder, name)).isFile())
+      const isThere = () => (name === PUBLIC_KEYS ? secretFiles.some(isPublic) : statSync(join(folder, name)).isFile())
       expect([name, name.startsWith('./') ? isThere() : name in compose.volumes]).toEqual([name, true])
     }
   }

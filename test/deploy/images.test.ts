@@ -152,7 +152,7 @@ describe('the assembled folder', () => {
 
   test('imports only packages that its manifests list and that exist', () => {
     const missing: string[] = []
-    let looked = 0
+    let checkedCount = 0
     for (const path of packages()) {
       const { name, dependencies = {} } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as {
         name: string
@@ -161,13 +161,13 @@ describe('the assembled folder', () => {
       for (const file of sources(path)) {
         const code = readFileSync(join(path, file), 'utf8')
         for (const [, isType, imported = ''] of code.matchAll(/^(?:import|export) (type )?[^'"\n]*?(?:\n[^'"]*?)??from '([^'.][^']*)'/gm)) {
-          looked++
-          const wanted = imported
+          checkedCount++
+          const importedPackages = imported
             .split('/')
             .slice(0, imported.startsWith('@') ? 2 : 1)
             .join('/')
           const isBuiltIn = imported.startsWith('node:') || builtinModules.includes(imported)
-          if (!isBuiltIn && isType === undefined && wanted !== name && !(wanted in dependencies))
+          if (!isBuiltIn && isType === undefined && importedPackages !== name && !(importedPackages in dependencies))
             missing.push(`${name}: ${file} imports ${imported}`)
         }
       }
@@ -177,7 +177,7 @@ describe('the assembled folder', () => {
       }
     }
     expect(missing).toEqual([])
-    expect(looked).toBeGreaterThan(1_000)
+    expect(checkedCount).toBeGreaterThan(1_000)
   })
 
   test('has no development dependencies or scripts', () => {

@@ -15,10 +15,10 @@ const issued = issuedIn(cluster)
 const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
 /** Separate namespace for Kubernetes Jobs. */
 const jobs = aNamespace()
-const both = { web: { enabled: true } }
-const alone: Release = release('cloudnativepg', both)
+const webEnabled = { web: { enabled: true } }
+const alone: Release = release('cloudnativepg', webEnabled)
 const shared: Release = release('jobs', {
-  ...both,
+  ...webEnabled,
   encoding: { executor: { kubernetes: { namespace: jobs } } },
   tls: { certManager: { duration: '48h', renewBefore: '12h' } },
 })
@@ -88,10 +88,10 @@ describeChart('certificates issued by cert-manager', () => {
     cluster.kubectl(['create', '--validate=strict', '-f', '-'], authorities)
     for (const { namespace, manifests } of [alone, shared]) {
       await cluster.makeNamespace(namespace)
-      const named = ({ metadata, ...rest }: Manifest) => ({ ...rest, metadata: { namespace, ...metadata } })
+      const withNamespace = ({ metadata, ...rest }: Manifest) => ({ ...rest, metadata: { namespace, ...metadata } })
       const namespaces = manifests.filter(({ kind }) => kind === 'Namespace')
-      const made = manifests.filter(({ apiVersion }) => apiVersion === 'cert-manager.io/v1').map(named)
-      cluster.kubectl(['create', '--validate=strict', '-f', '-'], [...namespaces, ...made])
+      const applied = manifests.filter(({ apiVersion }) => apiVersion === 'cert-manager.io/v1').map(withNamespace)
+      cluster.kubectl(['create', '--validate=strict', '-f', '-'], [...namespaces, ...applied])
     }
     for (const namespace of [CERT_MANAGER, alone.namespace, shared.namespace, jobs]) issued.ready(namespace)
   })
@@ -104,11 +104,11 @@ describeChart('certificates issued by cert-manager', () => {
 
   test.each(releases)('those of %s have all names of the component, both key usages, and the configured duration', async (...args) => {
     const [, of, root, duration, renewBefore] = args
-    const believed = (await issued.secretOf(root.namespace, root.name))['tls.crt']
-    const seen = new Set<string>()
+    const trustedCa = (await issued.secretOf(root.namespace, root.name))['tls.crt']
+    const serialNumbers = new Set<string>()
     for (const component of components) {
       const files = await issued.mounted(of, component)
-      expect(files['ca.crt']).toBe(believed)
+      expect(files['ca.crt']).toBe(trustedCa)
       const chain = certificatesOf(files['tls.crt'] + files['ca.crt'])
       for (const [index, one] of chain.entries()) {
         const issuer = chain[Math.min(index + 1, chain.length - 1)] as X509Certificate
@@ -129,9 +129,9 @@ describeChart('certificates issued by cert-manager', () => {
       expect(Math.abs(life - seconds(duration))).toBeLessThanOrEqual(1)
       const renewal = issued.renewalOf(of.namespace, find(of.manifests, 'Certificate', component).metadata.name)
       expect(leaf.validToDate.getTime() - renewal.getTime()).toBe(seconds(renewBefore) * 1_000)
-      seen.add(leaf.serialNumber)
+      serialNumbers.add(leaf.serialNumber)
     }
-    expect(seen.size).toBe(components.length)
+    expect(serialNumbers.size).toBe(components.length)
   })
 
   test.each(releases)('those of %s allow calls of the configured callers only, and only by the name of the service', async (_, of) => {
@@ -141,14 +141,14 @@ describeChart('certificates issued by cert-manager', () => {
     for (const { name, process } of services) {
       const address = await served(process)
       const outcomes = await Promise.all(processes.map(async (caller) => [caller.name, await call(caller.process, address, name)] as const))
-      const answered = outcomes.filter(([, outcome]) => outcome === 'answered').map(([caller]) => caller)
-      expect([name, ...answered.sort()]).toEqual([name, ...[...process.callers].sort()])
-      const refused = outcomes.filter(([, outcome]) => outcome !== 'answered').map(([, outcome]) => outcome)
-      expect(refused.filter((outcome) => !outcome.includes('PERMISSION_DENIED'))).toEqual([])
-      const another = services.find((service) => service.name !== name)?.name ?? ''
+      const admitted = outcomes.filter(([, outcome]) => outcome === 'answered').map(([caller]) => caller)
+      expect([name, ...admitted.sort()]).toEqual([name, ...[...process.callers].sort()])
+      const rejections = outcomes.filter(([, outcome]) => outcome !== 'answered').map(([, outcome]) => outcome)
+      expect(rejections.filter((outcome) => !outcome.includes('PERMISSION_DENIED'))).toEqual([])
+      const otherName = services.find((service) => service.name !== name)?.name ?? ''
       const [caller] = processes.filter((one) => process.callers.includes(one.name))
       if (!caller) throw new Error(`${name} has no callers`)
-      expect(await call(caller.process, address, another)).toBe(UNREACHABLE)
+      expect(await call(caller.process, address, otherName)).toBe(UNREACHABLE)
     }
   })
 
@@ -168,14 +168,14 @@ describeChart('certificates issued by cert-manager', () => {
 
   const ca = 'videos-vitascope-ca'
   const ownAuthority = () => issued.secretOf(alone.namespace, ca)
-  const own = (component: Component) => () => issued.mounted(alone, component)
+  const readMounted = (component: Component) => () => issued.mounted(alone, component)
   /** Returns the certificate files after `current` when an action has replaced them. */
   async function next(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
     const before = (await files())['tls.crt']
     await done()
     const changed = async () => {
-      const found = await files()
-      return found['tls.crt'] === before ? undefined : found
+      const current = await files()
+      return current['tls.crt'] === before ? undefined : current
     }
     return waitFor(changed, { timeout: 60_000, describe: 'other files' })
   }
@@ -183,10 +183,10 @@ describeChart('certificates issued by cert-manager', () => {
   const removed = (name: string) => () => cluster.core.deleteNamespacedSecret({ namespace: alone.namespace, name })
 
   test('a removed secret is reissued with another key, which a running process loads', async () => {
-    const before = await own('auth')()
+    const before = await readMounted('auth')()
     const [auth, gateway] = [await aProcess(alone, 'auth'), await aProcess(alone, 'gateway')]
     const address = await served(auth)
-    const after = await next(own('auth'), removed('videos-vitascope-auth-tls'))
+    const after = await next(readMounted('auth'), removed('videos-vitascope-auth-tls'))
     expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
     await auth.replace(after)
     await waitFor(() => auth.identity.current().cert.toString() === after['tls.crt'])
@@ -197,9 +197,10 @@ describeChart('certificates issued by cert-manager', () => {
     const before = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
     const authority = await next(ownAuthority, renewed(ca))
     // cert-manager may notice its own write later than other watchers.
-    const ofTheNext = async () => (await next(own('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
-    await waitFor(ofTheNext, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
-    await next(own('gateway'), renewed('videos-vitascope-gateway'))
+    const isSignedByNextAuthority = async () =>
+      (await next(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
+    await waitFor(isSignedByNextAuthority, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
+    await next(readMounted('gateway'), renewed('videos-vitascope-gateway'))
     const after = { auth: await aProcess(alone, 'auth'), gateway: await aProcess(alone, 'gateway') }
     const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
@@ -209,8 +210,8 @@ describeChart('certificates issued by cert-manager', () => {
     const stranger = await aProcess(alone, 'gateway')
     const authority = await next(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
-      const found = await next(own(component), removed(`videos-vitascope-${component}-tls`))
-      expect(found['ca.crt']).toBe(authority['tls.crt'])
+      const renewedFiles = await next(readMounted(component), removed(`videos-vitascope-${component}-tls`))
+      expect(renewedFiles['ca.crt']).toBe(authority['tls.crt'])
     }
     const [address, gateway] = [await served(await aProcess(alone, 'auth')), await aProcess(alone, 'gateway')]
     expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', UNREACHABLE])

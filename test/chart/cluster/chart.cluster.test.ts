@@ -16,9 +16,9 @@ jest.setTimeout(300_000)
 
 const cluster = openCluster()
 /** Built-in kinds of Kubernetes. */
-const known =
+const BUILT_IN_API_VERSION =
   /^(v1|(apps|batch|policy)\/v1|autoscaling\/v2|(networking|rbac\.authorization|admissionregistration|scheduling|storage)\.k8s\.io\/v1)$/
-const ofKubernetes = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => known.test(apiVersion))
+const selectBuiltIn = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => BUILT_IN_API_VERSION.test(apiVersion))
 const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
 
 const nodesOf = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
@@ -27,7 +27,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   test.each(Object.keys(valueSets))('the API server accepts all objects of the values %s under strict validation', async (set) => {
     const [platform, jobs] = [aNamespace(), aNamespace()]
     for (const name of [platform, jobs]) await cluster.makeNamespace(name)
-    const objects = ofKubernetes(render([set])).filter(({ kind }) => kind !== 'Namespace')
+    const objects = selectBuiltIn(render([set])).filter(({ kind }) => kind !== 'Namespace')
     expect(objects.length).toBeGreaterThan(0)
     const placed = objects.map((object) => {
       const isOfJobs = object.metadata.namespace === 'encode'
@@ -52,9 +52,9 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     labels: { 'example.org/team': 'media' },
   }
   const worker = { pod, scratch: { storageClass: 'fast' } }
-  const release = (more: object = {}, parallelism = 8) => {
+  const release = (overrides: object = {}, parallelism = 8) => {
     const executor = { kubernetes: { namespace: jobs, quota: {}, parallelism } }
-    return render(['jobs'], { worker, encoding: { executor }, ...more }, ['--namespace', platform])
+    return render(['jobs'], { worker, encoding: { executor }, ...overrides }, ['--namespace', platform])
   }
 
   beforeAll(async () => {
@@ -70,12 +70,12 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       'ValidatingAdmissionPolicyBinding',
     ]
     const namespaced = (object: Manifest) => ({ ...object, metadata: { namespace: platform, ...object.metadata } })
-    const made = ofKubernetes(manifests).filter(({ kind }) => kinds.includes(kind))
+    const objects = selectBuiltIn(manifests).filter(({ kind }) => kinds.includes(kind))
     cluster.kubectl(
       ['create', '-f', '-'],
-      made.filter(({ kind }) => kind === 'Namespace'),
+      objects.filter(({ kind }) => kind === 'Namespace'),
     )
-    cluster.kubectl(['create', '-f', '-'], made.filter(({ kind }) => kind !== 'Namespace').map(namespaced))
+    cluster.kubectl(['create', '-f', '-'], objects.filter(({ kind }) => kind !== 'Namespace').map(namespaced))
     encoding = await cluster.accountOf({ namespace: platform, name: 'videos-vitascope-encoding', folder })
     const template = join(folder, 'pod-template.json')
     writeFileSync(template, find(manifests, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
@@ -100,23 +100,23 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     return job
   }
   /** Returns the rejection; empty if the Job was created. */
-  const refused = (job: V1Job) =>
+  const rejectedBy = (job: V1Job) =>
     api.create(job).then(
       () => '',
       (error: Error) => error.message,
     )
-  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => refused(aJob(change))
-  const container = (pod: V1PodSpec, more: object): V1PodSpec => ({
+  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(aJob(change))
+  const container = (pod: V1PodSpec, fields: object): V1PodSpec => ({
     ...pod,
-    containers: pod.containers.map((one) => ({ ...one, ...more })),
+    containers: pod.containers.map((one) => ({ ...one, ...fields })),
   })
-  const volume = (pod: V1PodSpec, more: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...more }] })
+  const volume = (pod: V1PodSpec, fields: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...fields }] })
 
   const boundsOf = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
-  const claimOf = (more: object) => ({
+  const claimOf = (fields: object) => ({
     ephemeral: {
       volumeClaimTemplate: {
-        spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } }, ...more },
+        spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } }, ...fields },
       },
     },
   })
@@ -125,7 +125,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     const owner = await api.owner()
     expect(owner).toMatchObject({ kind: 'ConfigMap', uid: expect.stringMatching(/./) })
     const job = jobManifest(settings, { runId: '1', jobId: '7', chunks: [0, 1] }, { memoryMib: 600, diskMib: 900 }, owner)
-    expect(await refused(job)).toBe('')
+    expect(await rejectedBy(job)).toBe('')
     expect((await api.list()).jobs.map(({ metadata }) => metadata?.name)).toContain(job.metadata?.name)
     await api.remove(job)
   })
@@ -208,16 +208,16 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     for (const change of changes) {
       const job = aJob()
       change(job)
-      expect(await refused(job)).toMatch(/a Job here/)
+      expect(await rejectedBy(job)).toMatch(/a Job here/)
     }
   })
 
   test('a Job from before an upgrade can still be admitted with the node placement of Kueue, but its containers are immutable', async () => {
     const job = aJob()
-    expect(await refused(job)).toBe('')
+    expect(await rejectedBy(job)).toBe('')
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
     cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
-    await waitFor(() => refused(aJob()).then((output) => output.includes('image of the workers')), {
+    await waitFor(() => rejectedBy(aJob()).then((output) => output.includes('image of the workers')), {
       describe: 'the policy of the next release to hold',
       timeout: 60_000,
     })
@@ -228,10 +228,10 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       return cluster.batch.replaceNamespacedJob({ ...key, body })
     }
     const [worker] = job.spec?.template.spec?.containers ?? []
-    for (const more of [{ image: 'elsewhere/miner:1' }, { args: ['x'] }, { env: [] }])
-      await expect(update(({ template }) => Object.assign(template.spec ?? {}, { containers: [{ ...worker, ...more }] }))).rejects.toThrow(
-        'field is immutable',
-      )
+    for (const fields of [{ image: 'elsewhere/miner:1' }, { args: ['x'] }, { env: [] }])
+      await expect(
+        update(({ template }) => Object.assign(template.spec ?? {}, { containers: [{ ...worker, ...fields }] })),
+      ).rejects.toThrow('field is immutable')
     const nodeSelector = { kind: 'encoder', pool: 'spot' }
     const admitted = await update((spec) => {
       spec.suspend = false
@@ -246,11 +246,11 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     })
     await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
     cluster.kubectl(['replace', '-f', '-'], policies(release()))
-    await waitFor(() => refused(aJob()).then((output) => output === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
+    await waitFor(() => rejectedBy(aJob()).then((output) => output === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
   })
 
   test('rejects a Job without deadline or expiry, or with too many pods', async () => {
-    for (const more of [
+    for (const fields of [
       { activeDeadlineSeconds: undefined },
       { activeDeadlineSeconds: 86_401 },
       { ttlSecondsAfterFinished: undefined },
@@ -259,8 +259,8 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       { completions: 9_999 },
     ]) {
       const job = aJob()
-      if (job.spec) Object.assign(job.spec, more)
-      expect(await refused(job)).toMatch(/a Job here/)
+      if (job.spec) Object.assign(job.spec, fields)
+      expect(await rejectedBy(job)).toMatch(/a Job here/)
     }
   })
 
@@ -274,18 +274,18 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       ['create', 'pods', ''],
       ['create', 'rolebindings', 'rbac.authorization.k8s.io'],
     ] as const
-    const areAllowed = (own: string, namespace: string) =>
-      Promise.all(requested.map(([verb, resource, group]) => cluster.may(own, { namespace, verb, resource, group })))
+    const areAllowed = (kubeconfig: string, namespace: string) =>
+      Promise.all(requested.map(([verb, resource, group]) => cluster.may(kubeconfig, { namespace, verb, resource, group })))
     expect(await areAllowed(encoding, jobs)).toEqual([true, true, ...requested.slice(2).map(() => false)])
     expect(await areAllowed(encoding, platform)).toEqual(requested.map(() => false))
     const accounts = await cluster.core.listNamespacedServiceAccount({ namespace: platform })
-    const others = accounts.items
+    const otherAccounts = accounts.items
       .map(({ metadata }) => metadata?.name ?? '')
       .filter((name) => /^videos-/.test(name) && !/encoding$/.test(name))
-    expect(others.length).toBeGreaterThanOrEqual(7)
-    for (const name of others) {
-      const own = await cluster.accountOf({ namespace: platform, name, folder })
-      expect([name, ...(await areAllowed(own, jobs)), ...(await areAllowed(own, platform))]).toEqual([
+    expect(otherAccounts.length).toBeGreaterThanOrEqual(7)
+    for (const name of otherAccounts) {
+      const kubeconfig = await cluster.accountOf({ namespace: platform, name, folder })
+      expect([name, ...(await areAllowed(kubeconfig, jobs)), ...(await areAllowed(kubeconfig, platform))]).toEqual([
         name,
         ...requested.map(() => false),
         ...requested.map(() => false),

@@ -71,16 +71,16 @@ async function aJob(): Promise<void> {
   await worker.complete(await worker.lease(), aLongProbe())
   await worker.runNextTask()
 }
-const waitLong = <Seen>(look: () => Seen | Promise<Seen>, describe: string) => waitFor(look, { timeout: TIMEOUT_MS, describe })
+const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
 const nameOf = (job: V1Job | undefined) => job?.metadata?.name ?? ''
 const aNewJob = (...former: V1Job[]) =>
-  waitLong(async () => (await jobs()).find((job) => !former.some((other) => nameOf(other) === nameOf(job))), 'a Job')
+  waitLong(async () => (await jobs()).find((job) => !former.some((formerJob) => nameOf(formerJob) === nameOf(job))), 'a Job')
 const statusOf = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: nameOf(job) })).status
 const podOf = (job: V1Job, index: number, ...former: V1Pod[]) =>
   waitLong(async () => {
     const pod = (await kubelet.pods(nameOf(job))).get(index)
-    return former.some((other) => other.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
+    return former.some((formerPod) => formerPod.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
   }, `the pod of index ${index}`)
 const noJobs = () => waitLong(async () => (await jobs()).length === 0, 'all Jobs to be removed')
 const chunksOf = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
@@ -98,10 +98,10 @@ async function make(chunk: number): Promise<void> {
 }
 
 test('the executor has the permissions that it requires, and no others', async () => {
-  const own = String(settings.kubeconfig)
-  const may = (verb: string, resource: string, more = {}) => cluster.may(own, { namespace, verb, resource, ...more })
+  const kubeconfig = String(settings.kubeconfig)
+  const may = (verb: string, resource: string, fields = {}) => cluster.may(kubeconfig, { namespace, verb, resource, ...fields })
   expect([await may('create', 'jobs', { group: 'batch' }), await may('get', 'configmaps', { name: 'vitascope' })]).toEqual([true, true])
-  const others = [
+  const otherRights = [
     may('get', 'secrets'),
     may('list', 'configmaps'),
     may('create', 'pods'),
@@ -109,9 +109,9 @@ test('the executor has the permissions that it requires, and no others', async (
     may('create', 'pods', { subresource: 'exec' }),
     may('patch', 'jobs', { group: 'batch' }),
     may('create', 'rolebindings', { group: 'rbac.authorization.k8s.io' }),
-    cluster.may(own, { namespace: 'kube-system', verb: 'create', resource: 'jobs', group: 'batch' }),
+    cluster.may(kubeconfig, { namespace: 'kube-system', verb: 'create', resource: 'jobs', group: 'batch' }),
   ]
-  expect(await Promise.all(others)).toEqual(others.map(() => false))
+  expect(await Promise.all(otherRights)).toEqual(otherRights.map(() => false))
 })
 
 test('evicted pods are replaced without counting as failures, and the Job is deleted after its last chunk', async () => {
@@ -126,9 +126,9 @@ test('evicted pods are replaced without counting as failures, and the Job is del
   await kubelet.end(second, 0)
   await kubelet.end(await podOf(job, 1), 1)
   await make(1)
-  const retried = await podOf(job, 2)
+  const retryPod = await podOf(job, 2)
   await make(2)
-  await kubelet.end(retried, 0)
+  await kubelet.end(retryPod, 0)
   await noJobs()
   await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
   expect(await faults()).toEqual([0, 0, 0, 0])
@@ -143,9 +143,9 @@ test('an index whose pod exits with 42 is not retried, the others continue, and 
   await kubelet.end(pod, 42)
   await waitLong(async () => (await statusOf(job))?.failedIndexes === '0', 'the index to have failed')
   for (const index of [1, 2]) {
-    const other = await podOf(job, index)
+    const otherPod = await podOf(job, index)
     await make(index)
-    await kubelet.end(other, 0)
+    await kubelet.end(otherPod, 0)
   }
   const next = await aNewJob(job)
   expect(chunksOf(next)).toBe('0')

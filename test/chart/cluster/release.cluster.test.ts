@@ -9,8 +9,8 @@ import { kubeconfigOf } from '../../cluster/keys.ts'
 import { chart, describeChart, previousChart, valueSets } from '../support/chart.ts'
 
 jest.setTimeout(300_000)
-const place = JSON.parse(readFileSync(process.env['VITASCOPE_TEST_CLUSTER'] ?? '', 'utf8')) as { folder: string }
-const kubeconfig = kubeconfigOf(place.folder, 'admin')
+const location = JSON.parse(readFileSync(process.env['VITASCOPE_TEST_CLUSTER'] ?? '', 'utf8')) as { folder: string }
+const kubeconfig = kubeconfigOf(location.folder, 'admin')
 const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -51,15 +51,15 @@ describeChart('a release', () => {
     // The previous chart calls these values `demo`.
     const previousValues = join(folder, 'previous-values.yaml')
     writeFileSync(previousValues, readFileSync(values, 'utf8').replace(/^evaluation:/m, 'demo:'))
-    const release = (of: string, file: string, ...more: string[]) => [
+    const release = (of: string, file: string, ...args: string[]) => [
       ...['videos', of, '--namespace', 'upgrades', '--values', file, '--no-hooks'],
-      ...more,
+      ...args,
     ]
     const key = () =>
       must(kubectl('get', 'secret', 'videos-vitascope-keys', '--namespace', 'upgrades', '-o', 'jsonpath={.data.master-key}'))
     must(helm('upgrade', '--install', ...release(previousChart, previousValues)))
-    const made = key()
-    expect(made.length).toBeGreaterThan(40)
+    const newKey = key()
+    expect(newKey.length).toBeGreaterThan(40)
     const claims = () => must(kubectl('get', 'persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     await waitFor(() => claims().includes('spool-') && claims().includes('data-'), { timeout: 60_000 })
     must(helm('upgrade', ...release(chart, values)))
@@ -72,7 +72,7 @@ describeChart('a release', () => {
     )
     must(helm('rollback', 'videos', '2', '--namespace', 'upgrades', '--no-hooks'))
     must(helm('upgrade', ...release(chart, values, '--set', 'analytics.spool.enabled=false')))
-    expect(key()).toBe(made)
+    expect(key()).toBe(newKey)
     must(helm('uninstall', 'videos', '--namespace', 'upgrades', '--no-hooks'))
     const left = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
     expect(left.split('\n').sort()).toEqual([
@@ -86,14 +86,16 @@ describeChart('a release', () => {
 
   test('a changed secret replaces only the pods that mount it', () => {
     // The CRDs of operators are not installed here.
-    const more = [
+    const upgradeArgs = [
       '--set',
       'tls.mode=none,monitoring.serviceMonitor.enabled=false,monitoring.rules.enabled=false',
       '--dry-run=server',
       '--no-hooks',
     ]
     const versions = () => {
-      const output = must(helm('template', 'videos', chart, '--namespace', 'changes', '--values', valueSets['production'] ?? '', ...more))
+      const output = must(
+        helm('template', 'videos', chart, '--namespace', 'changes', '--values', valueSets['production'] ?? '', ...upgradeArgs),
+      )
       const pods = [...output.matchAll(/component: (\w+)\n(?:.*\n){1,12}?\s+annotations:\n\s+vitascope\/secrets-version: "(\w+)"/g)]
       return Object.fromEntries(pods.map(([, component = '', version]) => [component, version]))
     }

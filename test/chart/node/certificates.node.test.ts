@@ -34,24 +34,24 @@ async function aVideo(): Promise<VideoRecord> {
 }
 
 /** Returns the number of accepted and rejected certificate changes per pod. */
-async function changes(): Promise<{ pod: string; taken: number; refused: number }[]> {
+async function countChanges(): Promise<{ pod: string; accepted: number; rejected: number }[]> {
   const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE, '--field-selector=status.phase=Running')
   return Promise.all(
     items.map(async ({ metadata }) => {
       const pod = metadata?.name ?? ''
       const text = await kubectl('get', '--raw', `/api/v1/namespaces/${NAMESPACE}/pods/${pod}:9090/proxy/metrics`)
       const figure = (name: string) => Number(new RegExp(`^${name}[{][^}]*[}] (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
-      return { pod, taken: figure('vitascope_tls_changes_total'), refused: figure('vitascope_tls_rejected_changes_total') }
+      return { pod, accepted: figure('vitascope_tls_changes_total'), rejected: figure('vitascope_tls_rejected_changes_total') }
     }),
   )
 }
 
 /** Replaces the secrets. Returns the seconds until every pod has loaded them. */
 async function replaceSecrets(certificates: Certificates): Promise<number> {
-  const before = new Map((await changes()).map(({ pod, taken }) => [pod, taken]))
+  const before = new Map((await countChanges()).map(({ pod, accepted }) => [pod, accepted]))
   const started = performance.now()
   await apply(certificateSecrets(certificates))
-  const late = async () => (await changes()).filter(({ pod, taken }) => taken !== (before.get(pod) ?? 0) + 1)
+  const late = async () => (await countChanges()).filter(({ pod, accepted }) => accepted !== (before.get(pod) ?? 0) + 1)
   await waitFor(async () => (await late()).length === 0, {
     timeout: 240_000,
     interval: 5_000,
@@ -67,9 +67,9 @@ async function secretOf(name: string): Promise<CertificateFiles> {
 }
 
 async function forAll(make: (name: string) => Promise<CertificateFiles>): Promise<Certificates> {
-  const made: Certificates = {}
-  for (const name of components) made[name] = await make(name)
-  return made
+  const certificates: Certificates = {}
+  for (const name of components) certificates[name] = await make(name)
+  return certificates
 }
 
 /** Returns the same certificates with additional trusted CAs. */
@@ -86,7 +86,7 @@ describeChart('certificates', () => {
         status?.containerStatuses?.[0]?.restartCount,
       ])
     const before = await restarts()
-    const refusedBefore = (await changes()).map(({ pod, refused }) => [pod, refused])
+    const rejectedBefore = (await countChanges()).map(({ pod, rejected }) => [pod, rejected])
     const authority = await anAuthority()
     const load = startLoad([`${platform.url}/v2/video/${video.video_id}`, `${platform.url}/v2/video`, video.uri.hls, video.uri.thumbnail], {
       perSecond: 50,
@@ -97,10 +97,10 @@ describeChart('certificates', () => {
     let report: LoadReport
     try {
       const old = await forAll(secretOf)
-      const both = `${old['gateway']?.['ca.crt']}${authority.certificate}`
-      steps.push(await replaceSecrets(withAuthorities(old, both)))
+      const bothAuthorities = `${old['gateway']?.['ca.crt']}${authority.certificate}`
+      steps.push(await replaceSecrets(withAuthorities(old, bothAuthorities)))
       const issued = await forAll(authority.issue)
-      steps.push(await replaceSecrets(withAuthorities(issued, both)))
+      steps.push(await replaceSecrets(withAuthorities(issued, bothAuthorities)))
       steps.push(await replaceSecrets(issued))
       await delay(LIFE_OF_CONNECTIONS_MS)
       // This involves the uploads of encoding, a worker, and a new pod of a Job, which has only
@@ -111,11 +111,11 @@ describeChart('certificates', () => {
       report = await load.end()
     }
     console.log(
-      `all pods loaded them ${steps.join(', ')} s after each step; ${report.answered} answered, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`,
+      `all pods loaded them ${steps.join(', ')} s after each step; ${report.responses} responses, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`,
     )
     expect(report.lost).toEqual([])
     expect(uploaded.status).toMatchObject({ status: 'ok', code: 2000 })
     expect(await restarts()).toEqual(before)
-    expect((await changes()).map(({ pod, refused }) => [pod, refused])).toEqual(refusedBefore)
+    expect((await countChanges()).map(({ pod, rejected }) => [pod, rejected])).toEqual(rejectedBefore)
   })
 })

@@ -54,7 +54,7 @@ const MIN_KILLS = 8
 const MAX_KILLS = 40
 
 /** Upload by URL and in parts. */
-const ways = [uploadMethods[0], uploadMethods[3]]
+const methods = [uploadMethods[0], uploadMethods[3]]
 
 describeChart('killed pods', () => {
   test('no acknowledged upload is lost while one pod of each kind is killed in turn', async () => {
@@ -74,9 +74,9 @@ describeChart('killed pods', () => {
     })()
     try {
       for (let nth = 0; nth < MIN_KILLS || (nth < MAX_KILLS && left().length > 0); nth++) {
-        const way = ways[nth % ways.length]
+        const uploadMethod = methods[nth % methods.length]
         const file = files[nth % files.length]
-        if (way && file) videos.push(await way(uploader, file, `kill-${Date.now()}-${nth}`))
+        if (uploadMethod && file) videos.push(await uploadMethod(uploader, file, `kill-${Date.now()}-${nth}`))
       }
     } finally {
       isOver = true

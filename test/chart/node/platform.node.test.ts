@@ -28,24 +28,24 @@ describeChart('the whole platform', () => {
   test('fetches a video by URL, encodes it by a Job of several chunks, and delivers it', async () => {
     const jobs = async () => (await getJson<{ items: V1Job[] }>('jobs', '--namespace', ENCODE)).items
     const before = new Set((await jobs()).map(({ metadata }) => metadata?.uid))
-    const seen = new Map<string, V1Job>()
+    const newJobs = new Map<string, V1Job>()
     const { api, tenant, sources } = scene
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/minute.mp4`)
     const watching = waitFor(
       async () => {
-        for (const job of await jobs()) if (!before.has(job.metadata?.uid)) seen.set(job.metadata?.uid ?? '', job)
-        return seen.size > 0
+        for (const job of await jobs()) if (!before.has(job.metadata?.uid)) newJobs.set(job.metadata?.uid ?? '', job)
+        return newJobs.size > 0
       },
       { timeout: 300_000, interval: 500, describe: 'a Job' },
     )
     byJobs = await settled(api, id, 600_000)
     await watching
     expect(byJobs.status).toMatchObject({ status: 'ok', code: 2000 })
-    const shown = [...seen.values()].map(({ spec, metadata }) => {
+    const jobShapes = [...newJobs.values()].map(({ spec, metadata }) => {
       const chunks = metadata?.annotations?.['vitascope/chunks']?.split(',').length ?? 0
       return [spec?.completionMode, spec?.completions, chunks >= 3]
     })
-    expect(shown).toEqual([['Indexed', 2, true]])
+    expect(jobShapes).toEqual([['Indexed', 2, true]])
     const master = await (await fetch(byJobs.uri.hls)).text()
     const [variant = ''] = master.split('\n').filter((line) => /^[^#].*\.m3u8$/.test(line))
     const playlist = new URL(variant, byJobs.uri.hls)
@@ -58,15 +58,15 @@ describeChart('the whole platform', () => {
     const namespace = 'evaluation'
     const address = '10.96.100.81'
     await apply([restricted(namespace), fixedService(namespace, 'evaluation', address)])
-    const own = join(scene.folder, 'evaluation.json')
+    const valuesFile = join(scene.folder, 'evaluation.json')
     const values = {
       ...imageValues,
       publicUrl: `http://${address}`,
       sourceAllow: [`${NETWORK.machine}/32`],
       evaluation: { postgres: { image: IMAGES.postgres } },
     }
-    await writeFile(own, JSON.stringify(values))
-    const files = ['--values', join(chart, 'values-evaluation.yaml'), '--values', own]
+    await writeFile(valuesFile, JSON.stringify(values))
+    const files = ['--values', join(chart, 'values-evaluation.yaml'), '--values', valuesFile]
     await helm('install', 'evaluation', chart, '--namespace', namespace, ...files, '--wait', '--timeout', '10m')
     const encoded = await kubectl(
       'get',
@@ -78,9 +78,9 @@ describeChart('the whole platform', () => {
       'jsonpath={.data.system-key}',
     )
     const system = createApi(`http://${address}/v2`, Buffer.from(encoded, 'base64').toString())
-    const other = await aTenant(system)
-    const api = createApi(`http://${address}/v2`, other.key)
-    const { id } = await upload(api, other.organisationId, `${scene.sources.url}/minute.mp4`)
+    const otherTenant = await aTenant(system)
+    const api = createApi(`http://${address}/v2`, otherTenant.key)
+    const { id } = await upload(api, otherTenant.organisationId, `${scene.sources.url}/minute.mp4`)
     const byWorkers = await settled(api, id, 600_000)
     expect(byWorkers.status).toMatchObject({ status: 'ok', code: 2000 })
     await expectSameFrames(byJobs, byWorkers)
@@ -89,7 +89,7 @@ describeChart('the whole platform', () => {
   })
 
   test('every gateway rejects a revoked key', async () => {
-    const other = await aTenant(scene.platform.system)
+    const otherTenant = await aTenant(scene.platform.system)
     const pods = await getJson<{ items: { status: { podIP: string } }[] }>(
       'pods',
       '--namespace',
@@ -97,10 +97,10 @@ describeChart('the whole platform', () => {
       '-l',
       'app.kubernetes.io/component=gateway',
     )
-    const gateways = pods.items.map(({ status }) => createApi(`http://${status.podIP}:8080/v2`, other.key))
+    const gateways = pods.items.map(({ status }) => createApi(`http://${status.podIP}:8080/v2`, otherTenant.key))
     expect(gateways.length).toBeGreaterThanOrEqual(2)
     for (const gateway of gateways) expect((await gateway.get('/video')).status).toBe(200)
-    expect((await scene.platform.system.delete(`/apikey/${other.key}`)).status).toBe(200)
+    expect((await scene.platform.system.delete(`/apikey/${otherTenant.key}`)).status).toBe(200)
     for (const gateway of gateways)
       await waitFor(async () => (await gateway.get('/video')).status === 401, { timeout: 10_000, interval: 100, describe: 'the rejection' })
   })

@@ -97,14 +97,14 @@ function aWaitingPod(name: string, namespace: string, instance: string): object 
  * address.
  */
 function targets(): Record<string, [string, number]> {
-  const found: Record<string, [string, number]> = { [API]: [NETWORK.node, 16443] }
+  const probes: Record<string, [string, number]> = { [API]: [NETWORK.node, 16443] }
   for (const [name, { status, spec }] of pods) {
-    if (name === 'names') found[NAMES] = [status?.podIP ?? '', 53]
+    if (name === 'names') probes[NAMES] = [status?.podIP ?? '', 53]
     else
       for (const { containerPort } of spec?.containers[0]?.ports ?? [])
-        found[`${name}:${containerPort}`] = [status?.podIP ?? '', containerPort]
+        probes[`${name}:${containerPort}`] = [status?.podIP ?? '', containerPort]
   }
-  return found
+  return probes
 }
 
 /** Returns the targets to which a pod can connect. A denied connection times out. */
@@ -151,14 +151,14 @@ describeChart('enforced network policies', () => {
 
   test('only catalogue and encoding can connect to the configured source networks', async () => {
     // No process listens there: an allowed connection is refused, a denied one times out.
-    const those: [string, boolean][] = [
+    const cases: [string, boolean][] = [
       ['catalogue', true],
       ['encoding', true],
       ['gateway', false],
       ['worker', false],
       ['auth', false],
     ]
-    for (const [name, isLetThrough] of those) expect([name, await isRefused(name)]).toEqual([name, isLetThrough])
+    for (const [name, isAllowed] of cases) expect([name, await isConnectionRefused(name)]).toEqual([name, isAllowed])
   })
 })
 
@@ -166,7 +166,7 @@ function isOutside(key: string): boolean {
   return ['postgres:5432', 'redis:6379', 'objects:7070'].includes(key)
 }
 
-async function isRefused(name: string): Promise<boolean> {
+async function isConnectionRefused(name: string): Promise<boolean> {
   const script = `const socket = require('node:net').connect({ host: '${NETWORK.machine}', port: 1025 })
 socket.setTimeout(3000, () => { console.log('silence'); socket.destroy() })
 socket.on('error', ({ code }) => console.log(code))`

@@ -54,35 +54,35 @@ afterAll(async () => {
  * Measures the time from the upload until the video is complete, and the CPU time of the pods of
  * the Job and of the worker.
  */
-async function ours(): Promise<Cost & { video: VideoRecord }> {
+async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
   const { items } = await getJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
   const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
   const used = ({ metadata }: V1Pod) => cpuSecondsOfPods(metadata?.uid ?? '')
   const usedBefore = new Map(others.map((pod) => [pod, used(pod)]))
   // Deleted pods have no metrics any more. Their earlier usage is not part of this video.
-  const byOthers = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
+  const cpuSecondsOfOthers = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
   const before = cpuSecondsOfPods()
   const started = performance.now()
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/film.mp4`)
-  const look = async () => (await scene.api.get<VideoRecord>(`/video/${id}`)).body
+  const getVideo = async () => (await scene.api.get<VideoRecord>(`/video/${id}`)).body
   // A higher poll rate would distort the measurement.
-  const isSettled = async () => (await look()).status.code >= 2000
+  const isSettled = async () => (await getVideo()).status.code >= 2000
   await waitFor(isSettled, { timeout: 900_000, interval: 500, describe: `video ${id} to settle` })
   const wallSeconds = (performance.now() - started) / 1_000
-  const video = await look()
+  const video = await getVideo()
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
-  return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - before - byOthers(), video }
+  return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - before - cpuSecondsOfOthers(), video }
 }
 
-async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof ours>>[]> {
+async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measureOurs>>[]> {
   await scene.platform.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
   const areThere = async () => {
     const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
   await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'pods that were replaced to be gone' })
-  const runs: Awaited<ReturnType<typeof ours>>[] = []
-  for (let round = 0; round < ROUNDS; round++) runs.push(await ours())
+  const runs: Awaited<ReturnType<typeof measureOurs>>[] = []
+  for (let round = 0; round < ROUNDS; round++) runs.push(await measureOurs())
   return runs
 }
 

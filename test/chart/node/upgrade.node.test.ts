@@ -54,7 +54,7 @@ function load(perSecond: number) {
   return startLoad(urls, { perSecond, key: tenant.key })
 }
 
-async function replacedUnderLoad(name: string, perSecond: number, replace: () => Promise<void>): Promise<LoadReport> {
+async function replaceUnderLoad(name: string, perSecond: number, replace: () => Promise<void>): Promise<LoadReport> {
   const before = await podsOf()
   const running = load(perSecond)
   try {
@@ -67,8 +67,8 @@ async function replacedUnderLoad(name: string, perSecond: number, replace: () =>
   }
   const report = await running.end()
   const [p99, slowest] = [percentile(report, 0.99), percentile(report, 1)]
-  console.log(`${name}: ${report.answered} answered, ${report.lost.length} lost, 99 % within ${p99} ms, the slowest after ${slowest} ms`)
-  expect(report.answered).toBeGreaterThan(500)
+  console.log(`${name}: ${report.responses} responses, ${report.lost.length} lost, 99 % within ${p99} ms, the slowest after ${slowest} ms`)
+  expect(report.responses).toBeGreaterThan(500)
   return report
 }
 
@@ -79,7 +79,7 @@ describeChart('an upgrade', () => {
     console.log(`before: 99 % within ${percentile(await quiet.end(), 0.99)} ms`)
     const ends = watchEnds(NAMESPACE)
     const lost: string[] = []
-    for (let turn = 1; turn <= 5; turn++) lost.push(...(await replacedUnderLoad(`100 a second, turn ${turn}`, 100, replaceEveryPod)).lost)
+    for (let turn = 1; turn <= 5; turn++) lost.push(...(await replaceUnderLoad(`100 a second, turn ${turn}`, 100, replaceEveryPod)).lost)
     const ended = ends.stop()
     const slowest = Math.max(...ended.map(({ seconds }) => seconds)) - PRE_STOP_SECONDS
     console.log(`${ended.length} pods ended, the slowest ${slowest} s after its deletion`)
@@ -95,7 +95,7 @@ describeChart('an upgrade', () => {
   test.each(['warn', 'error', 'info'])(
     'that replaces all components at once loses none of 50 calls per second, to the level %s',
     async (logLevel) => {
-      expect((await replacedUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.platform.upgrade({ logLevel }))).lost).toEqual([])
+      expect((await replaceUnderLoad(`helm upgrade, ${logLevel}`, 50, () => scene.platform.upgrade({ logLevel }))).lost).toEqual([])
     },
   )
 
@@ -104,22 +104,22 @@ describeChart('an upgrade', () => {
     const former = await provideImagesOf(PREVIOUS_COMMIT)
     await importImages(Object.values(former))
     const images = imagesOf({ server: former.server.name, encoding: former.encoding.name })
-    const ways: [string, string, () => Promise<unknown>][] = [
+    const cases: [string, string, () => Promise<unknown>][] = [
       ['to the version before', 'vitascope-0.1.0', () => platform.upgradeTo(previousChart, images)],
       ['to this one', CHART, () => platform.upgradeTo(chart)],
       ['rolled back', 'vitascope-0.1.0', () => helm('rollback', 'videos', '--namespace', NAMESPACE, '--wait', '--timeout', '10m')],
       ['to this one again', CHART, () => platform.upgradeTo(chart)],
     ]
-    for (const [name, label, way] of ways) {
+    for (const [name, label, replacePods] of cases) {
       const running = load(50)
       try {
-        await way()
+        await replacePods()
       } finally {
         await running.end()
       }
       const report = await running.end()
-      console.log(`${name}: ${report.answered} answered, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`)
-      expect(report.answered).toBeGreaterThan(100)
+      console.log(`${name}: ${report.responses} responses, ${report.lost.length} lost, 99 % within ${percentile(report, 0.99)} ms`)
+      expect(report.responses).toBeGreaterThan(100)
       expect(report.lost).toEqual([])
       const { items } = await getJson<{ items: V1Pod[] }>('deployments', '--namespace', NAMESPACE)
       expect([...new Set(items.map(({ metadata }) => metadata?.labels?.['helm.sh/chart']))]).toEqual([label])

@@ -120,9 +120,9 @@ export function helm(args: readonly string[]): { code: number; out: string; err:
 
 /** Returns the only object of a kind and a component. */
 export function find(manifests: readonly Manifest[], kind: string, component: string): Manifest {
-  const found = manifests.filter((manifest) => manifest.kind === kind && componentOf(manifest) === component)
-  if (found.length !== 1) throw new Error(`${found.length} objects of the kind ${kind} for ${component}`)
-  return found[0] as Manifest
+  const matches = manifests.filter((manifest) => manifest.kind === kind && componentOf(manifest) === component)
+  if (matches.length !== 1) throw new Error(`${matches.length} objects of the kind ${kind} for ${component}`)
+  return matches[0] as Manifest
 }
 
 export function componentOf({ metadata }: Manifest): string | undefined {
@@ -156,9 +156,9 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
 
 /** Returns the pods of a component's workload. */
 export function podOf(manifests: readonly Manifest[], component: string): PodSpec {
-  const found = workloads(manifests).find((workload) => workload.component === component)
-  if (!found) throw new Error(`no workload of ${component}`)
-  return found.pod
+  const workload = workloads(manifests).find((workload) => workload.component === component)
+  if (!workload) throw new Error(`no workload of ${component}`)
+  return workload.pod
 }
 
 /** Returns the settings of a component's process. */

@@ -11,7 +11,7 @@ const STATE = '/run/vitascope-cluster'
 export const SOCKET = `${STATE}/containerd.sock`
 const ctr = ['-a', SOCKET, '-n', 'k8s.io']
 
-export interface ContainerdPlace {
+export interface ContainerdLocation {
   folder: string
   /** Folder of images and layers; may outlive the cluster. */
   images: string
@@ -20,7 +20,7 @@ export interface ContainerdPlace {
 }
 
 /** Starts containerd with the CNI plugins that connect pods to the bridge. */
-export async function startContainerd({ folder, images, pause }: ContainerdPlace): Promise<void> {
+export async function startContainerd({ folder, images, pause }: ContainerdLocation): Promise<void> {
   const plugins = join(folder, 'cni')
   mkdirSync(plugins, { recursive: true })
   mkdirSync(STATE, { recursive: true })
@@ -41,8 +41,8 @@ export async function startContainerd({ folder, images, pause }: ContainerdPlace
 
 /** Imports missing images. Without them, the kubelet would wait for a registry. */
 export async function importImages(archives: readonly ImageArchive[]): Promise<void> {
-  const known = await run('ctr', ...ctr, 'images', 'list')
-  const lines = known.split('\n').map((line) => line.split(/\s+/))
+  const imageList = await run('ctr', ...ctr, 'images', 'list')
+  const lines = imageList.split('\n').map((line) => line.split(/\s+/))
   for (const { name, digest, file } of archives) {
     if (lines.some(([had, , hadDigest]) => had === name && hadDigest === digest)) continue
     await run('ctr', ...ctr, 'images', 'import', file)

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Place } from '../control-plane.ts'
+import type { ClusterLocation } from '../control-plane.ts'
 import { kubeconfigOf } from '../keys.ts'
 import type { Program } from '../program.ts'
 import { CGROUP } from './cgroups.ts'
@@ -11,9 +11,9 @@ import { NETWORK } from './network.ts'
 export const NODE = 'node1'
 
 /** Kubelet of the only node. */
-export function kubelet({ folder, programs }: Place): Program {
-  const own = join(folder, 'kubelet')
-  mkdirSync(own, { recursive: true })
+export function kubelet({ folder, programs }: ClusterLocation): Program {
+  const kubeletFolder = join(folder, 'kubelet')
+  mkdirSync(kubeletFolder, { recursive: true })
   // External names are not resolved.
   writeFileSync(join(folder, 'resolv.conf'), '')
   const key = (name: string) => join(folder, 'keys', name)
@@ -49,7 +49,7 @@ export function kubelet({ folder, programs }: Place): Program {
       `--kubeconfig=${kubeconfigOf(folder, 'node')}`,
       `--hostname-override=${NODE}`,
       `--node-ip=${NETWORK.node}`,
-      `--root-dir=${own}`,
+      `--root-dir=${kubeletFolder}`,
     ],
   }
 }
@@ -58,7 +58,7 @@ export function kubelet({ folder, programs }: Place): Program {
  * Uses iptables. kube-proxy runs in the cluster's network namespace, so the rules of the machine
  * are not affected.
  */
-export function kubeProxy({ folder, programs }: Place): Program {
+export function kubeProxy({ folder, programs }: ClusterLocation): Program {
   return {
     name: 'kube-proxy',
     command: join(programs, 'kube-proxy'),
@@ -75,16 +75,16 @@ export function kubeProxy({ folder, programs }: Place): Program {
 }
 
 /** Metrics server for `kubectl top` and autoscalers. It runs next to the node, not in a pod. */
-export function metricsServer({ folder }: Place, program: string): Program {
-  const own = kubeconfigOf(folder, 'admin')
+export function metricsServer({ folder }: ClusterLocation, program: string): Program {
+  const adminKubeconfig = kubeconfigOf(folder, 'admin')
   const ca = join(folder, 'keys/ca.crt')
   return {
     name: 'metrics-server',
     command: program,
     args: [
-      `--kubeconfig=${own}`,
-      `--authentication-kubeconfig=${own}`,
-      `--authorization-kubeconfig=${own}`,
+      `--kubeconfig=${adminKubeconfig}`,
+      `--authentication-kubeconfig=${adminKubeconfig}`,
+      `--authorization-kubeconfig=${adminKubeconfig}`,
       '--secure-port=4443',
       `--cert-dir=${join(folder, 'metrics')}`,
       '--kubelet-insecure-tls',

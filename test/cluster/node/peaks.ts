@@ -42,7 +42,7 @@ export function watchPeaks(list: ApiList) {
 export function createPeakTracker() {
   const kinds = new Map<string, string>()
   const peaks = new Map<string, Peak>()
-  const seen = new Map<string, { at: number; cpuSeconds: number }[]>()
+  const samplesByPod = new Map<string, { at: number; cpuSeconds: number }[]>()
   return {
     addPod({ metadata, spec, status }: V1Pod): void {
       const labels = metadata?.labels ?? {}
@@ -55,9 +55,9 @@ export function createPeakTracker() {
       for (const { containerId, memoryBytes, cpuSeconds } of used) {
         const kind = kinds.get(containerId)
         if (kind === undefined) continue
-        const isNew = !seen.has(containerId)
-        const samples = [...(seen.get(containerId) ?? []), { at, cpuSeconds }].slice(-WINDOW - 1)
-        seen.set(containerId, samples)
+        const isNew = !samplesByPod.has(containerId)
+        const samples = [...(samplesByPod.get(containerId) ?? []), { at, cpuSeconds }].slice(-WINDOW - 1)
+        samplesByPod.set(containerId, samples)
         const [first] = samples
         const cores = first && samples.length > WINDOW ? (cpuSeconds - first.cpuSeconds) / ((at - first.at) / 1_000) : 0
         const peak = peaks.get(kind) ?? { kind, containers: 0, memoryMib: 0, cores: 0 }

@@ -3,10 +3,10 @@ import type { V1NetworkPolicy, V1NetworkPolicySpec, V1Pod } from '@kubernetes/cl
 import { policyRules } from './policy-rules.ts'
 
 const namespaces = ['videos', 'dns'].map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }))
-const aPod = (name: string, podIP: string, more: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
-  metadata: { name, namespace: more.namespace ?? 'videos', labels: { app: name } },
-  spec: { containers: [{ name: 'c', ports: [{ name: 'grpc', containerPort: 50051 }] }], hostNetwork: more.hostNetwork ?? false },
-  status: { podIP, phase: more.phase ?? 'Running' },
+const aPod = (name: string, podIP: string, fields: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
+  metadata: { name, namespace: fields.namespace ?? 'videos', labels: { app: name } },
+  spec: { containers: [{ name: 'c', ports: [{ name: 'grpc', containerPort: 50051 }] }], hostNetwork: fields.hostNetwork ?? false },
+  status: { podIP, phase: fields.phase ?? 'Running' },
 })
 const pods = [aPod('gateway', '10.0.0.1'), aPod('auth', '10.0.0.2'), aPod('names', '10.0.0.3', { namespace: 'dns' })]
 const aPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
@@ -96,7 +96,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
 })
 
 test('ignores pods that have ended, and pods in the network of the node', () => {
-  const others = [aPod('auth', '10.0.0.8', { phase: 'Succeeded' }), aPod('auth', '10.0.0.9', { hostNetwork: true })]
+  const otherPods = [aPod('auth', '10.0.0.8', { phase: 'Succeeded' }), aPod('auth', '10.0.0.9', { hostNetwork: true })]
   const policies = [aPolicy({ podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('auth') }] }] })]
-  expect(policyRules({ namespaces, pods: [...pods, ...others], policies })).not.toMatch(/10[._]0[._]0[._][89]/)
+  expect(policyRules({ namespaces, pods: [...pods, ...otherPods], policies })).not.toMatch(/10[._]0[._]0[._][89]/)
 })

@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node'
 
 /** Input of the rules, as the API server lists it. */
-export interface Seen {
+export interface ClusterState {
   namespaces: readonly V1Namespace[]
   pods: readonly V1Pod[]
   policies: readonly V1NetworkPolicy[]
@@ -29,7 +29,7 @@ const TABLE = 'vitascope-policies'
  * all others are dropped. Replies and probes of the node are always allowed. Named ports are those
  * of the called pod. Pods in the host network are ignored.
  */
-export function policyRules({ namespaces, pods, policies }: Seen): string {
+export function policyRules({ namespaces, pods, policies }: ClusterState): string {
   const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
   const alive = pods.filter(
     ({ status, spec }) => status?.podIP !== undefined && !spec?.hostNetwork && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
@@ -54,10 +54,12 @@ export function policyRules({ namespaces, pods, policies }: Seen): string {
       const side: Side = direction === 'ingress' ? 'saddr' : 'daddr'
       const rules = mine.flatMap((policy) =>
         listsOf(policy, direction).flatMap(({ peers, ports }) => {
-          const who: Peer[] =
+          const allowedPeers: Peer[] =
             peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => peersOf(peer, policy.metadata?.namespace ?? '', side))
-          return who.flatMap(({ match, pod: other }) =>
-            portsOf(ports, direction === 'ingress' ? pod : other).map((port) => `    ${[match, port, 'return'].filter(Boolean).join(' ')}`),
+          return allowedPeers.flatMap(({ match, pod: peerPod }) =>
+            portsOf(ports, direction === 'ingress' ? pod : peerPod).map(
+              (port) => `    ${[match, port, 'return'].filter(Boolean).join(' ')}`,
+            ),
           )
         }),
       )

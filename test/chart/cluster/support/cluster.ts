@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuthorizationV1Api, BatchV1Api, CoreV1Api, KubeConfig, RbacAuthorizationV1Api, type V1Pod } from '@kubernetes/client-node'
 import { startCertManager, stopCertManager } from '../../../cluster/cert-manager.ts'
-import { type Place, startApiServer } from '../../../cluster/control-plane.ts'
+import { type ClusterLocation, startApiServer } from '../../../cluster/control-plane.ts'
 import { kubeconfig, kubeconfigOf } from '../../../cluster/keys.ts'
 import { stopProgram } from '../../../cluster/program.ts'
 
@@ -11,23 +11,23 @@ import { stopProgram } from '../../../cluster/program.ts'
 export function openCluster() {
   const file = process.env['VITASCOPE_TEST_CLUSTER']
   if (file === undefined) throw new Error('there is no cluster: npm run test:cluster starts one')
-  const place = JSON.parse(readFileSync(file, 'utf8')) as Place
+  const location = JSON.parse(readFileSync(file, 'utf8')) as ClusterLocation
   const config = new KubeConfig()
-  config.loadFromFile(kubeconfigOf(place.folder, 'admin'))
+  config.loadFromFile(kubeconfigOf(location.folder, 'admin'))
   const core = config.makeApiClient(CoreV1Api)
   const rbac = config.makeApiClient(RbacAuthorizationV1Api)
   return {
     core,
     batch: config.makeApiClient(BatchV1Api),
-    stopApiServer: () => stopProgram(place.folder, 'apiserver', 0),
-    startApiServer: () => startApiServer(place),
-    startCertManager: () => startCertManager(place),
-    stopCertManager: () => stopCertManager(place),
+    stopApiServer: () => stopProgram(location.folder, 'apiserver', 0),
+    startApiServer: () => startApiServer(location),
+    startCertManager: () => startCertManager(location),
+    stopCertManager: () => stopCertManager(location),
     /** Runs kubectl with these objects and returns its output. Throws the output on failure. */
     kubectl(args: readonly string[], objects: readonly unknown[]): string {
       const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
-      const env = { KUBECONFIG: kubeconfigOf(place.folder, 'admin'), HOME: place.folder }
-      const { status, stdout, stderr } = spawnSync(join(place.programs, 'kubectl'), args, { input, encoding: 'utf8', env })
+      const env = { KUBECONFIG: kubeconfigOf(location.folder, 'admin'), HOME: location.folder }
+      const { status, stdout, stderr } = spawnSync(join(location.programs, 'kubectl'), args, { input, encoding: 'utf8', env })
       if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
       return stdout
     },
@@ -35,10 +35,10 @@ export function openCluster() {
     async accountOf({ namespace, name, folder }: { namespace: string; name: string; folder: string }): Promise<string> {
       const spec = { audiences: [], expirationSeconds: 3_600 }
       const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })
-      const own = join(folder, `${namespace}-${name}.kubeconfig`)
-      const authority = join(place.folder, 'keys/ca.crt')
-      writeFileSync(own, kubeconfig(`https://${place.address}:${place.ports.api}`, authority, status?.token ?? ''), { mode: 0o600 })
-      return own
+      const file = join(folder, `${namespace}-${name}.kubeconfig`)
+      const authority = join(location.folder, 'keys/ca.crt')
+      writeFileSync(file, kubeconfig(`https://${location.address}:${location.ports.api}`, authority, status?.token ?? ''), { mode: 0o600 })
+      return file
     },
     /** Creates a namespace that enforces the restricted standard. */
     async makeNamespace(name: string): Promise<void> {
@@ -47,9 +47,9 @@ export function openCluster() {
     },
     /** Creates a node without a kubelet. Tests set the status of its pods. */
     async makeNode(name: string): Promise<void> {
-      const room = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '100' }
+      const capacity = { cpu: '64', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '100' }
       await core.createNode({ body: { metadata: { name } } })
-      const status = { capacity: room, allocatable: room, conditions: [{ type: 'Ready', status: 'True' }] }
+      const status = { capacity, allocatable: capacity, conditions: [{ type: 'Ready', status: 'True' }] }
       await core.replaceNodeStatus({ name, body: { metadata: { name }, status } })
       // New nodes have a taint that only a kubelet would remove.
       await core.replaceNode({ name, body: { metadata: { name }, spec: {} } })
@@ -66,9 +66,12 @@ export function openCluster() {
       await rbac.createNamespacedRoleBinding({ namespace, body: { metadata: { name }, roleRef, subjects } })
     },
     /** Returns whether the user of a kubeconfig has a permission. */
-    async may(own: string, resourceAttributes: { namespace: string; verb: string; resource: string; group?: string; name?: string }) {
+    async may(
+      kubeconfig: string,
+      resourceAttributes: { namespace: string; verb: string; resource: string; group?: string; name?: string },
+    ) {
       const user = new KubeConfig()
-      user.loadFromFile(own)
+      user.loadFromFile(kubeconfig)
       const api = user.makeApiClient(AuthorizationV1Api)
       const { status } = await api.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } })
       return status?.allowed ?? false

@@ -34,9 +34,9 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
   return {
     async run(name) {
       const args = (commands.get(name) ?? []).map((arg, index, all) => forMinutes(arg, all[index - 1], minutes))
-      const made = `rm -rf /tmp/made && mkdir -p ${FOLDERS.map((folder) => `/tmp/made/${folder}`).join(' ')} && cd /tmp/made`
+      const setup = `rm -rf /tmp/made && mkdir -p ${FOLDERS.map((folder) => `/tmp/made/${folder}`).join(' ')} && cd /tmp/made`
       const output = await shell(
-        `${made} && TIMEFORMAT='cost %U %S %R' && { time ffmpeg -nostdin -loglevel error -nostats -y "$@"; } 2>&1`,
+        `${setup} && TIMEFORMAT='cost %U %S %R' && { time ffmpeg -nostdin -loglevel error -nostats -y "$@"; } 2>&1`,
         ...args,
       )
       const cost = /^cost ([\d.]+) ([\d.]+) ([\d.]+)$/m.exec(output)

@@ -45,9 +45,9 @@ export async function anAuthority(): Promise<Authority> {
 export async function certificatesOf(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
   const authority = await anAuthority()
   try {
-    const made: Record<string, CertificateFiles> = {}
-    for (const name of names) made[name] = await authority.issue(name)
-    return made
+    const certificates: Record<string, CertificateFiles> = {}
+    for (const name of names) certificates[name] = await authority.issue(name)
+    return certificates
   } finally {
     await authority.discard()
   }

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { helmPath, kubectlPath } from '@vitascope/testing'
-import type { Place } from '../../../cluster/control-plane.ts'
+import type { ClusterLocation } from '../../../cluster/control-plane.ts'
 import { kubeconfigOf } from '../../../cluster/keys.ts'
 
 const file = process.env['VITASCOPE_TEST_CLUSTER']
 if (file === undefined) throw new Error('no cluster: run the tests by npm run test:cluster -- --node')
 /** The cluster that was started for the tests. */
-export const place = JSON.parse(readFileSync(file, 'utf8')) as Place
-export const kubeconfig = kubeconfigOf(place.folder, 'admin')
+export const location = JSON.parse(readFileSync(file, 'utf8')) as ClusterLocation
+export const kubeconfig = kubeconfigOf(location.folder, 'admin')
 
 const execute = promisify(execFile)
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** Result of a steady load. */
 export interface LoadReport {
-  answered: number
+  responses: number
   /** Status or connection error, with the URL. */
   lost: string[]
   /** Durations of all calls, including failed ones. */
@@ -24,7 +24,7 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
   // Each request uses a new connection, because a kept connection stays with its pod even when the
   // Service changes.
   const agent = new Agent({ keepAlive: false })
-  const report: LoadReport = { answered: 0, lost: [], timesMs: [] }
+  const report: LoadReport = { responses: 0, lost: [], timesMs: [] }
   const under = new Set<Promise<void>>()
   let isOver = false
   const once = (url: string) =>
@@ -32,7 +32,7 @@ export function startLoad(urls: readonly string[], { perSecond, key }: { perSeco
       const started = performance.now()
       const settle = (fault?: string) => {
         report.timesMs.push(performance.now() - started)
-        if (fault === undefined) report.answered++
+        if (fault === undefined) report.responses++
         else report.lost.push(`${new Date().toISOString()} ${fault} ${url}`)
         resolve()
       }

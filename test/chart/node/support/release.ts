@@ -119,8 +119,8 @@ export async function theRelease(): Promise<Release> {
     namespace: NAMESPACE,
     url,
     system,
-    withKey: (other) => createApi(`${url}/v2`, other),
-    upgrade: (more) => install({ release: RELEASE, namespace: NAMESPACE, values: [values, more] }),
+    withKey: (otherKey) => createApi(`${url}/v2`, otherKey),
+    upgrade: (overrides) => install({ release: RELEASE, namespace: NAMESPACE, values: [values, overrides] }),
     upgradeTo: (from, images = imageValues) => install({ release: RELEASE, namespace: NAMESPACE, values: [values, images], from }),
   }
 }
