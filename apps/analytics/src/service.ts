@@ -27,7 +27,7 @@ import { createReportStore } from './report/report-store.ts'
 import { analyticsRetention } from './retention/retention.ts'
 import { createVideoDirectory } from './video/video-directory.ts'
 import { createVideoStore } from './video/video-store.ts'
-import { dayOf } from './view/contribution.ts'
+import { toDay } from './view/contribution.ts'
 import { createMerger } from './view/merge.ts'
 import { registerMergeMetrics } from './view/merge-metrics.ts'
 import { registerGrowthMetrics } from './view/organisation-growth.ts'
@@ -91,7 +91,7 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   }
   /** Creates the partitions and salts of the next days, so that they exist during a database outage. */
   const prepareAhead = async () => {
-    await events.prepare([-1, 0, 1, 2].map((shift) => dayOf(Date.now() + shift * DAY_MS)))
+    await events.prepare([-1, 0, 1, 2].map((shift) => toDay(Date.now() + shift * DAY_MS)))
     await visitors.renewSalts()
   }
   const tables = [...analyticsRetention(db, config.retentionDays), { table: 'live_view', remove: insights.removeInactiveViews }]

@@ -22,7 +22,7 @@ export interface ModelView {
   playedMs: readonly number[]
 }
 
-export const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+export const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const mean = (values: readonly number[]) => (values.length === 0 ? 0 : sum(values) / values.length)
 
@@ -44,7 +44,7 @@ export interface SentEvent {
  * Returns the watched parts of a view of a video with this duration. Parts of events with another
  * duration are rounded to whole cells, and end at that duration.
  */
-export function watchedPartsOf(
+export function computeWatchedParts(
   duration: number,
   received: readonly SentEvent[],
 ): Pick<ModelView, 'watched' | 'rewatched' | 'furthest' | 'ended'> {
@@ -81,7 +81,7 @@ export function countsOf(views: readonly ModelView[]) {
 }
 
 /** Returns, for each bucket of 5 %, the views that watched a part of it, and the views whose furthest point is in it. */
-export function bucketsOf(views: readonly ModelView[]) {
+export function computeBuckets(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   const buckets = Array.from({ length: 20 }, (_, nth) => nth)
   const edge = (view: ModelView, nth: number) => (view.duration * nth) / 20
@@ -101,7 +101,7 @@ export function bucketsOf(views: readonly ModelView[]) {
 }
 
 const cellSeconds = (duration: number) => Math.max(1, duration / 1000)
-const cellsOf = (duration: number) =>
+const computeCells = (duration: number) =>
   Array.from({ length: Math.ceil(duration / cellSeconds(duration) - 1e-9) }, (_, nth) => ({
     from: nth * cellSeconds(duration),
     to: Math.min((nth + 1) * cellSeconds(duration), duration),
@@ -109,9 +109,9 @@ const cellsOf = (duration: number) =>
 
 /** Returns the total length of the distinct cells that were watched. */
 const viewedSeconds = ({ duration, watched }: ModelView) =>
-  sum(cellsOf(duration).flatMap(({ from, to }) => (overlaps(watched, from, to) ? [to - from] : [])))
+  sum(computeCells(duration).flatMap(({ from, to }) => (overlaps(watched, from, to) ? [to - from] : [])))
 
-export function averagesOf(views: readonly ModelView[]) {
+export function computeAverages(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   return {
     averageViewingTime: mean(played.map(viewedSeconds)),
@@ -120,14 +120,14 @@ export function averagesOf(views: readonly ModelView[]) {
 }
 
 /** Returns, for each cell of the video, how many views watched and rewatched it. */
-export function heatOf(views: readonly ModelView[], duration: number) {
+export function computeHeat(views: readonly ModelView[], duration: number) {
   const played = views.filter((view) => view.played)
   const count = (parts: 'watched' | 'rewatched') =>
-    cellsOf(duration).map(({ from, to }) => played.filter((view) => overlaps(view[parts], from, to)).length)
+    computeCells(duration).map(({ from, to }) => played.filter((view) => overlaps(view[parts], from, to)).length)
   return { cellSeconds: cellSeconds(duration), watched: count('watched'), rewatched: count('rewatched') }
 }
 
-export function qualityOf(views: readonly ModelView[]) {
+export function computeQuality(views: readonly ModelView[]) {
   const measured = views.flatMap(({ quality }) => quality ?? [])
   const started = measured.flatMap(({ startupMs }) => startupMs ?? [])
   return {
@@ -142,13 +142,13 @@ export function qualityOf(views: readonly ModelView[]) {
 }
 
 /** Returns the number of viewers per day on which they played. */
-export function viewersOf(views: readonly ModelView[]): { day: string; uniqueViewers: number }[] {
-  const seen = new Set(views.flatMap(({ viewer, playedMs }) => playedMs.map((ms) => `${dayOf(ms)} ${viewer}`)))
+export function countViewers(views: readonly ModelView[]): { day: string; uniqueViewers: number }[] {
+  const seen = new Set(views.flatMap(({ viewer, playedMs }) => playedMs.map((ms) => `${toDay(ms)} ${viewer}`)))
   const days = [...seen].map((one) => one.slice(0, 10))
   return [...new Set(days)].sort().map((day) => ({ day, uniqueViewers: days.filter((one) => one === day).length }))
 }
 
 /** Returns the views of each day, the oldest day first. */
 export function byDay(views: readonly ModelView[]): { day: string; views: ModelView[] }[] {
-  return [...Map.groupBy(views, ({ startMs }) => dayOf(startMs))].sort().map(([day, some]) => ({ day, views: some }))
+  return [...Map.groupBy(views, ({ startMs }) => toDay(startMs))].sort().map(([day, some]) => ({ day, views: some }))
 }

@@ -5,7 +5,7 @@ import type { Event } from '@vitascope/proto/analytics/v1/event'
 import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
-import { anEvent, as, openFixture } from './test-analytics.ts'
+import { as, createEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => fixture.close())
 beforeEach(() => fixture.catalogue.setAway(false))
 
 const DAY = 86_400_000
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const rest = { pageSize: 0, pageToken: '', skip: 0 }
 const ever = { dateStart: '', dateEnd: '9999-12-31' }
 const user = as('uploader')
@@ -28,20 +28,20 @@ async function countsOf(videoId: string, call = user) {
 }
 
 test('new events and views are counted per organisation and day, and exposed as a metric', async () => {
-  const videoId = fixture.catalogue.aVideo(100, '88')
-  const [one, other] = [anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })]
-  await fixture.send([one, one, other])
+  const videoId = fixture.catalogue.createVideo(100, '88')
+  const [first, second] = [createEvent({ videoId, viewId: randomUUID() }), createEvent({ videoId, viewId: randomUUID() })]
+  await fixture.send([first, first, second])
   await fixture.settled()
-  await fixture.send([one])
+  await fixture.send([first])
   await fixture.settled()
   const rows = await fixture.db.query('select day::text, events, views from organisation_growth where organisation_id = 88')
-  expect(rows).toEqual([{ day: dayOf(Date.now()), events: '4', views: '2' }])
+  expect(rows).toEqual([{ day: toDay(Date.now()), events: '4', views: '2' }])
   const metrics = await (await fetch(`http://127.0.0.1:${fixture.service.metricsPort}/metrics`)).text()
   expect(metrics).toMatch(/vitascope_analytics_organisation_rows\{organisation_id="88",rows="events",.*\} 4/)
 })
 
 describe('an event', () => {
-  const view = () => ({ videoId: fixture.catalogue.aVideo(), viewId: randomUUID() })
+  const view = () => ({ videoId: fixture.catalogue.createVideo(), viewId: randomUUID() })
   test.each<[string, (event: Event) => Partial<Event>]>([
     ['no such video', () => ({ videoId: '424242' })],
     ['no such video', () => ({ videoId: 'x\0' })],
@@ -61,14 +61,14 @@ describe('an event', () => {
     ['qoe: stalls', () => ({ quality: { stalls: -1, stalledMs: 0, error: '' } })],
     ['qoe: error', () => ({ quality: { stalls: 0, stalledMs: 0, error: 'x'.repeat(101) } })],
   ])('is rejected with “%s”, and the other events of the request count', async (message, alter) => {
-    const [good, other] = [anEvent(view()), anEvent(view())]
+    const [good, other] = [createEvent(view()), createEvent(view())]
     const result = await fixture.send([good, { ...other, ...alter(other) }, { ...good, viewId: randomUUID() }])
     expect(result).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
     expect(await countsOf(good.videoId)).toMatchObject({ playerLoads: 2 })
     expect(await countsOf(other.videoId)).toEqual(counts(0))
   })
   test('that requires a known view is rejected when the view is not stored', async () => {
-    const first = anEvent(view())
+    const first = createEvent(view())
     const other = { ...first, viewId: randomUUID() }
     await fixture.send([first])
     await fixture.settled()
@@ -80,9 +80,9 @@ describe('an event', () => {
     expect(await countsOf(first.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('counts under a language of its video, a language of ISO 639 or none', async () => {
-    const videoId = fixture.catalogue.aVideo(100, '77', ['pt-BR'])
+    const videoId = fixture.catalogue.createVideo(100, '77', ['pt-BR'])
     const sent = ['pt-BR', 'PT-br', 'pt-PT', 'deu', 'qqq', 'abcdefghij', ''].map((language) =>
-      anEvent({ videoId, viewId: randomUUID(), language }),
+      createEvent({ videoId, viewId: randomUUID(), language }),
     )
     expect(await fixture.send(sent)).toMatchObject({ accepted: 7 })
     await fixture.settled()
@@ -95,17 +95,17 @@ describe('an event', () => {
     ])
   })
   test('of a bot is rejected', async () => {
-    const event = anEvent(view())
+    const event = createEvent(view())
     const result = await fixture.send([event, event], { userAgent: 'Mozilla/5.0 (compatible; Googlebot/2.1)' })
     expect(result).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
   })
   test('far beyond the end of the video counts up to the end', async () => {
-    const event = anEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
+    const event = createEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
     expect(await fixture.send([event])).toMatchObject({ accepted: 1 })
     expect(await countsOf(event.videoId)).toEqual(counts(1, 1, 1, 0))
   })
   test('is accepted in requests of 1 to 100 events, from services only', async () => {
-    const event = anEvent(view())
+    const event = createEvent(view())
     for (const many of [[], Array<Event>(101).fill(event)]) await expect(fixture.send(many)).rejects.toMatchObject({ kind: 'invalid' })
     const call = fixture.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
     await expect(call).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
@@ -113,7 +113,7 @@ describe('an event', () => {
     expect(await countsOf(event.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('is accepted in a batch of requests, each of which has its own response', async () => {
-    const [good, other] = [anEvent(view()), anEvent({ ...view(), viewId: 'x' })]
+    const [good, other] = [createEvent(view()), createEvent({ ...view(), viewId: 'x' })]
     const requests = [
       { events: [good, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.1' },
       { events: [other, { ...good, viewId: randomUUID() }], userAgent: 'a browser', clientAddress: '192.0.2.2' },
@@ -136,9 +136,9 @@ describe('an event', () => {
     await expect(fixture.events.acceptEventBatch({ requests: [first] }, user)).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
   })
   test('of an unverifiable video is rejected as a whole while the catalogue is down, and one of a known video is accepted', async () => {
-    const known = anEvent(view())
+    const known = createEvent(view())
     await fixture.send([known])
-    const unknown = anEvent(view())
+    const unknown = createEvent(view())
     fixture.catalogue.setAway(true)
     await expect(fixture.send([known, unknown])).rejects.toMatchObject({ kind: 'unavailable', reason: 'VIDEO_UNCHECKED' })
     expect(await fixture.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
@@ -151,17 +151,17 @@ describe('an event', () => {
 describe('a view', () => {
   test('counts on the day of its first event, and moves when an earlier event arrives late', async () => {
     const now = Date.now()
-    const [videoId, viewId] = [fixture.catalogue.aVideo(), randomUUID()]
+    const [videoId, viewId] = [fixture.catalogue.createVideo(), randomUUID()]
     const days = async () => {
       await fixture.settled()
       return (await fixture.reports.listVideoDays({ ...rest, organisationId: '', videoId, period: ever }, user)).days
     }
-    await fixture.send([anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
-    expect(await days()).toEqual([{ day: dayOf(now), counts: counts(1, 1) }])
+    await fixture.send([createEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 50 }] })])
+    expect(await days()).toEqual([{ day: toDay(now), counts: counts(1, 1) }])
     // Almost the earliest time that is accepted. It is yesterday at any hour.
     const early = now - DAY + 60_000
-    await fixture.send([anEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
-    expect(await days()).toEqual([{ day: dayOf(early), counts: counts(1, 1) }])
+    await fixture.send([createEvent({ videoId, viewId, atMs: early, type: 'EVENT_TYPE_LOAD' })])
+    expect(await days()).toEqual([{ day: toDay(early), counts: counts(1, 1) }])
     expect((await fixture.reconcile()).differences).toEqual([])
   })
   test('keeps the duration that its video had at its first event, in any order of events', async () => {
@@ -170,17 +170,20 @@ describe('a view', () => {
     const received = (videoId: string, viewId: string) => {
       const by = { organisationId: '1', receivedMs: now, visitor: undefined }
       const watched = [{ fromSeconds: 0, toSeconds: 96 }]
-      const early = toStoredEvent({ ...anEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 }, { ...by, durationMs: 100_000 })
+      const early = toStoredEvent(
+        { ...createEvent({ videoId, viewId, atMs: now - 60_000, watched }), type: 3 },
+        { ...by, durationMs: 100_000 },
+      )
       const late = toStoredEvent(
-        { ...anEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 150 }] }), type: 3 },
+        { ...createEvent({ videoId, viewId, atMs: now, watched: [{ fromSeconds: 0, toSeconds: 150 }] }), type: 3 },
         { ...by, durationMs: 400_000 },
       )
       return [early, late]
     }
     for (const order of [1, -1]) {
-      const videoId = fixture.catalogue.aVideo(400)
+      const videoId = fixture.catalogue.createVideo(400)
       for (const event of received(videoId, randomUUID()).toSorted((a, b) => order * (a.atMs - b.atMs))) {
-        await store.write({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
+        await store.write({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
         await fixture.settled()
       }
       const { counts: found, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
@@ -193,8 +196,8 @@ describe('a view', () => {
 
 describe('reports', () => {
   test('are limited to the caller’s own organisation and its videos', async () => {
-    const foreign = fixture.catalogue.aVideo(100, '2')
-    const own = fixture.catalogue.aVideo()
+    const foreign = fixture.catalogue.createVideo(100, '2')
+    const own = fixture.catalogue.createVideo()
     const requested = { organisationId: '2', period: ever }
     await expect(fixture.reports.getViews({ ...requested, videoIds: [] }, user)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
     for (const videoIds of [[foreign], [own, foreign], ['77'], ['x']]) {
@@ -228,8 +231,8 @@ describe('reports', () => {
   })
   test('list videos page by page with the catalogue’s titles, also after the videos were deleted', async () => {
     const call = as('standard', '9')
-    const ids = Array.from({ length: 5 }, () => fixture.catalogue.aVideo(100, '9'))
-    await fixture.send(ids.map((videoId) => anEvent({ videoId, viewId: randomUUID() })))
+    const ids = Array.from({ length: 5 }, () => fixture.catalogue.createVideo(100, '9'))
+    await fixture.send(ids.map((videoId) => createEvent({ videoId, viewId: randomUUID() })))
     await fixture.settled()
     const list = { organisationId: '9', period: ever, videoIds: [], languages: [], detailed: true }
     const first = await fixture.reports.listVideos({ ...list, pageSize: 2, pageToken: '', skip: 1 }, call)
@@ -244,8 +247,8 @@ describe('reports', () => {
     expect(later.videos[1]).toEqual(first.videos[0])
   })
   test('include the current views', async () => {
-    const videoId = fixture.catalogue.aVideo(100, '8')
-    await fixture.send([anEvent({ videoId, viewId: randomUUID() }), anEvent({ videoId, viewId: randomUUID() })])
+    const videoId = fixture.catalogue.createVideo(100, '8')
+    await fixture.send([createEvent({ videoId, viewId: randomUUID() }), createEvent({ videoId, viewId: randomUUID() })])
     await fixture.settled()
     expect(await fixture.insights.getRealtime({ organisationId: '8' }, as('standard', '8'))).toEqual({
       views: 2,
@@ -253,9 +256,12 @@ describe('reports', () => {
     })
   })
   test('are exported as NDJSON and as CSV without spreadsheet formulas', async () => {
-    const videoId = fixture.catalogue.aVideo(100, '7', ['-1-1'])
+    const videoId = fixture.catalogue.createVideo(100, '7', ['-1-1'])
     const watched = [{ fromSeconds: 0, toSeconds: 50 }]
-    await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }), anEvent({ videoId, viewId: randomUUID() })])
+    await fixture.send([
+      createEvent({ videoId, viewId: randomUUID(), watched, language: '-1-1' }),
+      createEvent({ videoId, viewId: randomUUID() }),
+    ])
     await fixture.settled()
     const text = async (format: 'EXPORT_FORMAT_CSV' | 'EXPORT_FORMAT_NDJSON' | 'EXPORT_FORMAT_UNSPECIFIED') => {
       let all = ''
@@ -263,7 +269,7 @@ describe('reports', () => {
         all += data
       return all
     }
-    const today = dayOf(Date.now())
+    const today = toDay(Date.now())
     expect(await text('EXPORT_FORMAT_CSV')).toBe(
       [
         'day,organisation_id,video_id,language,player_loads,video_plays,complete_views,bounced_views,average_percentage_viewed,average_viewing_time',
@@ -281,8 +287,8 @@ describe('reports', () => {
 describe('the stored data', () => {
   test('contains neither address nor browser of a viewer in any table', async () => {
     const viewer = { clientAddress: '198.51.100.77', userAgent: 'Browser-of-one-person/7.1' }
-    const videoId = fixture.catalogue.aVideo()
-    const received = (atMs: number) => anEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
+    const videoId = fixture.catalogue.createVideo()
+    const received = (atMs: number) => createEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
     const now = Date.now()
     await fixture.send([received(now), received(now - DAY + 60_000)], viewer)
     await fixture.settled()
@@ -299,11 +305,11 @@ describe('the stored data', () => {
       expect([name, found]).toEqual([name, []])
     }
     const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
-    expect(days).toEqual([...new Set([dayOf(now - DAY + 60_000), dayOf(now)])].map((day) => ({ day, uniqueViewers: 1 })))
+    expect(days).toEqual([...new Set([toDay(now - DAY + 60_000), toDay(now)])].map((day) => ({ day, uniqueViewers: 1 })))
   })
   test('is compared with the events, and every different count is reported', async () => {
-    const videoId = fixture.catalogue.aVideo()
-    await fixture.send([anEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
+    const videoId = fixture.catalogue.createVideo()
+    await fixture.send([createEvent({ videoId, viewId: randomUUID(), watched: [{ fromSeconds: 0, toSeconds: 9 }] })])
     await fixture.settled()
     expect((await fixture.reconcile()).differences).toEqual([])
     await fixture.db.query('update video_day set plays = plays + 1 where video_id = $1', [videoId])

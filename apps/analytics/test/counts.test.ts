@@ -8,18 +8,18 @@ import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { EVENT_TYPE } from '../src/view/view.ts'
 import {
-  averagesOf,
-  bucketsOf,
   byDay,
+  computeAverages,
+  computeBuckets,
+  computeHeat,
+  computeQuality,
+  computeWatchedParts,
   countsOf,
-  dayOf,
-  heatOf,
+  countViewers,
   type ModelView,
-  qualityOf,
-  viewersOf,
-  watchedPartsOf,
+  toDay,
 } from './analytics-model.ts'
-import { anEvent, as, openFixture } from './test-analytics.ts'
+import { as, createEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const RUNS = Number(process.env['VITASCOPE_COUNT_RUNS'] ?? 12)
 /** A point of the video, often one next to a boundary of the counts. */
 const point = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.constantFrom(0, 49, 50, 51, 99, 100, 101, 949, 950, 951, 1_000))
 const interval = fc.tuple(point, point).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
-const aView = fc.record({
+const createView = fc.record({
   video: fc.integer({ min: 0, max: DURATIONS.length - 1 }),
   viewer: fc.integer({ min: 1, max: 4 }),
   // Up to 20 hours ago, so that some began yesterday.
@@ -61,8 +61,8 @@ const aView = fc.record({
     { nil: undefined },
   ),
 })
-const plan = fc.record({ views: fc.array(aView, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
-type Drawn = typeof aView extends fc.Arbitrary<infer T> ? T : never
+const plan = fc.record({ views: fc.array(createView, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
+type Drawn = typeof createView extends fc.Arbitrary<infer T> ? T : never
 
 const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
 
@@ -89,14 +89,16 @@ function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: n
   const at = (step: number) => Math.min(startMs + step * drawn.pace, now)
   const spans = (parts: typeof watched) => parts.map(([fromSeconds, toSeconds]) => ({ fromSeconds, toSeconds }))
   const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '' }
-  const events = [anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(0) })]
+  const events = [createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(0) })]
   if (played) {
-    events.push(anEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: at(1) }))
+    events.push(createEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: at(1) }))
     for (const [step, part] of watched.entries()) {
-      events.push(anEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: at(2 + step), positionSeconds: part[1], watched: spans([part]) }))
+      events.push(
+        createEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: at(2 + step), positionSeconds: part[1], watched: spans([part]) }),
+      )
     }
     events.push(
-      anEvent({
+      createEvent({
         ...base,
         type: drawn.fate === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
         atMs: at(9),
@@ -109,8 +111,8 @@ function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: n
   const { quality } = drawn
   if (quality) {
     // Measurements accumulate, so an earlier event has smaller values.
-    events.push(anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }))
-    events.push(anEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(5), quality }))
+    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }))
+    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(5), quality }))
   }
   const view = {
     ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },
@@ -120,20 +122,24 @@ function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: n
     playedMs: events.filter(({ type }) => type !== 'EVENT_TYPE_LOAD').map(({ atMs }) => atMs),
   }
   if (!drawn.length) return { view, events, lengths: undefined }
-  const lengths = lengthsOf(events, duration, drawn.length)
+  const lengths = computeLengths(events, duration, drawn.length)
   const received = events.flatMap(({ type, watched: seen, rewatched: again }, place) =>
     (lengths[place] ?? []).map((length) => ({
       ...{ duration: length, ended: type === 'EVENT_TYPE_ENDED' },
-      ...{ watched: pairsOf(seen), rewatched: pairsOf(again) },
+      ...{ watched: toPairs(seen), rewatched: toPairs(again) },
     })),
   )
-  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...watchedPartsOf(duration, received) }, events, lengths }
+  return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...computeWatchedParts(duration, received) }, events, lengths }
 }
 
-const pairsOf = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
+const toPairs = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds }) => [fromSeconds, toSeconds] as const)
 
 /** Returns the lengths for each event. Events of the same time have the same lengths. */
-function lengthsOf(events: readonly Event[], duration: number, { known, turns, into, again }: NonNullable<Drawn['length']>): number[][] {
+function computeLengths(
+  events: readonly Event[],
+  duration: number,
+  { known, turns, into, again }: NonNullable<Drawn['length']>,
+): number[][] {
   const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
   const from = known % moments.length
   const to = from + 1 + (turns % (moments.length - from))
@@ -188,8 +194,8 @@ async function writeRandomly(received: readonly PlannedView[], organisationId: s
   while (shuffled.length > 0) {
     const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
     await store.write({
-      lines: some.map((event) => toLine(event, dayOf(event.atMs))),
-      days: [...new Set(some.map(({ atMs }) => dayOf(atMs)))],
+      lines: some.map((event) => toLine(event, toDay(event.atMs))),
+      days: [...new Set(some.map(({ atMs }) => toDay(atMs)))],
     })
     if (random() < 0.3) await fixture.settled({ byReplicas: random() < 0.2 })
   }
@@ -205,7 +211,7 @@ test('the counts match the views for events that are shuffled, repeated and spli
   await fc.assert(
     fc.asyncProperty(plan, async ({ views: drawn, seed }) => {
       const organisationId = String(++organisations)
-      const videoIds = DURATIONS.map((duration) => fixture.catalogue.aVideo(duration, organisationId))
+      const videoIds = DURATIONS.map((duration) => fixture.catalogue.createVideo(duration, organisationId))
       const now = Date.now()
       const received = drawn.map((one, nth) => planView(one, nth, videoIds, now))
       await sendRandomly(
@@ -247,10 +253,10 @@ async function expectExport({ organisationId, from }: { organisationId: string; 
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-  const wanted = byDay(views).flatMap(({ day, views: ofDay }) =>
+  const expected = byDay(views).flatMap(({ day, views: ofDay }) =>
     [...Map.groupBy(ofDay, ({ videoId, language }) => `${videoId} ${language}`).values()].map((some) => {
       const { playerLoads, videoPlays, completeViews, bouncedViews } = countsOf(some)
-      const { averagePercentageViewed, averageViewingTime } = averagesOf(some)
+      const { averagePercentageViewed, averageViewingTime } = computeAverages(some)
       return {
         ...{ day, organisation_id: organisationId, video_id: some[0]?.videoId, language: some[0]?.language },
         ...{ player_loads: playerLoads, video_plays: videoPlays, complete_views: completeViews, bounced_views: bouncedViews },
@@ -259,8 +265,8 @@ async function expectExport({ organisationId, from }: { organisationId: string; 
       }
     }),
   )
-  expect(rows).toHaveLength(wanted.length)
-  expect(rows).toEqual(expect.arrayContaining(wanted))
+  expect(rows).toHaveLength(expected.length)
+  expect(rows).toEqual(expect.arrayContaining(expected))
 }
 
 async function expectCounts(
@@ -280,10 +286,10 @@ async function expectCounts(
     ['language', (await reports.listLanguages(requested, call)).languages],
     ['subtitle', (await reports.listSubtitles(requested, call)).languages],
   ] as const) {
-    const wanted = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countsOf(some) }))
-    expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(wanted.map((row) => JSON.stringify(row))))
+    const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countsOf(some) }))
+    expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(expected.map((row) => JSON.stringify(row))))
   }
-  expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(viewersOf(views))
+  expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(countViewers(views))
   const { videos } = await reports.listVideos({ ...requested, ...rest, videoIds: [], languages: [], detailed: true }, call)
   expect(videos.map(({ videoId }) => videoId).sort()).toEqual([...new Set(views.map(({ videoId }) => videoId))].sort())
 
@@ -292,8 +298,8 @@ async function expectCounts(
     const own = views.filter((view) => view.videoId === videoId)
     const ofVideo = { ...requested, videoId }
     const viewed = await reports.getDurationViewed(ofVideo, call)
-    expect(viewed).toMatchObject({ counts: countsOf(own), durationSeconds: duration, watched: bucketsOf(own) })
-    const { averagePercentageViewed, averageViewingTime } = averagesOf(own)
+    expect(viewed).toMatchObject({ counts: countsOf(own), durationSeconds: duration, watched: computeBuckets(own) })
+    const { averagePercentageViewed, averageViewingTime } = computeAverages(own)
     expect(viewed.watched?.averagePercentageViewed).toBeCloseTo(averagePercentageViewed, 1)
     expect(viewed.watched?.averageViewingTime).toBeCloseTo(averageViewingTime, 1)
     const row = videos.find((video) => video.videoId === videoId)
@@ -301,12 +307,14 @@ async function expectCounts(
     const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: countsOf(some) }))
     expect((await reports.listVideoDays({ ...ofVideo, ...rest }, call)).days).toEqual(ofDays)
     const { watched, rewatched, cellSeconds } = await insights.getHeatmap(ofVideo, call)
-    if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(heatOf(own, duration))
+    if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(computeHeat(own, duration))
     else expect({ watched, rewatched }).toEqual({ watched: [], rewatched: [] })
     const quality = (await insights.listQualityDays({ ...ofVideo, ...rest }, call)).days
-    const measured = byDay(own).flatMap(({ day, views: some }) => (qualityOf(some).views > 0 ? [{ day, ...qualityOf(some) }] : []))
+    const measured = byDay(own).flatMap(({ day, views: some }) =>
+      computeQuality(some).views > 0 ? [{ day, ...computeQuality(some) }] : [],
+    )
     expect(quality).toEqual(measured)
-    expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(viewersOf(own))
+    expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(countViewers(own))
     const german = own.filter((view) => view.language === 'de')
     const filtered = await reports.listVideos({ ...requested, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
     expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [countsOf(german)] : [])

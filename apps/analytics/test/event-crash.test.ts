@@ -15,7 +15,7 @@ import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
 import { testLog, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { anEvent, as, startCatalogue } from './test-analytics.ts'
+import { as, createEvent, startCatalogue } from './test-analytics.ts'
 
 /** The long tests run for ten minutes. */
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 15))
@@ -96,7 +96,7 @@ test(
   'acknowledged events are counted exactly once while the service and the database are killed repeatedly',
   async () => {
     await platform.ready()
-    const videoIds = Array.from({ length: 20 }, () => platform.catalogue.aVideo(100))
+    const videoIds = Array.from({ length: 20 }, () => platform.catalogue.createVideo(100))
     const sent = new Set<string>()
     const acknowledged = new Set<string>()
     const until = Date.now() + SECONDS * 1_000
@@ -105,7 +105,7 @@ test(
       for (let round = 0; Date.now() < until; round++) {
         const began = Date.now()
         const events = Array.from({ length: EVENTS_PER_REQUEST }, () =>
-          anEvent({
+          createEvent({
             videoId: videoIds[(nth + round) % videoIds.length] ?? '',
             viewId: randomUUID(),
             watched: [{ fromSeconds: 0, toSeconds: round % 100 }],

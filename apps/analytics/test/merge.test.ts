@@ -5,12 +5,12 @@ import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { dayOf, toContribution } from '../src/view/contribution.ts'
+import { toContribution, toDay } from '../src/view/contribution.ts'
 import { createMerger } from '../src/view/merge.ts'
 import { addContribution, emptyRollUps } from '../src/view/roll-up.ts'
 import { addRollUps } from '../src/view/roll-up-store.ts'
 import { addEvent, EVENT_TYPE, emptyPart } from '../src/view/view.ts'
-import { analyticsDatabase, anEvent } from './test-analytics.ts'
+import { analyticsDatabase, createEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {
@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 const now = Date.now()
-const aView = (videoId: string) => {
+const createView = (videoId: string) => {
   const by = { organisationId: '1', durationMs: 2_000, receivedMs: now, visitor: undefined }
   const watched = [{ fromSeconds: 0, toSeconds: 1 }]
-  return toStoredEvent({ ...anEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
+  return toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
 }
 
 /** Returns a database on which a round with more than `maxInserts` inserts times out. */
@@ -45,8 +45,8 @@ test('a round that times out is retried with fewer inserts, down to one, so that
   const store = createEventStore(database.db)
   const inserts = 12
   for (let nth = 0; nth < inserts; nth++) {
-    const views = [aView('7'), aView('8')]
-    await store.write({ lines: views.map((event) => toLine(event, dayOf(now))), days: [dayOf(now)] })
+    const views = [createView('7'), createView('8')]
+    await store.write({ lines: views.map((event) => toLine(event, toDay(now))), days: [toDay(now)] })
   }
   const { db, refused } = slowDatabase(1)
   const merge = createMerger(db, { maxEvents: 16 })
@@ -74,7 +74,7 @@ test('the size of rounds grows back to the maximum when they succeed', async () 
         return change({ ...tx, query })
       }, signal),
   }
-  await store.write({ lines: [toLine(aView('9'), dayOf(now))], days: [dayOf(now)] })
+  await store.write({ lines: [toLine(createView('9'), toDay(now))], days: [toDay(now)] })
   const merge = createMerger(db, { maxEvents: 40 })
   for (let round = 0; round < 8; round++) await expect(merge()).rejects.toThrow('away')
   expect(requested).toEqual([40, 20, 10, 5, 2, 1, 1, 1])
@@ -89,7 +89,7 @@ test('many rows of a table are written by several statements', async () => {
   const videos = 2_345
   const differences = emptyRollUps()
   for (let nth = 0; nth < videos; nth++) {
-    const event = aView(String(1_000 + nth))
+    const event = createView(String(1_000 + nth))
     const part = emptyPart(event)
     addEvent(part, event)
     addContribution(differences, toContribution(part), 1)

@@ -6,7 +6,7 @@ import { type Claim, createComparisonStore } from '../src/reconcile/comparison-s
 import { createNightlyComparison, registerComparisonMetrics } from '../src/reconcile/nightly.ts'
 import type { Reconciliation } from '../src/reconcile/reconcile.ts'
 import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-process.ts'
-import { anEvent, openFixture } from './test-analytics.ts'
+import { createEvent, openFixture } from './test-analytics.ts'
 
 const { signal } = new AbortController()
 const FOUND: Reconciliation = { since: '2026-01-01', events: 3, views: 2, differences: [] }
@@ -40,27 +40,27 @@ test('after midnight one replica compares once, and every replica exposes the re
     await new Promise<void>((resolve) => ends.push(resolve))
     return { ...FOUND, differences: [{ table: 'video_day', key: '1', counts: ['plays: 1, 2'] }] }
   }
-  const [one, other] = [replica(compare), replica(compare)]
-  expect(await one.readMetric('last_comparison_timestamp_seconds')).toBeUndefined()
-  await one.check(signal)
-  await other.check(signal)
+  const [first, second] = [replica(compare), replica(compare)]
+  expect(await first.readMetric('last_comparison_timestamp_seconds')).toBeUndefined()
+  await first.check(signal)
+  await second.check(signal)
   expect(runs).toBe(0)
-  expect(await one.readMetric('count_differences')).toBe(0)
+  expect(await first.readMetric('count_differences')).toBe(0)
 
   await midnightPasses()
-  const before = (await one.readMetric('last_comparison_timestamp_seconds')) ?? 0
+  const before = (await first.readMetric('last_comparison_timestamp_seconds')) ?? 0
   expect(Date.now() / 1_000 - before).toBeGreaterThan(80_000)
-  const checks = [one, other, one].map(({ check }) => check(signal))
+  const checks = [first, second, first].map(({ check }) => check(signal))
   await waitFor(() => ends.length === 1)
-  expect(await other.readMetric('last_comparison_timestamp_seconds')).toBe(before)
+  expect(await second.readMetric('last_comparison_timestamp_seconds')).toBe(before)
   for (const end of ends) end()
   await Promise.all(checks)
   expect(runs).toBe(1)
-  expect([await one.readMetric('count_differences'), await other.readMetric('count_differences')]).toEqual([1, 1])
-  expect(Date.now() / 1_000 - ((await other.readMetric('last_comparison_timestamp_seconds')) ?? 0)).toBeLessThan(3_600)
+  expect([await first.readMetric('count_differences'), await second.readMetric('count_differences')]).toEqual([1, 1])
+  expect(Date.now() / 1_000 - ((await second.readMetric('last_comparison_timestamp_seconds')) ?? 0)).toBeLessThan(3_600)
 
-  await one.check(signal)
-  await other.check(signal)
+  await first.check(signal)
+  await second.check(signal)
   expect(runs).toBe(1)
 })
 
@@ -104,8 +104,8 @@ test('a result is not saved if another replica has claimed the comparison in the
 })
 
 test('the comparison runs in a separate process and logs a difference as an error', async () => {
-  const videoId = fixture.catalogue.aVideo(100)
-  await fixture.send([anEvent({ videoId, viewId: randomUUID() })])
+  const videoId = fixture.catalogue.createVideo(100)
+  await fixture.send([createEvent({ videoId, viewId: randomUUID() })])
   await fixture.settled()
   const url = fixture.databaseUrl
   expect(await reconcileInChildProcess(url, signal)).toMatchObject({ events: 1, views: 1, differences: [] })

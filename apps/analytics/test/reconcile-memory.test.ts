@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { partitionName } from '@vitascope/postgres'
-import { dayOf } from '../src/view/contribution.ts'
+import { toDay } from '../src/view/contribution.ts'
 import { mergeRound } from '../src/view/merge.ts'
 import { EVENTS } from '../src/view/partitions.ts'
 import { analyticsDatabase } from './test-analytics.ts'
@@ -35,10 +35,10 @@ function reconcileWithSmallHeap(): Promise<{ code: unknown; stdout: string; stde
 test('the comparison keeps the counts of one video in memory, and finds differences of videos with and without events', async () => {
   const { query } = database.db
   const now = Date.now()
-  const days = Array.from({ length: DAYS }, (_, ago) => dayOf(now - ago * DAY_MS))
+  const days = Array.from({ length: DAYS }, (_, ago) => toDay(now - ago * DAY_MS))
   for (const day of days) {
     await query(
-      `create table ${partitionName(EVENTS, day)} partition of event for values from ('${day}') to ('${dayOf(Date.parse(day) + DAY_MS)}')`,
+      `create table ${partitionName(EVENTS, day)} partition of event for values from ('${day}') to ('${toDay(Date.parse(day) + DAY_MS)}')`,
     )
   }
   const [batch] = await query<{ batch_id: string }>('insert into pending_batch (days, events) values ($1::date[], $2) returning batch_id', [

@@ -13,8 +13,8 @@ import { createEventWriter } from '../src/event/event-writer.ts'
 import { createRejectedCounter } from '../src/event/rejected-events.ts'
 import { openSpool } from '../src/event/spool.ts'
 import { analyticsRetention } from '../src/retention/retention.ts'
-import { dayOf } from '../src/view/contribution.ts'
-import { anEvent, as, openFixture } from './test-analytics.ts'
+import { toDay } from '../src/view/contribution.ts'
+import { as, createEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -44,7 +44,7 @@ async function writePastEvent(videoId: string, viewId: string, daysAgo: number, 
   const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
   const received = {
-    ...anEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
+    ...createEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
     type: 3,
     quality,
   }
@@ -54,7 +54,7 @@ async function writePastEvent(videoId: string, viewId: string, daysAgo: number, 
     receivedMs: atMs,
     visitor: Buffer.from(viewer.padEnd(8)).toString('hex'),
   })
-  await createEventStore(fixture.db).write({ lines: [toLine(event, dayOf(atMs))], days: [dayOf(atMs)] })
+  await createEventStore(fixture.db).write({ lines: [toLine(event, toDay(atMs))], days: [toDay(atMs)] })
 }
 
 /** Returns every report of a video and its organisation. */
@@ -82,7 +82,7 @@ async function allReports(videoId: string) {
 const viewIds = async () => new Set((await fixture.db.query<{ view_id: string }>('select view_id from view')).map((row) => row.view_id))
 
 test('reports do not change when the events, views and viewers of old days are removed', async () => {
-  const videoId = fixture.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.createVideo(100)
   const [old, across, young] = [randomUUID(), randomUUID(), randomUUID()]
   await writePastEvent(videoId, old, 70, 'anna')
   await writePastEvent(videoId, old, 69.9, 'anna')
@@ -97,26 +97,26 @@ test('reports do not change when the events, views and viewers of old days are r
   await removeOld()
   expect(await viewIds()).toEqual(new Set([across, young]))
   const days = await fixture.db.query<{ day: string }>('select distinct day::text as day from event order by 1')
-  expect(days.map(({ day }) => day)).toEqual([dayOf(now - 28 * DAY), dayOf(now - DAY)])
+  expect(days.map(({ day }) => day)).toEqual([toDay(now - 28 * DAY), toDay(now - DAY)])
   // Weeks are removed whole.
-  expect(await fixture.db.query('select 1 from viewer where day < $1', [dayOf(now - (KEPT_DAYS + 7) * DAY)])).toEqual([])
+  expect(await fixture.db.query('select 1 from viewer where day < $1', [toDay(now - (KEPT_DAYS + 7) * DAY)])).toEqual([])
   expect(await allReports(videoId)).toEqual(before)
   // Days without events are not compared, nor are views that began on them.
   expect((await fixture.reconcile()).differences).toEqual([])
 
   // A view that began on a removed day stays the same view. A new view is counted in addition.
   await writePastEvent(videoId, across, 0.5, 'anna')
-  await fixture.send([anEvent({ videoId, viewId: randomUUID(), atMs: now })])
+  await fixture.send([createEvent({ videoId, viewId: randomUUID(), atMs: now })])
   await fixture.settled()
   const after = await allReports(videoId)
   expect(after.views.counts).toMatchObject({ playerLoads: 5, videoPlays: 5 })
   const counts = new Map(after.videoDays.days.map(({ day, counts: found }) => [day, found?.playerLoads]))
-  expect(counts.get(dayOf(now - 32 * DAY))).toBe(1)
+  expect(counts.get(toDay(now - 32 * DAY))).toBe(1)
   expect((await fixture.reconcile()).differences).toEqual([])
 })
 
 test('a view whose video was replaced is removed as a whole when its last part is old', async () => {
-  const videoId = fixture.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.createVideo(100)
   const [across, gone] = [randomUUID(), randomUUID()]
   const firstDay = Math.floor(now / DAY) - KEPT_DAYS
   /** Days since the start of the first partition of views that is kept. */
@@ -147,7 +147,7 @@ test('a view whose video was replaced is removed as a whole when its last part i
 })
 
 test('all parts of a view are removed in one transaction, for any batch size', async () => {
-  const videoId = fixture.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.createVideo(100)
   const views = [1, 2, 3, 4, 5].map(() => randomUUID())
   for (const viewId of views) for (const length of [0, 60_000, 100_000]) await writePastEvent(videoId, viewId, 70, 'bert', length)
   await fixture.settled()
@@ -167,7 +167,7 @@ test('all parts of a view are removed in one transaction, for any batch size', a
 })
 
 test('a day with uncounted events is kept until they are counted', async () => {
-  const videoId = fixture.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.createVideo(100)
   const viewId = randomUUID()
   const locked = fixture.db.transaction(async ({ query }) => {
     // No merge runs at the same time.
@@ -186,7 +186,7 @@ test('a day with uncounted events is kept until they are counted', async () => {
 })
 
 test('spooled events older than the retention are rejected, and count no view twice', async () => {
-  const videoId = fixture.catalogue.aVideo(100)
+  const videoId = fixture.catalogue.createVideo(100)
   const [gone, young] = [randomUUID(), randomUUID()]
   await writePastEvent(videoId, gone, KEPT_DAYS + 30, 'anna')
   await fixture.settled()
@@ -195,13 +195,13 @@ test('spooled events older than the retention are rejected, and count no view tw
 
   const received = (viewId: string, daysAgo: number) => {
     const atMs = now - daysAgo * DAY
-    const event = { ...anEvent({ videoId, viewId, atMs }), type: 3 }
+    const event = { ...createEvent({ videoId, viewId, atMs }), type: 3 }
     return toStoredEvent(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
   const events = [received(gone, KEPT_DAYS + 2), received(gone, KEPT_DAYS), received(young, 2)]
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
   const spool = await openSpool({ folder, maxBytes: 1_000_000, log: testLog })
-  await spool.append({ lines: events.map((event) => toLine(event, dayOf(event.atMs))), days: events.map(({ atMs }) => dayOf(atMs)) })
+  await spool.append({ lines: events.map((event) => toLine(event, toDay(event.atMs))), days: events.map(({ atMs }) => toDay(atMs)) })
   const metrics = createMetrics('analytics')
   const store = createEventStore(fixture.db)
   const eventWriter = createEventWriter({

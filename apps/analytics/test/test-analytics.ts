@@ -58,7 +58,7 @@ export async function startCatalogue() {
     setAway: (away: boolean) => {
       catalogue.away = away
     },
-    aVideo(durationSeconds: number | undefined = 100, organisationId = '1', languages: string[] = []): string {
+    createVideo(durationSeconds: number | undefined = 100, organisationId = '1', languages: string[] = []): string {
       const videoId = String(++last * 1_000_003)
       const texts = { title: `Title ${last}`, mediaTitle: `Media ${last}`, description: `About ${last}`, language: 'en' }
       videos.set(videoId, { videoId, organisationId, durationSeconds, texts, languages })
@@ -133,7 +133,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
 }
 
 /** Returns an event with all fields set. */
-export function anEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
+export function createEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
   return {
     type: 'EVENT_TYPE_PROGRESS',
     atMs: Date.now(),

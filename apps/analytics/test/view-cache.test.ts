@@ -4,12 +4,12 @@ import { toStoredEvent } from '../src/event/event.ts'
 import { toLine } from '../src/event/event-line.ts'
 import { createEventStore } from '../src/event/event-store.ts'
 import { reconcile } from '../src/reconcile/reconcile.ts'
-import { dayOf } from '../src/view/contribution.ts'
+import { toDay } from '../src/view/contribution.ts'
 import type { StoredEvent } from '../src/view/event-row.ts'
 import { mergeRound } from '../src/view/merge.ts'
 import { batchViews } from '../src/view/view-batch.ts'
 import { createViewCache } from '../src/view/view-cache.ts'
-import { analyticsDatabase, anEvent } from './test-analytics.ts'
+import { analyticsDatabase, createEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {
@@ -17,21 +17,21 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const received = (videoId: string): StoredEvent => toStoredEvent({ ...anEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
+const received = (videoId: string): StoredEvent => toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
 const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), visitor: undefined }
-const batchOf = (event: StoredEvent) => ({ lines: [toLine(event, dayOf(event.atMs))], days: [dayOf(event.atMs)] })
-const viewsOf = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
+const toBatch = (event: StoredEvent) => ({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
+const findViews = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()]
   const viewCache = createViewCache({ writer: mine })
   const [kept, lost, durable] = [received('1'), received('1'), received('1')]
-  viewCache.add(await createEventStore(database.db, mine).write(batchOf(kept)), [batchViews([kept])])
+  viewCache.add(await createEventStore(database.db, mine).write(toBatch(kept)), [batchViews([kept])])
   // The failover lost an insert of this replica that had the same id.
-  const batchId = await createEventStore(database.db, theirs).write(batchOf(durable))
+  const batchId = await createEventStore(database.db, theirs).write(toBatch(durable))
   viewCache.add(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { viewCache })).toBe(2)
-  expect((await viewsOf()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
+  expect((await findViews()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
 })
 
@@ -39,7 +39,7 @@ test('a process does not read a batch that it wrote itself', async () => {
   const writer = randomUUID()
   const viewCache = createViewCache({ writer })
   const [written, cached] = [received('2'), received('2')]
-  viewCache.add(await createEventStore(database.db, writer).write(batchOf(written)), [batchViews([cached])])
+  viewCache.add(await createEventStore(database.db, writer).write(toBatch(written)), [batchViews([cached])])
   await mergeRound(database.db, { viewCache })
-  expect(await viewsOf()).toContain(cached.viewId)
+  expect(await findViews()).toContain(cached.viewId)
 })

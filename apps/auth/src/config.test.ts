@@ -33,13 +33,13 @@ test('the required settings are sufficient, and the others have defaults', () =>
 })
 
 test('every invalid setting is reported at once, without secret values', () => {
-  const bad = {
+  const invalid = {
     ...env,
     VITASCOPE_SYSTEM_KEY: 'too short',
     VITASCOPE_MASTER_KEY_FILE: join(folder, 'short'),
     VITASCOPE_AUTH_DATABASE_URL: '',
   }
-  expect(() => readAuthConfig(bad)).toThrow(
+  expect(() => readAuthConfig(invalid)).toThrow(
     expect.objectContaining({
       problems: [
         'VITASCOPE_AUTH_DATABASE_URL is missing',

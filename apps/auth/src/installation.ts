@@ -50,7 +50,7 @@ export function ensureInstallation(options: {
       ])
     }
     const configured = source.value === undefined ? undefined : cipher.hash(source.value)
-    if (installed && (source.value === undefined || isLookupOf(cipher, source.value, installed.configured_lookup))) return
+    if (installed && (source.value === undefined || matchesLookup(cipher, source.value, installed.configured_lookup))) return
 
     const value = source.value ?? makeKeyValue()
     if (installed?.system_key_id) await removeKey(query, installed.system_key_id)
@@ -67,7 +67,7 @@ export function ensureInstallation(options: {
 }
 
 /** Returns whether a lookup hash is the hash of a value with one of the master keys. */
-export function isLookupOf(cipher: KeyCipher, value: string, lookup: Buffer | null): boolean {
+export function matchesLookup(cipher: KeyCipher, value: string, lookup: Buffer | null): boolean {
   return lookup !== null && cipher.lookups(value).some((candidate) => sameBytes(candidate, lookup))
 }
 

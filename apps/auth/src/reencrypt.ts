@@ -1,9 +1,9 @@
 import { type Db, rewriteRows } from '@vitascope/postgres'
 import { RESPONSE_CONTEXT } from '@vitascope/security'
 import { encryptKeyValue } from './api-key/api-key-store.ts'
-import { isLookupOf } from './installation.ts'
+import { matchesLookup } from './installation.ts'
 import type { KeyCipher } from './key/key-encryption.ts'
-import { bindingOf } from './third-party-token/third-party-token-store.ts'
+import { toBinding } from './third-party-token/third-party-token-store.ts'
 
 /** Number of rows that were re-encrypted, and of rows that no master key decrypts. */
 export interface ReencryptedTable {
@@ -70,7 +70,7 @@ async function reencryptTokens(db: Db, cipher: KeyCipher): Promise<ReencryptedTa
     start: '0',
     parameters: [cipher.prefix()],
     async rewrite(query, { id, sealed_token, sealed_other_data }) {
-      const [token, otherData] = [bindingOf(id, 'token'), bindingOf(id, 'other_data')]
+      const [token, otherData] = [toBinding(id, 'token'), toBinding(id, 'other_data')]
       const reencrypted = undefinedOnError(() => [
         cipher.seal(cipher.open(sealed_token, token), token),
         cipher.seal(cipher.open(sealed_other_data, otherData), otherData),
@@ -118,7 +118,7 @@ async function rehashConfiguredKey(db: Db, cipher: KeyCipher, systemKey: string 
        where configured_lookup is not null for update`,
     )
     if (!row || row.is_key) return true
-    if (systemKey === undefined || !isLookupOf(cipher, systemKey, row.configured_lookup)) return false
+    if (systemKey === undefined || !matchesLookup(cipher, systemKey, row.configured_lookup)) return false
     await query('update installation set configured_lookup = $1', [cipher.hash(systemKey)])
     return true
   })

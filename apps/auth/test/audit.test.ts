@@ -3,7 +3,7 @@ import { serviceCall } from '@vitascope/grpc'
 import { deleteInBatches } from '@vitascope/postgres'
 import { AuditEntry, AuditOutcome, ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'
 import { auditRetention, createAuditStore, queryInIndexOrder, toConditions } from '../src/audit/audit-store.ts'
-import { minIdOf } from '../src/audit/entry-id.ts'
+import { toMinId } from '../src/audit/entry-id.ts'
 import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { as, service } from './test-auth.ts'
 
@@ -12,11 +12,11 @@ const { db } = database
 afterAll(close)
 
 const NOW = Date.now()
-let made = 0
+let createdCount = 0
 
 /** Returns an entry. Its id is greater than the ids of earlier calls with the same time. */
-function anEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
-  const entryId = `${minIdOf(new Date(ms)).slice(0, 13)}-7000-8000-${(++made).toString(16).padStart(12, '0')}`
+function createEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
+  const entryId = `${toMinId(new Date(ms)).slice(0, 13)}-7000-8000-${(++createdCount).toString(16).padStart(12, '0')}`
   return AuditEntry.fromPartial({
     entryId,
     organisationId: org.one,
@@ -27,15 +27,15 @@ function anEntry(more: Partial<AuditEntry> = {}, ms = NOW): AuditEntry {
     ...more,
   })
 }
-const anOutcome = ({ entryId }: AuditEntry, status: number, createdId = '') => AuditOutcome.fromPartial({ entryId, status, createdId })
+const createOutcome = ({ entryId }: AuditEntry, status: number, createdId = '') => AuditOutcome.fromPartial({ entryId, status, createdId })
 const append = (entries: AuditEntry[], outcomes: AuditOutcome[] = []) => auth.audit.appendEntries({ entries, outcomes }, service())
 const list = (more: Partial<ListEntriesRequest> = {}, call = system) => auth.audit.listEntries(ListEntriesRequest.fromPartial(more), call)
 
 describe('appending', () => {
   test('repeated entries and outcomes change nothing, and both are stored in one call', async () => {
-    const entry = anEntry({ object: '/again' })
-    await append([entry], [anOutcome(entry, 200, '12')])
-    await append([{ ...entry, action: 'video::post' }, anEntry({ object: '/again' })], [anOutcome(entry, 404)])
+    const entry = createEntry({ object: '/again' })
+    await append([entry], [createOutcome(entry, 200, '12')])
+    await append([{ ...entry, action: 'video::post' }, createEntry({ object: '/again' })], [createOutcome(entry, 404)])
     expect((await list({ object: '/again' })).entries).toHaveLength(2)
     expect((await list({ object: '/again' })).entries.at(-1)).toEqual(entry)
     expect(await db.query('select status, created_id from audit_outcome where entry_id = $1', [entry.entryId])).toEqual([
@@ -44,16 +44,16 @@ describe('appending', () => {
   })
 
   test('is limited to services, valid entries and 1,000 entries per call', async () => {
-    await expect(auth.audit.appendEntries({ entries: [anEntry()], outcomes: [] }, as('system'))).rejects.toEqual(
+    await expect(auth.audit.appendEntries({ entries: [createEntry()], outcomes: [] }, as('system'))).rejects.toEqual(
       errorWith('forbidden', 'SERVICE_ONLY'),
     )
-    await expect(append([anEntry({ entryId: 'x' })])).rejects.toEqual(invalidFields('entries'))
-    await expect(append([anEntry({ userId: 'x' })])).rejects.toEqual(invalidFields('entries'))
-    await expect(append([anEntry({ object: 'a\0b' })])).rejects.toEqual(invalidFields('entries'))
-    await expect(append([], [anOutcome(anEntry({ entryId: '00000000-0000-0000-0000-000000000000' }), 200)])).rejects.toEqual(
+    await expect(append([createEntry({ entryId: 'x' })])).rejects.toEqual(invalidFields('entries'))
+    await expect(append([createEntry({ userId: 'x' })])).rejects.toEqual(invalidFields('entries'))
+    await expect(append([createEntry({ object: 'a\0b' })])).rejects.toEqual(invalidFields('entries'))
+    await expect(append([], [createOutcome(createEntry({ entryId: '00000000-0000-0000-0000-000000000000' }), 200)])).rejects.toEqual(
       invalidFields('outcomes'),
     )
-    await expect(append(Array.from({ length: 1_001 }, () => anEntry()))).rejects.toEqual(invalidFields('entries'))
+    await expect(append(Array.from({ length: 1_001 }, () => createEntry()))).rejects.toEqual(invalidFields('entries'))
   })
 })
 
@@ -83,11 +83,11 @@ describe('the log', () => {
     )
     for (const { name } of firsts) await db.query(`drop table ${name}`)
     const [old, young, next] = [
-      anEntry({ object: '/swept' }, NOW - 37 * day),
-      anEntry({ object: '/swept' }, NOW - 29 * day),
-      anEntry({ object: '/swept' }, NOW + 90 * day),
+      createEntry({ object: '/swept' }, NOW - 37 * day),
+      createEntry({ object: '/swept' }, NOW - 29 * day),
+      createEntry({ object: '/swept' }, NOW + 90 * day),
     ]
-    await append([old, young, next], [anOutcome(old, 200), anOutcome(young, 200)])
+    await append([old, young, next], [createOutcome(old, 200), createOutcome(young, 200)])
     expect((await list({ object: '/swept' })).entries).toEqual([next, young, old])
     const { signal } = new AbortController()
     for (const { remove } of auditRetention(db, 30)) await deleteInBatches(remove, { signal })
@@ -99,10 +99,10 @@ describe('the log', () => {
 describe('a list', () => {
   test('omits rejected requests and includes requests without an outcome', async () => {
     const statuses = [undefined, 200, 201, 302, 400, 403, 404, 409, 429, 499, 500, 503]
-    const entries = statuses.map((status) => anEntry({ object: '/ends', requestId: `${status}` }))
+    const entries = statuses.map((status) => createEntry({ object: '/ends', requestId: `${status}` }))
     await append(
       entries,
-      entries.flatMap((entry, index) => (statuses[index] === undefined ? [] : [anOutcome(entry, statuses[index] ?? 0)])),
+      entries.flatMap((entry, index) => (statuses[index] === undefined ? [] : [createOutcome(entry, statuses[index] ?? 0)])),
     )
     const shown = (await list({ object: '/ends' })).entries.map(({ requestId }) => requestId)
     expect(shown).toEqual(['503', '500', '302', '201', '200', 'undefined'])
@@ -110,9 +110,9 @@ describe('a list', () => {
 
   test('shows a super user the entries of its own organisation, and is forbidden for uploaders', async () => {
     await append([
-      anEntry({ object: '/whose' }),
-      anEntry({ object: '/whose', organisationId: org.two }),
-      anEntry({ object: '/whose', organisationId: '' }),
+      createEntry({ object: '/whose' }),
+      createEntry({ object: '/whose', organisationId: org.two }),
+      createEntry({ object: '/whose', organisationId: '' }),
     ])
     expect((await list({ object: '/whose' })).entries).toHaveLength(3)
     const own = as('standard', org.two)
@@ -125,7 +125,7 @@ describe('a list', () => {
   test('continues after the scan limit of one call, for any filter', async () => {
     const store = createAuditStore(db, 3)
     const { signal } = serviceCall('test', '')
-    const entries = Array.from({ length: 10 }, (_, index) => anEntry({ object: '/bounded', userId: index % 5 === 0 ? '8' : '9' }))
+    const entries = Array.from({ length: 10 }, (_, index) => createEntry({ object: '/bounded', userId: index % 5 === 0 ? '8' : '9' }))
     await append(entries)
     const found: string[] = []
     const sizes: number[] = []
@@ -143,7 +143,7 @@ describe('a list', () => {
 
   test('reads a large log through an index only, for every combination of filters', async () => {
     // This entry creates the partition of the rows below.
-    await append([anEntry({ object: '/early' }, 0x0190_0000_0000)])
+    await append([createEntry({ object: '/early' }, 0x0190_0000_0000)])
     await db.query(
       `insert into audit_entry (entry_id, organisation_id, user_id, key_start, action, object, request_id, address)
        select ('01900000-' || lpad(to_hex(n % 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, n % 50 + 100, n % 500 + 100, 'vs_abcde',

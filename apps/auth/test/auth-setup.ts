@@ -13,17 +13,17 @@ export async function startAuth() {
   const system = as('system')
   let count = 0
 
-  async function anOrganisation(name: string): Promise<string> {
+  async function createOrganisation(name: string): Promise<string> {
     return (await auth.organisations.createOrganisation({ name }, system)).organisation?.organisationId ?? ''
   }
-  async function aUser(more: Partial<User> = {}, password?: string, call: Call = system): Promise<User> {
+  async function createUser(more: Partial<User> = {}, password?: string, call: Call = system): Promise<User> {
     const email = `ann${++count}@example.org`
     const user = User.fromPartial({ organisationId: org.one, firstName: 'Ann', lastName: 'Lee', email, ...more })
     return requireValue((await auth.users.createUser({ user, password }, call)).user)
   }
-  async function aKey(userId: string, more: { resources?: string[]; expireTime?: Date } = {}, call: Call = system) {
-    const wanted = { userId, applicationName: 'a test', resources: ['video::get'], expireTime: undefined, ...more }
-    return requireValue((await auth.apiKeys.createApiKey(wanted, call)).apiKey)
+  async function createKey(userId: string, more: { resources?: string[]; expireTime?: Date } = {}, call: Call = system) {
+    const expected = { userId, applicationName: 'a test', resources: ['video::get'], expireTime: undefined, ...more }
+    return requireValue((await auth.apiKeys.createApiKey(expected, call)).apiKey)
   }
 
   const resources = [
@@ -32,16 +32,16 @@ export async function startAuth() {
     { aclId: 0, name: 'user::post', openToUsers: false },
   ]
   await auth.accessList.registerResources({ resources }, service())
-  const org = { one: await anOrganisation('One'), two: await anOrganisation('Two') }
+  const org = { one: await createOrganisation('One'), two: await createOrganisation('Two') }
   const users = {
-    uploader: (await aUser()).userId,
-    standard: (await aUser({ userType: UserType.USER_TYPE_STANDARD })).userId,
-    foreign: (await aUser({ organisationId: org.two, userType: UserType.USER_TYPE_STANDARD })).userId,
+    uploader: (await createUser()).userId,
+    standard: (await createUser({ userType: UserType.USER_TYPE_STANDARD })).userId,
+    foreign: (await createUser({ organisationId: org.two, userType: UserType.USER_TYPE_STANDARD })).userId,
   }
   const keys = {
-    uploader: (await aKey(users.uploader)).value,
-    standard: (await aKey(users.standard)).value,
-    foreign: (await aKey(users.foreign)).value,
+    uploader: (await createKey(users.uploader)).value,
+    standard: (await createKey(users.standard)).value,
+    foreign: (await createKey(users.foreign)).value,
   }
   return {
     auth,
@@ -50,9 +50,9 @@ export async function startAuth() {
     org,
     users,
     keys,
-    anOrganisation,
-    aUser,
-    aKey,
+    createOrganisation,
+    createUser,
+    createKey,
     authenticate: (key: string) => auth.apiKeys.authenticate({ key }, service()),
     standard: () => as('standard', org.one, users.standard),
     uploader: () => as('uploader', org.one, users.uploader),

@@ -11,9 +11,9 @@ import { warnOfExpiry } from '../src/api-key/expiry-warning.ts'
 import { createLastUsed } from '../src/api-key/last-used.ts'
 import { createKeyCipher } from '../src/key/key-encryption.ts'
 import { startAuth } from './auth-setup.ts'
-import { aConfig, startTestAuth } from './test-auth.ts'
+import { createConfig, startTestAuth } from './test-auth.ts'
 
-const { auth, database, org, users, system, aUser, aKey, authenticate, close } = await startAuth()
+const { auth, database, org, users, system, createUser, createKey, authenticate, close } = await startAuth()
 const { db } = database
 afterAll(close)
 
@@ -25,7 +25,7 @@ describe('the time of the last use', () => {
     (await db.query<{ last_used_time: Date }>('select last_used_time from api_key_use where api_key_id = $1', [id]))[0]?.last_used_time
 
   test('is written at most once a minute per key, for any number of replicas', async () => {
-    const { apiKeyId } = await aKey(users.uploader)
+    const { apiKeyId } = await createKey(users.uploader)
     let now = new Date('2030-01-01T00:00:00Z')
     const replicas = [createLastUsed({ db, log: testLog, now: () => now }), createLastUsed({ db, log: testLog, now: () => now })]
     const use = async (seconds: number) => {
@@ -45,7 +45,7 @@ describe('the time of the last use', () => {
   })
 
   test('is not written during the call that uses the key, and is written when the service stops', async () => {
-    const { apiKeyId, value } = await aKey(users.uploader)
+    const { apiKeyId, value } = await createKey(users.uploader)
     const other = await startTestAuth(database.url)
     await db.transaction(async (tx) => {
       // A call that writes the time would wait for this lock until the test times out.
@@ -59,7 +59,7 @@ describe('the time of the last use', () => {
   })
 
   test('is kept for the next write when a write fails', async () => {
-    const { apiKeyId } = await aKey(users.uploader)
+    const { apiKeyId } = await createKey(users.uploader)
     let away = true
     const failing = {
       ...db,
@@ -75,28 +75,30 @@ describe('the time of the last use', () => {
 })
 
 describe('the expiry warning', () => {
-  const cipher = createKeyCipher(fixedMasterKeys(readFileSync(aConfig('').masterKeyFile, 'utf8')))
+  const cipher = createKeyCipher(fixedMasterKeys(readFileSync(createConfig('').masterKeyFile, 'utf8')))
   const outbox = createOutbox({ db, handlers: {}, log: testLog })
   const events = () => db.query<{ payload: AddEventRequest }>(`select payload from outbox where topic = 'event' order by outbox_id`)
 
   test('is one event per valid key that expires within 7 days, also when replicas check at the same time', async () => {
-    const user = await aUser()
-    const soon = await aKey(user.userId, { expireTime: inDays(6.9) })
-    await aKey(user.userId, { expireTime: inDays(7.1) })
-    await aKey(user.userId)
-    const revoked = await aKey(user.userId, { expireTime: inDays(1) })
+    const user = await createUser()
+    const soon = await createKey(user.userId, { expireTime: inDays(6.9) })
+    await createKey(user.userId, { expireTime: inDays(7.1) })
+    await createKey(user.userId)
+    const revoked = await createKey(user.userId, { expireTime: inDays(1) })
     await auth.apiKeys.revokeApiKey({ key: revoked.value }, system)
-    const expired = await aKey(user.userId, { expireTime: inDays(1) })
+    const expired = await createKey(user.userId, { expireTime: inDays(1) })
     await db.query('update api_key set expire_time = now() where api_key_id = $1', [expired.apiKeyId])
-    const more: Awaited<ReturnType<typeof aKey>>[] = []
+    const overrides: Awaited<ReturnType<typeof createKey>>[] = []
     for (let created = 0; created < 130; created += 10) {
-      more.push(...(await Promise.all(Array.from({ length: 10 }, () => aKey(user.userId, { expireTime: inDays(2) })))))
+      overrides.push(...(await Promise.all(Array.from({ length: 10 }, () => createKey(user.userId, { expireTime: inDays(2) })))))
     }
 
     await Promise.all([1, 2, 3].map(() => warnOfExpiry({ db, outbox, cipher, log: testLog })))
     await warnOfExpiry({ db, outbox, cipher, log: testLog })
     const found = (await events()).map(({ payload }) => payload)
-    expect(found.map(({ objectKey }) => objectKey).toSorted()).toEqual([soon, ...more].map(({ apiKeyId }) => `key:${apiKeyId}`).toSorted())
+    expect(found.map(({ objectKey }) => objectKey).toSorted()).toEqual(
+      [soon, ...overrides].map(({ apiKeyId }) => `key:${apiKeyId}`).toSorted(),
+    )
     const event = found.find(({ objectKey }) => objectKey === `key:${soon.apiKeyId}`)
     expect(event).toMatchObject({ type: 'key.expiring', organisationId: org.one, eventId: expect.stringMatching(/^[\w-]{1,100}$/) })
     expect(JSON.parse(event?.dataJson ?? '')).toEqual({
@@ -117,7 +119,7 @@ describe('the expiry warning', () => {
         return {}
       },
     })
-    const { apiKeyId } = await aKey(users.uploader, { expireTime: inDays(3) })
+    const { apiKeyId } = await createKey(users.uploader, { expireTime: inDays(3) })
     // The auth service of the fixture has no catalogue, so its notifications stay in the outbox.
     const other = await startTestAuth(database.url, { catalogueAddress: await catalogue.listen('127.0.0.1:0') })
     await waitFor(() => received.some(({ objectKey }) => objectKey === `key:${apiKeyId}`), {
@@ -130,8 +132,8 @@ describe('the expiry warning', () => {
 })
 
 test('deleting a user deletes its keys', async () => {
-  const user = await aUser()
-  const keys = [await aKey(user.userId), await aKey(user.userId)]
+  const user = await createUser()
+  const keys = [await createKey(user.userId), await createKey(user.userId)]
   for (const { value } of keys) expect((await authenticate(value)).userId).toBe(user.userId)
   await auth.users.deleteUser({ userId: user.userId }, system)
   for (const { value } of keys) await expect(authenticate(value)).rejects.toMatchObject({ reason: 'KEY_UNKNOWN' })

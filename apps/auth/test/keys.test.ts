@@ -5,7 +5,7 @@ import { errorWith, invalidFields, page, startAuth } from './auth-setup.ts'
 import { as, SYSTEM_KEY, service, withIdempotency } from './test-auth.ts'
 
 const fixture = await startAuth()
-const { auth, database, system, org, users, keys, anOrganisation, aUser, aKey, authenticate, standard } = fixture
+const { auth, database, system, org, users, keys, createOrganisation, createUser, createKey, authenticate, standard } = fixture
 afterAll(fixture.close)
 
 test('the system key has every resource, including resources that are registered later', async () => {
@@ -16,9 +16,9 @@ test('the system key has every resource, including resources that are registered
 })
 
 test('a key identifies its user, and its first use activates an invited user', async () => {
-  const user = await aUser()
+  const user = await createUser()
   expect(user.status).toBe(UserStatus.USER_STATUS_INVITED)
-  const key = await aKey(user.userId, { resources: ['video::post', 'video::get', 'video::post'] })
+  const key = await createKey(user.userId, { resources: ['video::post', 'video::get', 'video::post'] })
   expect(key).toMatchObject({ userId: user.userId, organisationId: org.one, applicationName: 'a test', expireTime: undefined })
   expect(await authenticate(key.value)).toEqual({
     apiKeyId: key.apiKeyId,
@@ -33,7 +33,7 @@ test('a key identifies its user, and its first use activates an invited user', a
 
 test('regenerating a key changes its value and nothing else', async () => {
   const expireTime = new Date(Date.now() + 3_600_000)
-  const old = await aKey((await aUser()).userId, { expireTime })
+  const old = await createKey((await createUser()).userId, { expireTime })
   const { apiKey: replaced } = await auth.apiKeys.regenerateApiKey({ key: old.value }, system)
   expect(replaced).toEqual({ ...old, value: replaced?.value })
   expect(replaced?.value).not.toBe(old.value)
@@ -43,7 +43,7 @@ test('regenerating a key changes its value and nothing else', async () => {
 })
 
 test('a revoked key stays revoked, and revoking it again fails with not found', async () => {
-  const { value, userId } = await aKey((await aUser()).userId)
+  const { value, userId } = await createKey((await createUser()).userId)
   await auth.apiKeys.revokeApiKey({ key: value }, standard())
   await expect(authenticate(value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_REVOKED'))
   const gone = errorWith('not_found', 'API_KEY_NOT_FOUND')
@@ -54,7 +54,7 @@ test('a revoked key stays revoked, and revoking it again fails with not found', 
 })
 
 test('an expired key is rejected but still listed', async () => {
-  const { value, apiKeyId, userId } = await aKey((await aUser()).userId, { expireTime: new Date(Date.now() + 60_000) })
+  const { value, apiKeyId, userId } = await createKey((await createUser()).userId, { expireTime: new Date(Date.now() + 60_000) })
   await database.db.query('update api_key set expire_time = now() where api_key_id = $1', [apiKeyId])
   await expect(authenticate(value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_EXPIRED'))
   expect((await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: userId }, ...page }, system)).apiKeys).toHaveLength(1)
@@ -74,7 +74,7 @@ test('an error never contains the key', async () => {
 })
 
 test('callers other than system users can read only their own key', async () => {
-  const { apiKeyId, value } = await aKey(users.uploader)
+  const { apiKeyId, value } = await createKey(users.uploader)
   const own = as('uploader', org.one, users.uploader, apiKeyId)
   expect((await auth.apiKeys.getApiKey({ key: value }, own)).apiKey).toMatchObject({ apiKeyId, value, resources: ['video::get'] })
   for (const key of [keys.uploader, keys.foreign, 'junk', `vs_${'0'.repeat(38)}`]) {
@@ -84,17 +84,17 @@ test('callers other than system users can read only their own key', async () => 
 })
 
 test('creating a key reports every invalid field at once', async () => {
-  const wanted = { userId: users.uploader, applicationName: ' ', resources: ['user::post', 'no::such', 'a\0b'], expireTime: new Date(0) }
-  await expect(auth.apiKeys.createApiKey(wanted, system)).rejects.toEqual(invalidFields('application_name', 'resources', 'expire_time'))
-  const closed = aKey(users.uploader, { resources: ['user::post'] })
+  const expected = { userId: users.uploader, applicationName: ' ', resources: ['user::post', 'no::such', 'a\0b'], expireTime: new Date(0) }
+  await expect(auth.apiKeys.createApiKey(expected, system)).rejects.toEqual(invalidFields('application_name', 'resources', 'expire_time'))
+  const closed = createKey(users.uploader, { resources: ['user::post'] })
   await expect(closed).rejects.toMatchObject({ fields: [{ field: 'resources', message: expect.stringContaining('user::post') }] })
-  await expect(aKey('99999')).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
-  await expect(aKey('x'.repeat(100_000))).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
+  await expect(createKey('99999')).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
+  await expect(createKey('x'.repeat(100_000))).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
 })
 
 test("a super user's key may have resources that are closed to uploaders, and loses them when the user becomes an uploader", async () => {
-  const user = await aUser({ userType: UserType.USER_TYPE_STANDARD })
-  const { value } = await aKey(user.userId, { resources: ['user::post', 'video::get'] })
+  const user = await createUser({ userType: UserType.USER_TYPE_STANDARD })
+  const { value } = await createKey(user.userId, { resources: ['user::post', 'video::get'] })
   expect((await authenticate(value)).resources).toEqual(['user::post', 'video::get'])
   const demoted = User.fromPartial({ userId: user.userId, userType: UserType.USER_TYPE_UPLOADER })
   await auth.users.updateUser({ user: demoted, updateMask: ['user_type'] }, system)
@@ -102,15 +102,15 @@ test("a super user's key may have resources that are closed to uploaders, and lo
 })
 
 test('a list returns the keys page by page, with their values', async () => {
-  const user = await aUser({ organisationId: org.two })
-  const made = [await aKey(user.userId), await aKey(user.userId), await aKey(user.userId)]
+  const user = await createUser({ organisationId: org.two })
+  const created = [await createKey(user.userId), await createKey(user.userId), await createKey(user.userId)]
   const owner = { $case: 'userId', value: user.userId } as const
   const first = await auth.apiKeys.listApiKeys({ owner, pageSize: 2, pageToken: '', skip: 0 }, system)
   const rest = await auth.apiKeys.listApiKeys({ owner, pageSize: 2, pageToken: first.nextPageToken, skip: 0 }, system)
-  expect([...first.apiKeys, ...rest.apiKeys]).toEqual(made)
+  expect([...first.apiKeys, ...rest.apiKeys]).toEqual(created)
   expect(rest.nextPageToken).toBe('')
   const skipped = await auth.apiKeys.listApiKeys({ owner, pageSize: 0, pageToken: '', skip: 2 }, system)
-  expect(skipped.apiKeys).toEqual(made.slice(2))
+  expect(skipped.apiKeys).toEqual(created.slice(2))
   const all = await auth.apiKeys.listApiKeys({ owner: { $case: 'organisationId', value: org.two }, ...page }, system)
   expect(all.apiKeys.map((key) => key.userId)).toEqual([users.foreign, user.userId, user.userId, user.userId])
   const missing = auth.apiKeys.listApiKeys({ owner: { $case: 'organisationId', value: '999' }, ...page }, system)
@@ -118,8 +118,8 @@ test('a list returns the keys page by page, with their values', async () => {
 })
 
 test('the keys of an inactive organisation are rejected until it is active again', async () => {
-  const organisationId = await anOrganisation('Sleeping')
-  const { value } = await aKey((await aUser({ organisationId })).userId)
+  const organisationId = await createOrganisation('Sleeping')
+  const { value } = await createKey((await createUser({ organisationId })).userId)
   const set = (status: OrganisationStatus) =>
     auth.organisations.updateOrganisation(
       { organisation: Organisation.fromPartial({ organisationId, status }), updateMask: ['status'] },
@@ -133,18 +133,19 @@ test('the keys of an inactive organisation are rejected until it is active again
 
 test('a retry with the same idempotency key returns the same key and creates no second one', async () => {
   const call = withIdempotency(system, 'a1')
-  const user = await aUser()
-  const one = await aKey(user.userId, {}, call)
-  expect(await aKey(user.userId, {}, call)).toEqual(one)
+  const user = await createUser()
+  const one = await createKey(user.userId, {}, call)
+  expect(await createKey(user.userId, {}, call)).toEqual(one)
   const { apiKeys } = await auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: user.userId }, ...page }, system)
   expect(apiKeys).toEqual([one])
 })
 
 test('no table contains a key or a password in plain text', async () => {
   const password = 'correct horse battery'
-  const user = await aUser({}, password)
+  const user = await createUser({}, password)
   const issued = [SYSTEM_KEY, password, ...Object.values(keys)]
-  for (let i = 0; i < 20; i++) issued.push((await aKey(user.userId, {}, withIdempotency(system, `b${i % 10}${i > 9 ? 'c' : 'd'}`))).value)
+  for (let i = 0; i < 20; i++)
+    issued.push((await createKey(user.userId, {}, withIdempotency(system, `b${i % 10}${i > 9 ? 'c' : 'd'}`))).value)
   const tables = await database.db.query<{ name: string }>(
     `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'auth'`,
   )

@@ -4,14 +4,14 @@ import { errorWith, invalidFields, page, startAuth } from './auth-setup.ts'
 import { withIdempotency } from './test-auth.ts'
 
 const fixture = await startAuth()
-const { auth, system, org, anOrganisation } = fixture
+const { auth, system, org, createOrganisation } = fixture
 afterAll(fixture.close)
 
 const update = (organisation: Partial<Organisation>, updateMask: string[]) =>
   auth.organisations.updateOrganisation({ organisation: Organisation.fromPartial(organisation), updateMask }, system)
 
 test('an update changes the fields in its mask, clears those without a value, and increments the revision', async () => {
-  const organisationId = await anOrganisation('Growing')
+  const organisationId = await createOrganisation('Growing')
   const full = {
     name: 'Grown',
     defaultSettingId: '5',
@@ -55,7 +55,7 @@ test('every invalid field is reported at once', async () => {
     invalidFields('allowed_ips'),
   )
   await expect(update({ organisationId: org.one }, ['revision'])).rejects.toEqual(invalidFields('update_mask'))
-  await expect(anOrganisation('')).rejects.toEqual(invalidFields('name'))
+  await expect(createOrganisation('')).rejects.toEqual(invalidFields('name'))
   await expect(update({ organisationId: '99999', name: '' }, ['name'])).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
 })
 
@@ -66,7 +66,7 @@ test('the system organisation cannot become inactive', async () => {
 })
 
 test('a list continues at its page token, and omits inactive organisations on request', async () => {
-  const organisationId = await anOrganisation('Asleep')
+  const organisationId = await createOrganisation('Asleep')
   await update({ organisationId, status: OrganisationStatus.ORGANISATION_STATUS_INACTIVE }, ['status'])
   const ids: string[] = []
   let pageToken = ''

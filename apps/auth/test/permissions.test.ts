@@ -8,7 +8,7 @@ import { errorWith, page, startAuth } from './auth-setup.ts'
 import { as, by, SYSTEM_KEY } from './test-auth.ts'
 
 const fixture = await startAuth()
-const { auth, database, system, org, users, keys, aUser, aKey, authenticate, standard, uploader } = fixture
+const { auth, database, system, org, users, keys, createUser, createKey, authenticate, standard, uploader } = fixture
 afterAll(fixture.close)
 
 const guest = () => by({ kind: 'guest' })
@@ -45,7 +45,7 @@ const calls: [string, (call: Call) => Promise<unknown>, { guest: unknown; upload
     (c) => auth.audit.listEntries(ListEntriesRequest.fromPartial({ organisationId: org.two }), c),
     { ...all(superUserOnly), standard: errorWith('forbidden', 'FOREIGN_ORGANISATION') },
   ],
-  ['createApiKey', (c) => aKey(users.standard, {}, c), all(systemOnly)],
+  ['createApiKey', (c) => createKey(users.standard, {}, c), all(systemOnly)],
   ['listApiKeys', (c) => auth.apiKeys.listApiKeys({ owner: { $case: 'userId', value: users.uploader }, ...page }, c), all(systemOnly)],
   ['regenerateApiKey', (c) => auth.apiKeys.regenerateApiKey({ key: keys.standard }, c), all(systemOnly)],
   ['authenticate', (c) => auth.apiKeys.authenticate({ key: keys.standard }, c), { ...all(serviceOnly), guest: serviceOnly }],
@@ -127,13 +127,13 @@ test('a user reads its own organisation, an uploader only itself, and a super us
 })
 
 test('a super user in the system organisation cannot change system users', async () => {
-  const superUser = await aUser({ organisationId: '1', userType: UserType.USER_TYPE_STANDARD })
+  const superUser = await createUser({ organisationId: '1', userType: UserType.USER_TYPE_STANDARD })
   const call = as('standard', '1', superUser.userId)
   const { user: first } = await auth.users.getUserByEmail({ email: 'SYSTEM@localhost' }, system)
   const change = (user: Partial<User>, mask: string[]) => auth.users.updateUser({ user: User.fromPartial(user), updateMask: mask }, call)
   await expect(change({ ...first, email: 'mine@example.org' }, ['email'])).rejects.toEqual(systemOnly)
   await expect(auth.apiKeys.revokeApiKey({ key: SYSTEM_KEY }, call)).rejects.toEqual(systemOnly)
-  const plain = await aUser({ organisationId: '1' })
+  const plain = await createUser({ organisationId: '1' })
   await expect(change({ ...plain, userType: UserType.USER_TYPE_SYSTEM }, ['user_type'])).rejects.toEqual(systemOnly)
   expect(await authenticate(SYSTEM_KEY)).toMatchObject({ organisationId: '1' })
 })

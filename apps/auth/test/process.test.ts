@@ -52,8 +52,8 @@ test('the process migrates, starts, responds and stops at SIGTERM, and logs no s
 
   const systemKey = readFileSync(join(folder, 'system-key'), 'utf8').trim()
   const { userId } = await apiKeys.authenticate({ key: systemKey }, service())
-  const wanted = { userId, applicationName: 'x', resources: [], expireTime: undefined }
-  const key = (await apiKeys.createApiKey(wanted, as('system'))).apiKey?.value ?? ''
+  const expected = { userId, applicationName: 'x', resources: [], expireTime: undefined }
+  const key = (await apiKeys.createApiKey(expected, as('system'))).apiKey?.value ?? ''
   const password = 'correct horse battery'
   const user = User.fromPartial({ organisationId: '1', firstName: 'A', lastName: 'B', email: 'a@b' })
   await users.createUser({ user, password }, as('system'))

@@ -10,7 +10,7 @@ import { waitFor } from '@vitascope/testing'
 import { encryptKeyValue } from '../src/api-key/api-key-store.ts'
 import { createKeyCipher } from '../src/key/key-encryption.ts'
 import { makeKeyValue } from '../src/key/key-value.ts'
-import { bindingOf } from '../src/third-party-token/third-party-token-store.ts'
+import { toBinding } from '../src/third-party-token/third-party-token-store.ts'
 import { as, openTestDatabase, service, startTestAuth, type TestAuth, type TestDatabase } from './test-auth.ts'
 
 const REKEY = fileURLToPath(new URL('../src/rekey.ts', import.meta.url))
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await database.db.query(
     `insert into third_party_token (third_party_token_id, organisation_id, service_name, called_by, username, auth_url, sealed_token, sealed_other_data)
      overriding system value values (77, 1, 's', 'c', 'u', 'a', $1, $2)`,
-    ['token', 'other_data'].map((column) => cipher.seal(Buffer.from('{}'), bindingOf('77', column as 'token'))),
+    ['token', 'other_data'].map((column) => cipher.seal(Buffer.from('{}'), toBinding('77', column as 'token'))),
   )
   readers = authenticateContinuously()
 }, 60_000)

@@ -37,9 +37,9 @@ async function createOrganisationWithKey({ organisations, users, apiKeys }: Test
 }
 
 test('every replica is notified of any change of a key', async () => {
-  const [one, two] = [await start(), await start()]
+  const [first, second] = [await start(), await start()]
   const controller = new AbortController()
-  const received = [one, two].map(({ apiKeys }) => {
+  const received = [first, second].map(({ apiKeys }) => {
     const ids: string[][] = []
     const ended = (async () => {
       for await (const { apiKeyIds } of apiKeys.watchRevocations({}, { ...service(), signal: controller.signal })) ids.push(apiKeyIds)
@@ -49,10 +49,10 @@ test('every replica is notified of any change of a key', async () => {
   await waitFor(() => received.every(({ ids }) => ids.length === 1))
   expect(received.map(({ ids }) => ids)).toEqual([[[]], [[]]])
 
-  const { organisationId, userId, key, apiKeyId } = await createOrganisationWithKey(one)
-  const [systemKeyId] = (await one.apiKeys.getApiKey({ key: SYSTEM_KEY }, system)).apiKey?.apiKeyId ?? ''
+  const { organisationId, userId, key, apiKeyId } = await createOrganisationWithKey(first)
+  const [systemKeyId] = (await first.apiKeys.getApiKey({ key: SYSTEM_KEY }, system)).apiKey?.apiKeyId ?? ''
   const set = (status: OrganisationStatus) =>
-    one.organisations.updateOrganisation(
+    first.organisations.updateOrganisation(
       { organisation: Organisation.fromPartial({ organisationId, status }), updateMask: ['status'] },
       system,
     )
@@ -61,18 +61,18 @@ test('every replica is notified of any change of a key', async () => {
   const changes: [string, () => Promise<unknown>][] = [
     [apiKeyId, () => set(OrganisationStatus.ORGANISATION_STATUS_INACTIVE)],
     [apiKeyId, () => set(OrganisationStatus.ORGANISATION_STATUS_ACTIVE)],
-    [apiKeyId, () => two.users.updateUser({ user, updateMask: ['user_type'] }, system)],
+    [apiKeyId, () => second.users.updateUser({ user, updateMask: ['user_type'] }, system)],
     [
       apiKeyId,
       async () => {
-        value = (await two.apiKeys.regenerateApiKey({ key: value }, system)).apiKey?.value ?? ''
+        value = (await second.apiKeys.regenerateApiKey({ key: value }, system)).apiKey?.value ?? ''
       },
     ],
-    [apiKeyId, () => one.apiKeys.revokeApiKey({ key: value }, system)],
-    [apiKeyId, () => two.users.deleteUser({ userId }, system)],
+    [apiKeyId, () => first.apiKeys.revokeApiKey({ key: value }, system)],
+    [apiKeyId, () => second.users.deleteUser({ userId }, system)],
     [
       systemKeyId ?? '',
-      () => one.accessList.registerResources({ resources: [{ aclId: 0, name: 'x::get', openToUsers: true }] }, service()),
+      () => first.accessList.registerResources({ resources: [{ aclId: 0, name: 'x::get', openToUsers: true }] }, service()),
     ],
   ]
   for (const [id, change] of changes) {

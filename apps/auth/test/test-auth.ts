@@ -48,7 +48,7 @@ export interface TestAuth {
 }
 
 export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfig> = {}): Promise<TestAuth> {
-  const service = await startAuth(aConfig(databaseUrl, more), testLog)
+  const service = await startAuth(createConfig(databaseUrl, more), testLog)
   const channel = openChannel(service.address, { service: 'auth', principals: testPrincipals() })
   return {
     service,
@@ -65,7 +65,7 @@ export async function startTestAuth(databaseUrl: string, more: Partial<AuthConfi
   }
 }
 
-export function aConfig(databaseUrl: string, more: Partial<AuthConfig> = {}): AuthConfig {
+export function createConfig(databaseUrl: string, more: Partial<AuthConfig> = {}): AuthConfig {
   return {
     listen: '127.0.0.1:0',
     metricsListen: '127.0.0.1:0',

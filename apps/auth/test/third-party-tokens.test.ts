@@ -3,7 +3,7 @@ import { ThirdPartyTokenAttribute as Attribute, ThirdPartyToken } from '@vitasco
 import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { as, by, startTestAuth, withIdempotency } from './test-auth.ts'
 
-const { auth, database, org, users, aUser, system, standard, uploader, close } = await startAuth()
+const { auth, database, org, users, createUser, system, standard, uploader, close } = await startAuth()
 const { db } = database
 afterAll(close)
 
@@ -22,21 +22,21 @@ const nothing = errorWith('not_found', 'THIRD_PARTY_TOKEN_NOT_FOUND')
 
 test('secrets are stored encrypted and bound to their row and column, and are erased with the record', async () => {
   const [token, otherDataJson] = ['a-very-secret-token', '{"refresh":"a-very-secret-refresh"}']
-  const [one, two] = [await create({ token, otherDataJson }), await create({ token: 'another' })]
-  expect(await get(one)).toMatchObject({ token, otherDataJson })
+  const [first, second] = [await create({ token, otherDataJson }), await create({ token: 'another' })]
+  expect(await get(first)).toMatchObject({ token, otherDataJson })
   const rows = await db.query<{ t: string }>('select t::text from third_party_token t')
   const text = rows.map(({ t }) => t).join()
   for (const secret of ['secret', Buffer.from('secret').toString('hex'), Buffer.from(token).toString('base64')])
     expect(text).not.toContain(secret)
   await db.query(
     'update third_party_token set sealed_token = (select sealed_token from third_party_token where third_party_token_id = $1) where third_party_token_id = $2',
-    [one, two],
+    [first, second],
   )
-  await expect(get(two)).rejects.toThrow('INTERNAL')
-  await db.query('update third_party_token set sealed_token = sealed_other_data where third_party_token_id = $1', [two])
-  await expect(get(two)).rejects.toThrow('INTERNAL')
-  await remove(one)
-  expect(await db.query('select sealed_token, sealed_other_data from third_party_token where third_party_token_id = $1', [one])).toEqual([
+  await expect(get(second)).rejects.toThrow('INTERNAL')
+  await db.query('update third_party_token set sealed_token = sealed_other_data where third_party_token_id = $1', [second])
+  await expect(get(second)).rejects.toThrow('INTERNAL')
+  await remove(first)
+  expect(await db.query('select sealed_token, sealed_other_data from third_party_token where third_party_token_id = $1', [first])).toEqual([
     { sealed_token: null, sealed_other_data: null },
   ])
 })
@@ -87,7 +87,7 @@ test('only system users can read records, and other users can write those of the
 
 test('a user must belong to the organisation, and a deleted user stays referenced', async () => {
   await expect(create({ userId: users.foreign })).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
-  const user = await aUser()
+  const user = await createUser()
   const id = await create({ userId: user.userId })
   await expect(update(id, { userId: users.foreign }, ['user_id'])).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
   await auth.users.deleteUser({ userId: user.userId }, system)

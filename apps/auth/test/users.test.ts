@@ -4,7 +4,7 @@ import { errorWith, invalidFields, startAuth } from './auth-setup.ts'
 import { service, withIdempotency } from './test-auth.ts'
 
 const fixture = await startAuth()
-const { auth, system, org, users, aUser, aKey, authenticate, standard } = fixture
+const { auth, system, org, users, createUser, createKey, authenticate, standard } = fixture
 afterAll(fixture.close)
 
 test('a created user has the fields that were sent, except those that only the service sets', async () => {
@@ -19,18 +19,18 @@ test('a created user has the fields that were sent, except those that only the s
     invitedByUserId: users.foreign,
     createTime: new Date(0),
   }
-  const made = await aUser(sent, undefined, standard())
-  expect(made).toMatchObject({
+  const created = await createUser(sent, undefined, standard())
+  expect(created).toMatchObject({
     ...sent,
-    userId: made.userId,
+    userId: created.userId,
     email: 'Zofie@Example.org',
     invitedByUserId: users.standard,
-    createTime: made.createTime,
+    createTime: created.createTime,
   })
-  expect(made.userId).not.toBe('77')
-  expect(made.createTime?.getTime()).toBeGreaterThan(Date.now() - 60_000)
-  expect((await auth.users.getUserByEmail({ email: 'zofie@EXAMPLE.org' }, system)).user).toEqual(made)
-  await expect(aUser({ email: 'ZOFIE@example.org' })).rejects.toEqual(errorWith('exists', 'EMAIL_TAKEN'))
+  expect(created.userId).not.toBe('77')
+  expect(created.createTime?.getTime()).toBeGreaterThan(Date.now() - 60_000)
+  expect((await auth.users.getUserByEmail({ email: 'zofie@EXAMPLE.org' }, system)).user).toEqual(created)
+  await expect(createUser({ email: 'ZOFIE@example.org' })).rejects.toEqual(errorWith('exists', 'EMAIL_TAKEN'))
 })
 
 test.each([
@@ -38,13 +38,13 @@ test.each([
   ['a password', {}, 'long enough', UserStatus.USER_STATUS_ACTIVE],
   ['a password and invited', { status: UserStatus.USER_STATUS_INVITED }, 'long enough', UserStatus.USER_STATUS_ACTIVE],
   ['active', { status: UserStatus.USER_STATUS_ACTIVE }, undefined, UserStatus.USER_STATUS_ACTIVE],
-])('a user created with %s has the matching status', async (_, more, password, status) => {
-  expect((await aUser(more, password)).status).toBe(status)
+])('a user created with %s has the matching status', async (_, overrides, password, status) => {
+  expect((await createUser(overrides, password)).status).toBe(status)
 })
 
 test('a system caller can set the inviter', async () => {
-  expect((await aUser({ invitedByUserId: users.foreign })).invitedByUserId).toBe(users.foreign)
-  await expect(aUser({ invitedByUserId: '99999' })).rejects.toEqual(invalidFields('invited_by_user_id'))
+  expect((await createUser({ invitedByUserId: users.foreign })).invitedByUserId).toBe(users.foreign)
+  await expect(createUser({ invitedByUserId: '99999' })).rejects.toEqual(invalidFields('invited_by_user_id'))
 })
 
 test('every invalid field is reported at once', async () => {
@@ -63,11 +63,11 @@ test('every invalid field is reported at once', async () => {
   await expect(auth.users.updateUser({ user: { ...user, userId: users.uploader }, updateMask }, system)).rejects.toEqual(
     invalidFields('first_name', 'last_name', 'email', 'telephone_land', 'user_type', 'status', 'password'),
   )
-  await expect(aUser({ organisationId: '99999' })).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
+  await expect(createUser({ organisationId: '99999' })).rejects.toEqual(errorWith('not_found', 'ORGANISATION_NOT_FOUND'))
 })
 
 test('an update changes the fields in its mask and nothing else', async () => {
-  const before = await aUser({ telephoneLand: '1' })
+  const before = await createUser({ telephoneLand: '1' })
   const user = { ...before, firstName: 'New', lastName: 'New', email: 'new@example.org', organisationId: org.two }
   const after = (await auth.users.updateUser({ user, updateMask: ['first_name', 'telephone_land'] }, standard())).user
   expect(after).toEqual({ ...before, firstName: 'New', updateTime: after?.updateTime })
@@ -76,12 +76,12 @@ test('an update changes the fields in its mask and nothing else', async () => {
 })
 
 test('deleting a user deletes its keys and frees its email address', async () => {
-  const user = await aUser()
-  const { value } = await aKey(user.userId)
+  const user = await createUser()
+  const { value } = await createKey(user.userId)
   await auth.users.deleteUser({ userId: user.userId }, system)
   await expect(authenticate(value)).rejects.toEqual(errorWith('unauthenticated', 'KEY_UNKNOWN'))
   await expect(auth.users.deleteUser({ userId: user.userId }, system)).rejects.toEqual(errorWith('not_found', 'USER_NOT_FOUND'))
-  expect((await aUser({ email: user.email })).userId).not.toBe(user.userId)
+  expect((await createUser({ email: user.email })).userId).not.toBe(user.userId)
 })
 
 test('the last system user cannot be deleted or demoted', async () => {
@@ -94,15 +94,15 @@ test('the last system user cannot be deleted or demoted', async () => {
 
 test('a retried creation creates no second user', async () => {
   const call = withIdempotency(system, 'c1')
-  const one = await aUser({ email: 'once@example.org' }, undefined, call)
-  expect(await aUser({ email: 'once@example.org' }, undefined, call)).toEqual(one)
+  const one = await createUser({ email: 'once@example.org' }, undefined, call)
+  expect(await createUser({ email: 'once@example.org' }, undefined, call)).toEqual(one)
   const other = { ...call, idempotency: { key: call.idempotency?.key ?? '', fingerprint: '0'.repeat(64) } }
-  await expect(aUser({}, undefined, other)).rejects.toEqual(errorWith('failed_precondition', 'IDEMPOTENCY_MISMATCH'))
+  await expect(createUser({}, undefined, other)).rejects.toEqual(errorWith('failed_precondition', 'IDEMPOTENCY_MISMATCH'))
 })
 
 test('services read many users in one call, and missing users are omitted', async () => {
   const summaries = async (userIds: string[]) => (await auth.users.listUserSummaries({ userIds }, service())).summaries
-  const gone = (await aUser()).userId
+  const gone = (await createUser()).userId
   await auth.users.deleteUser({ userId: gone }, system)
   const found = await summaries([users.uploader, users.foreign, users.foreign, gone, '', 'x', '9007199254740993'])
   const email = expect.stringContaining('@')

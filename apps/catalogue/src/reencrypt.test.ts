@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { fixedMasterKeys } from '@vitascope/security'
-import { aCall } from '../test/builders.ts'
+import { createCall } from '../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../test/catalogue-database.ts'
 import { createSecretCipher } from './notification/webhook/webhook-secret.ts'
 import { createWebhookStore } from './notification/webhook/webhook-store.ts'
@@ -23,9 +23,9 @@ const fields = { organisationId: '1', url: 'http://198.51.100.7/hook', events: [
 test('reencryption covers webhook secrets, rotated secrets and stored responses', async () => {
   const { db } = catalogue
   const before = createWebhookStore(db, fixedMasterKeys(OLD))
-  const call = { ...aCall(), idempotency: { key: 'a'.repeat(64), fingerprint: 'f'.repeat(64) } }
+  const call = { ...createCall(), idempotency: { key: 'a'.repeat(64), fingerprint: 'f'.repeat(64) } }
   const { webhook, secret } = await before.create(fields, call)
-  const rotated = await before.rotate({ scope: '1', webhookId: webhook.webhookId }, aCall())
+  const rotated = await before.rotate({ scope: '1', webhookId: webhook.webhookId }, createCall())
 
   const keys = fixedMasterKeys(`2:${NEW}\n1:${OLD}`)
   const tables: unknown[] = []

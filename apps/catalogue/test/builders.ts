@@ -4,15 +4,15 @@ import { newRandomId } from '../src/rules/id.ts'
 import type { Upload } from '../src/video/upload.ts'
 import { createVideoFields, type VideoFields } from '../src/video/video-fields.ts'
 
-export function aCall(idempotency?: { key: string; fingerprint: string }) {
+export function createCall(idempotency?: { key: string; fingerprint: string }) {
   return { idempotency, signal: new AbortController().signal }
 }
 
-export function anOrganisation(more: Partial<Organisation> = {}): Organisation {
+export function createOrganisation(more: Partial<Organisation> = {}): Organisation {
   return { organisationId: '1', revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', quota: {}, ...more }
 }
 
-export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}): Upload {
+export function createUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}): Upload {
   return {
     videoId: newRandomId(),
     mediaId: newRandomId(),
@@ -28,7 +28,7 @@ export function anUpload(fields: Partial<VideoFields> = {}, more: Partial<Upload
   }
 }
 
-export function aSet(jobId: string, more: Partial<RenditionSet> = {}): RenditionSet {
+export function createSet(jobId: string, more: Partial<RenditionSet> = {}): RenditionSet {
   return {
     jobId,
     prefix: `renditions/${jobId}`,

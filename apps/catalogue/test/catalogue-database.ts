@@ -10,7 +10,7 @@ import type { Upload } from '../src/video/upload.ts'
 import { createUploadStore } from '../src/video/upload-store.ts'
 import type { VideoFields } from '../src/video/video-fields.ts'
 import { createVideoStore } from '../src/video/video-store.ts'
-import { aCall, anOrganisation, anUpload, aSet } from './builders.ts'
+import { createCall, createOrganisation, createSet, createUpload } from './builders.ts'
 
 /** Creates a database for one test file, with the stores on it. The outbox keeps its messages. */
 export async function catalogueDatabase() {
@@ -18,7 +18,7 @@ export async function catalogueDatabase() {
   const db = openPostgres({ url: database.url, schema: 'catalogue', log: testLog })
   const { enqueue } = createOutbox({ db, handlers: {}, log: testLog })
   const organisations = createOrganisationStore(db)
-  for (const organisationId of ['1', '2']) await organisations.apply(anOrganisation({ organisationId }))
+  for (const organisationId of ['1', '2']) await organisations.apply(createOrganisation({ organisationId }))
   const uploads = createUploadStore(db, enqueue)
   const jobs = createJobStore(db, enqueue)
   return {
@@ -33,11 +33,11 @@ export async function catalogueDatabase() {
     /** The service does this periodically. */
     renewSpoken: () => createCaptionSearchIndexer(db, testLog).indexChanged(),
     /** Uploads a video. */
-    upload: (fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) => uploads.accept(anUpload(fields, more), aCall()),
+    upload: (fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) => uploads.accept(createUpload(fields, more), createCall()),
     /** Uploads a video and publishes a set for it. */
     async play(fields: Partial<VideoFields> = {}, more: Partial<Upload> = {}) {
-      const upload = await uploads.accept(anUpload(fields, more), aCall())
-      await jobs.apply(upload.jobId, { kind: 'published', renditions: aSet(upload.jobId) }, 1)
+      const upload = await uploads.accept(createUpload(fields, more), createCall())
+      await jobs.apply(upload.jobId, { kind: 'published', renditions: createSet(upload.jobId) }, 1)
       return upload
     },
     /** Returns the pending messages to encoding, oldest first. */

@@ -5,7 +5,7 @@ import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisa
 import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { verifyVideoToken } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
-import { aSet } from './builders.ts'
+import { createSet } from './builders.ts'
 import { catalogueUnderTest, type Fixture, guest, internal, owner, stranger, system, tokenKeys, user } from './catalogue-under-test.ts'
 
 const fixture = catalogueUnderTest()
@@ -36,7 +36,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
     descriptionPrivate: '',
     creatorId: '71',
     status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000 },
-    renditions: aSet(jobId),
+    renditions: createSet(jobId),
   })
   expect(await send.policies.getPlaybackPolicy({ videoId }, internal)).toMatchObject({
     sets: [{ version: video?.deliveryVersion, prefix: `renditions/${jobId}` }],
@@ -81,11 +81,11 @@ describe('permissions', () => {
     expect(foreign.every(([kind]) => kind === 'not_found')).toBe(true)
     expect((await send.videos.getVideo({ videoId }, owner)).video).toMatchObject({ title: 'launch.mp4' })
     expect((await send.videos.getVideo({ videoId }, system)).video).toMatchObject({ title: 'launch.mp4' })
-    for (const refused of await Promise.all(calls({ videoId, mediaId, jobId }, guest).map(outcome))) {
-      expect(refused).toEqual(['unauthenticated', 'KEY_REQUIRED', expect.any(String)])
+    for (const error of await Promise.all(calls({ videoId, mediaId, jobId }, guest).map(outcome))) {
+      expect(error).toEqual(['unauthenticated', 'KEY_REQUIRED', expect.any(String)])
     }
-    for (const refused of await Promise.all(calls({ videoId, mediaId, jobId }, internal).map(outcome))) {
-      expect(refused).toEqual(['forbidden', 'USERS_ONLY', expect.any(String)])
+    for (const error of await Promise.all(calls({ videoId, mediaId, jobId }, internal).map(outcome))) {
+      expect(error).toEqual(['forbidden', 'USERS_ONLY', expect.any(String)])
     }
   })
 
@@ -94,13 +94,13 @@ describe('permissions', () => {
     ['system users', system],
     ['guests', guest],
   ])('internal calls are rejected for %s', async (_, call) => {
-    const refused = { kind: 'forbidden', reason: 'SERVICE_ONLY' }
-    await expect(send.jobs.reportJob({ jobId: '1', revision: 1, update: undefined }, call)).rejects.toMatchObject(refused)
-    await expect(send.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(refused)
-    await expect(send.jobs.checkSets({ jobIds: [] }, call)).rejects.toMatchObject(refused)
-    await expect(send.policies.getPlaybackPolicy({ videoId: '1' }, call)).rejects.toMatchObject(refused)
+    const expectedError = { kind: 'forbidden', reason: 'SERVICE_ONLY' }
+    await expect(send.jobs.reportJob({ jobId: '1', revision: 1, update: undefined }, call)).rejects.toMatchObject(expectedError)
+    await expect(send.jobs.checkJobs({ jobIds: [] }, call)).rejects.toMatchObject(expectedError)
+    await expect(send.jobs.checkSets({ jobIds: [] }, call)).rejects.toMatchObject(expectedError)
+    await expect(send.policies.getPlaybackPolicy({ videoId: '1' }, call)).rejects.toMatchObject(expectedError)
     const organisation = ApplyOrganisationRequest.fromPartial({ organisationId: '1', revision: 99, active: false })
-    await expect(send.organisationReplica.applyOrganisation(organisation, call)).rejects.toMatchObject(refused)
+    await expect(send.organisationReplica.applyOrganisation(organisation, call)).rejects.toMatchObject(expectedError)
   })
 
   test('a user uploads only to its own organisation, and system users to an existing and active one', async () => {
@@ -117,8 +117,8 @@ describe('permissions', () => {
 
   test('users can list only the videos of their own organisation', async () => {
     await upload({ organisationId: '2' }, stranger)
-    const list = (more: Partial<ListVideosRequest>, call: Call) =>
-      send.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...more }), call)
+    const list = (overrides: Partial<ListVideosRequest>, call: Call) =>
+      send.videos.listVideos(ListVideosRequest.fromPartial({ pageSize: 1000, count: true, ...overrides }), call)
     const { videos, totalSize } = await list({}, stranger)
     expect([videos.length, totalSize]).toEqual([1, 1])
     expect((await list({ organisationId: '2' }, system)).totalSize).toBe(1)
@@ -149,7 +149,7 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
 )
 
 test('every invalid field of an upload is reported at once', async () => {
-  const bad = {
+  const invalid = {
     sourceUrl: 'ftp://example.org/a',
     name: 'a\0',
     description: 'x'.repeat(5_001),
@@ -157,7 +157,7 @@ test('every invalid field of an upload is reported at once', async () => {
     publishedWidth: 0,
     settingId: 'x',
   }
-  const error = await upload(bad).catch((e) => e)
+  const error = await upload(invalid).catch((e) => e)
   expect(error.fields.map(({ field }: { field: string }) => field)).toEqual([
     ...['source_url', 'name', 'description', 'tags[0]', 'published_width', 'setting_id'],
   ])

@@ -11,7 +11,7 @@ import type { RunningGrpcService } from '@vitascope/service'
 import { freePort, testLog } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { startCatalogue } from '../src/service.ts'
-import { aSet } from './builders.ts'
+import { createSet } from './builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { serviceConfig } from './service-config.ts'
 import { authStandIn, encodingStandIn } from './stand-ins.ts'
@@ -27,13 +27,13 @@ export interface Fixture {
 
 export const tokenKeys = parseTokenKeys(makeTokenKeys())
 
-const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 export const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
-  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+  toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
 export const owner = user('1')
 export const stranger = user('2')
 export const system = user('1', 'system')
-export const guest = callOf({ kind: 'guest' })
+export const guest = toCall({ kind: 'guest' })
 export const internal = serviceCall('encoding', 'r')
 
 /** Starts one service for all tests of a file. `now` returns it from `beforeAll` on. Call it at the top of the file. */
@@ -57,7 +57,8 @@ export function catalogueUnderTest() {
     )
   const report = (jobId: string, revision: number, updates: ReportJobRequest['update']) =>
     fixture.clients.jobs.reportJob({ jobId, revision, update: updates }, internal)
-  const publish = (jobId: string, revision = 100) => report(jobId, revision, { $case: 'published', value: { renditions: aSet(jobId) } })
+  const publish = (jobId: string, revision = 100) =>
+    report(jobId, revision, { $case: 'published', value: { renditions: createSet(jobId) } })
   return {
     now: () => fixture,
     upload,

@@ -1,7 +1,7 @@
 import type { OverlayFields } from '../src/overlay/overlay.ts'
 
 /** Returns an overlay with a title only. */
-export function anOverlay(fields: Partial<OverlayFields> = {}): OverlayFields {
+export function createOverlay(fields: Partial<OverlayFields> = {}): OverlayFields {
   return {
     mediaId: '',
     disabled: false,

@@ -33,10 +33,10 @@ function makeServices({ db, videos, organisations: store }: CatalogueDatabase) {
   }
 }
 
-const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), signal: new AbortController().signal, principal })
+const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), signal: new AbortController().signal, principal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
-  callOf({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
-const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), callOf({ kind: 'guest' })]
+  toCall({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
+const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), toCall({ kind: 'guest' })]
 const page = { pageSize: 0, pageToken: '', skip: 0 }
 
 beforeAll(async () => {

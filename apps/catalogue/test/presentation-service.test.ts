@@ -49,11 +49,11 @@ afterAll(async () => {
   await database.close()
 })
 
-const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'standard') =>
-  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+  toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
 const [owner, stranger, system] = [user('1'), user('2'), user('1', 'system')]
-const guest = callOf({ kind: 'guest' })
+const guest = toCall({ kind: 'guest' })
 const internal = serviceCall('encoding', 'r')
 
 const fields = { organisationId: '1', userId: '', title: 'Launch', description: '', videoId: '' }
@@ -71,7 +71,7 @@ const add = (more: Partial<Parameters<typeof request.presentations.addSlides>[0]
     },
     call,
   )
-const setOf = (jobId: string, presentationId: string) =>
+const toSlideSet = (jobId: string, presentationId: string) =>
   SlideSet.fromPartial({
     jobId,
     prefix: `slides/${presentationId}/${jobId}-1`,
@@ -81,7 +81,7 @@ const setOf = (jobId: string, presentationId: string) =>
   })
 const reportSlides = (jobId: string, presentationId: string, more: Partial<SlideSet> = {}) =>
   request.jobs.reportJob(
-    { jobId, revision: 9, update: { $case: 'slidesMade', value: { slides: { ...setOf(jobId, presentationId), ...more } } } },
+    { jobId, revision: 9, update: { $case: 'slidesMade', value: { slides: { ...toSlideSet(jobId, presentationId), ...more } } } },
     internal,
   )
 const read = async (presentationId: string, call = owner) =>
@@ -191,9 +191,9 @@ test.each([
   [{ slides: [] }],
   [{ documentPath: '' }],
   [{ slides: [{ path: '', thumbnailPath: 't', width: 1, height: 1 }] }],
-])('rejects a report of invalid slides (%j)', async (bad) => {
+])('rejects a report of invalid slides (%j)', async (invalid) => {
   const { presentationId, jobId } = await add()
-  await expect(reportSlides(jobId, presentationId, bad)).rejects.toMatchObject({ kind: 'invalid' })
+  await expect(reportSlides(jobId, presentationId, invalid)).rejects.toMatchObject({ kind: 'invalid' })
   expect((await read(presentationId))?.slides).toEqual([])
 })
 

@@ -17,7 +17,7 @@ export interface ReceivedEvent {
  */
 export async function startReceiver(statusOf: (call: { number: number; id: string }) => number | Promise<number> = () => 200) {
   const received: ReceivedEvent[] = []
-  const bad: string[] = []
+  const invalid: string[] = []
   const state = { calls: 0, connections: 0, max: 0, now: 0, secrets: [] as string[], headers: {} as IncomingHttpHeaders }
   const server = createServer(async (request, response) => {
     state.calls++
@@ -34,7 +34,7 @@ export async function startReceiver(statusOf: (call: { number: number; id: strin
         if (verified.length === 0) throw new Error('there is no secret to verify by')
         received.push({ id, ...(JSON.parse(body) as Omit<ReceivedEvent, 'id'>) })
       } catch (error) {
-        bad.push(String(error))
+        invalid.push(String(error))
       }
     }
     response.writeHead(status, status === 307 ? { location: '/elsewhere' } : {}).end('thank you')
@@ -46,7 +46,7 @@ export async function startReceiver(statusOf: (call: { number: number; id: strin
     url: `http://127.0.0.1:${port}/hook`,
     received,
     /** Calls with an invalid signature. */
-    bad,
+    bad: invalid,
     state,
     close: async () => {
       server.closeAllConnections()

@@ -24,10 +24,10 @@ const stranger = as('standard', '2')
 const page = { pageSize: 0, pageToken: '', skip: 0 }
 const times = { timeStart: 1, timeFinish: 2, type: 'video' }
 
-async function anEntry(videoId = fixture.aVideo(), userId = fixture.aUser(), call = user): Promise<Entry> {
+async function createEntry(videoId = fixture.createVideo(), userId = fixture.createUser(), call = user): Promise<Entry> {
   return requireValue((await clients.entries.createEntry({ videoId, userId }, call)).entry)
 }
-async function aClip({ collaborationId }: Entry, more: Partial<Clip> = {}, call = user): Promise<Clip> {
+async function createClip({ collaborationId }: Entry, more: Partial<Clip> = {}, call = user): Promise<Clip> {
   return requireValue((await clients.clips.createClip({ clip: Clip.fromPartial({ collaborationId, ...times, ...more }) }, call)).clip)
 }
 function requireValue<T>(thing: T | undefined): T {
@@ -36,10 +36,10 @@ function requireValue<T>(thing: T | undefined): T {
 }
 const change = (collaborationId: string, fields: Partial<Entry>, updateMask: string[], call = user) =>
   clients.entries.updateEntry({ entry: Entry.fromPartial({ collaborationId, ...fields }), updateMask }, call)
-const notFound = (noun: string) => ({ kind: 'not_found', reason: `${noun}_NOT_FOUND` })
+const toNotFound = (noun: string) => ({ kind: 'not_found', reason: `${noun}_NOT_FOUND` })
 
 /** Returns every call that names an entry or one of its clips. */
-const callsOf = ({ collaborationId }: { collaborationId: string }, clipId: string, call = user): [string, () => Promise<unknown>][] => [
+const listCalls = ({ collaborationId }: { collaborationId: string }, clipId: string, call = user): [string, () => Promise<unknown>][] => [
   ['COLLABORATION', () => clients.entries.getEntry({ collaborationId }, call)],
   ['COLLABORATION', () => change(collaborationId, { email: 'a@b' }, ['email'], call)],
   ['COLLABORATION', () => clients.entries.deleteEntry({ collaborationId }, call)],
@@ -52,9 +52,9 @@ const callsOf = ({ collaborationId }: { collaborationId: string }, clipId: strin
 
 describe('an entry', () => {
   test('has the email address and type of its user from auth', async () => {
-    const [uploader, standard] = [fixture.aUser(), fixture.aUser('1', UserType.USER_TYPE_STANDARD)]
-    const videoId = fixture.aVideo()
-    const entry = await anEntry(videoId, uploader)
+    const [uploader, standard] = [fixture.createUser(), fixture.createUser('1', UserType.USER_TYPE_STANDARD)]
+    const videoId = fixture.createVideo()
+    const entry = await createEntry(videoId, uploader)
     const shown = { videoId, organisationId: '1', userId: uploader, createdByUserId: '900', clips: [] }
     const got = (await clients.entries.getEntry(entry, user)).entry
     expect(got).toMatchObject({ ...shown, email: `User${uploader}@example.org`, uploaderAccount: true })
@@ -67,41 +67,43 @@ describe('an entry', () => {
     expect((await clients.entries.deleteEntry(entry, user)).entry).toEqual(last)
   })
   test('requires a user of the video’s organisation, which only system callers may omit', async () => {
-    const videoId = fixture.aVideo()
-    for (const userId of [fixture.aUser('2'), '123456', 'x']) {
-      for (const call of [user, system]) await expect(anEntry(videoId, userId, call)).rejects.toMatchObject(notFound('USER'))
+    const videoId = fixture.createVideo()
+    for (const userId of [fixture.createUser('2'), '123456', 'x']) {
+      for (const call of [user, system]) await expect(createEntry(videoId, userId, call)).rejects.toMatchObject(toNotFound('USER'))
     }
-    await expect(anEntry(videoId, '')).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'user_id' }] })
-    const withoutUser = await anEntry(videoId, '', system)
+    await expect(createEntry(videoId, '')).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'user_id' }] })
+    const withoutUser = await createEntry(videoId, '', system)
     expect((await clients.entries.getEntry(withoutUser, user)).entry).toMatchObject({ userId: '', email: '', uploaderAccount: false })
-    await expect(change(withoutUser.collaborationId, { userId: fixture.aUser('2') }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
-    await expect(change(withoutUser.collaborationId, { userId: '' }, ['user_id'])).rejects.toMatchObject(notFound('USER'))
+    await expect(change(withoutUser.collaborationId, { userId: fixture.createUser('2') }, ['user_id'])).rejects.toMatchObject(
+      toNotFound('USER'),
+    )
+    await expect(change(withoutUser.collaborationId, { userId: '' }, ['user_id'])).rejects.toMatchObject(toNotFound('USER'))
   })
   test('is created once per idempotency key, also when the video was deleted before the retry', async () => {
-    const [videoId, userId] = [fixture.aVideo(), fixture.aUser()]
+    const [videoId, userId] = [fixture.createVideo(), fixture.createUser()]
     const call = { ...user, ...repeatable('an entry of a service') }
-    const first = await anEntry(videoId, userId, call)
+    const first = await createEntry(videoId, userId, call)
     fixture.dependencies.videos.delete(videoId)
-    expect(await anEntry(videoId, userId, call)).toEqual(first)
+    expect(await createEntry(videoId, userId, call)).toEqual(first)
   })
   test('is found by its own or its user’s email address, newest first, and only while its user exists', async () => {
-    const videoId = fixture.aVideo()
-    const [one, two] = [fixture.aUser(), fixture.aUser()]
-    const [first, second] = [await anEntry(videoId, one), await anEntry(videoId, two)]
-    const found = async (email: string) => (await clients.entries.getEntryByEmail({ videoId, email }, user)).entry?.collaborationId
-    expect(await found(`uSER${one}@example.org`)).toBe(first.collaborationId)
-    await change(second.collaborationId, { email: `User${one}@example.org` }, ['email'])
-    expect(await found(`User${one}@example.org`)).toBe(second.collaborationId)
-    expect(await found(`User${two}@example.org`)).toBe(second.collaborationId)
-    fixture.dependencies.users.delete(two)
-    expect(await found(`User${one}@example.org`)).toBe(first.collaborationId)
-    for (const email of [`User${two}@example.org`, '', 'x', 'a\0', '%'])
-      await expect(found(email)).rejects.toMatchObject(notFound('COLLABORATION'))
-    const video = clients.entries.getEntryByEmail({ videoId, email: `User${one}@example.org` }, stranger)
-    await expect(video).rejects.toMatchObject(notFound('VIDEO'))
+    const videoId = fixture.createVideo()
+    const [firstUser, secondUser] = [fixture.createUser(), fixture.createUser()]
+    const [first, second] = [await createEntry(videoId, firstUser), await createEntry(videoId, secondUser)]
+    const findEntryId = async (email: string) => (await clients.entries.getEntryByEmail({ videoId, email }, user)).entry?.collaborationId
+    expect(await findEntryId(`uSER${firstUser}@example.org`)).toBe(first.collaborationId)
+    await change(second.collaborationId, { email: `User${firstUser}@example.org` }, ['email'])
+    expect(await findEntryId(`User${firstUser}@example.org`)).toBe(second.collaborationId)
+    expect(await findEntryId(`User${secondUser}@example.org`)).toBe(second.collaborationId)
+    fixture.dependencies.users.delete(secondUser)
+    expect(await findEntryId(`User${firstUser}@example.org`)).toBe(first.collaborationId)
+    for (const email of [`User${secondUser}@example.org`, '', 'x', 'a\0', '%'])
+      await expect(findEntryId(email)).rejects.toMatchObject(toNotFound('COLLABORATION'))
+    const video = clients.entries.getEntryByEmail({ videoId, email: `User${firstUser}@example.org` }, stranger)
+    await expect(video).rejects.toMatchObject(toNotFound('VIDEO'))
   })
   test('accepts only the fields that its mask allows', async () => {
-    const { collaborationId } = await anEntry()
+    const { collaborationId } = await createEntry()
     await expect(change(collaborationId, {}, ['organisation_id', 'clips'])).rejects.toMatchObject({
       fields: [{ field: 'update_mask' }, { field: 'update_mask' }],
     })
@@ -113,8 +115,8 @@ describe('an entry', () => {
 
 describe('a list', () => {
   test('sends one request to each dependency, for any number of entries', async () => {
-    const videoId = fixture.aVideo()
-    for (let count = 0; count < 25; count++) await anEntry(videoId)
+    const videoId = fixture.createVideo()
+    for (let count = 0; count < 25; count++) await createEntry(videoId)
     fixture.dependencies.requests.splice(0)
     const { entries, nextPageToken } = await clients.entries.listEntries({ videoId, ...page }, user)
     expect([entries.length, nextPageToken]).toEqual([25, ''])
@@ -125,17 +127,17 @@ describe('a list', () => {
     ])
   })
   test('omits entries whose user was deleted', async () => {
-    const videoId = fixture.aVideo()
-    const [left, stays] = [fixture.aUser(), fixture.aUser()]
-    for (const userId of [left, stays, '']) await anEntry(videoId, userId, system)
+    const videoId = fixture.createVideo()
+    const [left, stays] = [fixture.createUser(), fixture.createUser()]
+    for (const userId of [left, stays, '']) await createEntry(videoId, userId, system)
     fixture.dependencies.users.delete(left)
     const { entries } = await clients.entries.listEntries({ videoId, ...page }, user)
     expect(entries.map(({ userId }) => userId)).toEqual([stays, ''])
   })
   test('of the largest possible entries is split into pages that fit into messages', async () => {
-    const videoId = fixture.aVideo()
-    const first = await anEntry(videoId)
-    for (let count = 1; count < 4; count++) await anEntry(videoId)
+    const videoId = fixture.createVideo()
+    const first = await createEntry(videoId)
+    for (let count = 1; count < 4; count++) await createEntry(videoId)
     const texts = ['🎬'.repeat(255), '🎬'.repeat(2_000), '🎬'.repeat(50)]
     await fixture.db.query(
       `insert into clip (entry_id, title, comments, type, time_start, time_finish, preview, position)
@@ -159,16 +161,16 @@ describe('a list', () => {
 
 describe('a clip', () => {
   test('must lie within its video if the duration is known', async () => {
-    const [short, unknown] = [await anEntry(fixture.aVideo('1', 12.48)), await anEntry(fixture.aVideo('1', 'unknown'))]
+    const [short, unknown] = [await createEntry(fixture.createVideo('1', 12.48)), await createEntry(fixture.createVideo('1', 'unknown'))]
     for (const [timeStart, timeFinish] of [
       [0, 0],
       [11, 12],
       [12, 12],
     ] as const) {
-      expect(await aClip(short, { timeStart, timeFinish })).toMatchObject({ timeStart, timeFinish })
+      expect(await createClip(short, { timeStart, timeFinish })).toMatchObject({ timeStart, timeFinish })
     }
-    await expect(aClip(short, { timeFinish: 13 })).rejects.toMatchObject({ fields: [{ field: 'time_finish' }] })
-    const { clipId } = await aClip(unknown, { timeFinish: 2_147_483_647 })
+    await expect(createClip(short, { timeFinish: 13 })).rejects.toMatchObject({ fields: [{ field: 'time_finish' }] })
+    const { clipId } = await createClip(unknown, { timeFinish: 2_147_483_647 })
     const update = (fields: Partial<Clip>, updateMask: string[]) =>
       clients.clips.updateClip({ clip: Clip.fromPartial({ clipId, ...fields }), updateMask }, user)
     fixture.dependencies.videos.set(unknown.videoId, {
@@ -183,65 +185,65 @@ describe('a clip', () => {
     expect((await update({ timeStart: 4, timeFinish: 5 }, ['time_start', 'time_finish'])).clip).toMatchObject({ timeStart: 4 })
   })
   test('cannot be created with a chosen title, position or id', async () => {
-    const entry = await anEntry()
-    const made = await aClip(entry, { title: 'x', position: 9, clipId: '1', createTime: new Date(0) })
-    expect(made).toMatchObject({ title: '', position: 0, createTime: expect.any(Date) })
-    expect([made.clipId === '1', made.createTime?.getTime() === 0]).toEqual([false, false])
-    expect(await clients.clips.getClip(made, user)).toEqual({ clip: made, videoId: entry.videoId, userId: entry.userId })
+    const entry = await createEntry()
+    const created = await createClip(entry, { title: 'x', position: 9, clipId: '1', createTime: new Date(0) })
+    expect(created).toMatchObject({ title: '', position: 0, createTime: expect.any(Date) })
+    expect([created.clipId === '1', created.createTime?.getTime() === 0]).toEqual([false, false])
+    expect(await clients.clips.getClip(created, user)).toEqual({ clip: created, videoId: entry.videoId, userId: entry.userId })
   })
   test('is ordered by a permutation and nothing else', async () => {
-    const entry = await anEntry()
-    const [one, two] = [await aClip(entry), await aClip(entry)]
+    const entry = await createEntry()
+    const [first, second] = [await createClip(entry), await createClip(entry)]
     const order = (clipIds: string[]) => clients.clips.orderClips({ collaborationId: entry.collaborationId, clipIds }, user)
-    for (const clipIds of [[], [one.clipId], [one.clipId, one.clipId], [one.clipId, 'x'], Array<string>(100_000).fill('1')]) {
+    for (const clipIds of [[], [first.clipId], [first.clipId, first.clipId], [first.clipId, 'x'], Array<string>(100_000).fill('1')]) {
       await expect(order(clipIds)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'clip_ids' }] })
     }
-    expect(await order([two.clipId, one.clipId])).toEqual({
+    expect(await order([second.clipId, first.clipId])).toEqual({
       clips: [
-        { ...two, position: 0 },
-        { ...one, position: 1 },
+        { ...second, position: 0 },
+        { ...first, position: 1 },
       ],
-      previous: [one, two],
+      previous: [first, second],
     })
   })
 })
 
 describe('permissions', () => {
   test('other organisations find and change nothing, as if the entry did not exist', async () => {
-    const entry = await anEntry()
-    const { clipId } = await aClip(entry)
+    const entry = await createEntry()
+    const { clipId } = await createClip(entry)
     const before = (await clients.entries.getEntry(entry, user)).entry
-    for (const [noun, foreign] of callsOf(entry, clipId, stranger)) await expect(foreign()).rejects.toMatchObject(notFound(noun))
-    for (const [noun, missing] of callsOf({ collaborationId: '9007199254740991' }, '9007199254740991')) {
-      await expect(missing()).rejects.toMatchObject(notFound(noun))
+    for (const [noun, foreign] of listCalls(entry, clipId, stranger)) await expect(foreign()).rejects.toMatchObject(toNotFound(noun))
+    for (const [noun, missing] of listCalls({ collaborationId: '9007199254740991' }, '9007199254740991')) {
+      await expect(missing()).rejects.toMatchObject(toNotFound(noun))
     }
-    await expect(clients.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(notFound('VIDEO'))
-    await expect(anEntry(entry.videoId, fixture.aUser('2'), stranger)).rejects.toMatchObject(notFound('VIDEO'))
+    await expect(clients.entries.listEntries({ ...entry, ...page }, stranger)).rejects.toMatchObject(toNotFound('VIDEO'))
+    await expect(createEntry(entry.videoId, fixture.createUser('2'), stranger)).rejects.toMatchObject(toNotFound('VIDEO'))
     expect((await clients.entries.getEntry(entry, system)).entry).toEqual(before)
   })
   test('guests and services are rejected', async () => {
-    const entry = await anEntry()
-    const { clipId } = await aClip(entry)
+    const entry = await createEntry()
+    const { clipId } = await createClip(entry)
     for (const [principal, kind] of [
       [{ kind: 'guest' }, 'unauthenticated'],
       [{ kind: 'service', service: 'gateway' }, 'forbidden'],
     ] as const) {
       const call = by(principal)
-      for (const [, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject({ kind })
+      for (const [, one] of listCalls(entry, clipId, call)) await expect(one()).rejects.toMatchObject({ kind })
       await expect(clients.entries.listEntries({ ...entry, ...page }, call)).rejects.toMatchObject({ kind })
-      await expect(anEntry(entry.videoId, entry.userId, call)).rejects.toMatchObject({ kind })
+      await expect(createEntry(entry.videoId, entry.userId, call)).rejects.toMatchObject({ kind })
     }
   })
 })
 
 describe('the dependencies', () => {
   test.each(['video', 'user'])('make an entry not found when its %s was deleted, until the sweep removes it', async (what) => {
-    const [entry, kept] = [await anEntry(), await anEntry()]
-    const { clipId } = await aClip(entry)
+    const [entry, kept] = [await createEntry(), await createEntry()]
+    const { clipId } = await createClip(entry)
     if (what === 'video') fixture.dependencies.videos.delete(entry.videoId)
     else fixture.dependencies.users.delete(entry.userId)
     for (const call of [user, system]) {
-      for (const [noun, one] of callsOf(entry, clipId, call)) await expect(one()).rejects.toMatchObject(notFound(noun))
+      for (const [noun, one] of listCalls(entry, clipId, call)) await expect(one()).rejects.toMatchObject(toNotFound(noun))
     }
     const { dependencies, entries } = fixture
     const summaries = {
@@ -262,7 +264,7 @@ describe('the dependencies', () => {
     expect((await clients.entries.getEntry(kept, user)).entry).toMatchObject({ collaborationId: kept.collaborationId })
   })
   test('receive the identity of the service, and the caller’s request id, deadline and cancellation', async () => {
-    const entry = await anEntry()
+    const entry = await createEntry()
     fixture.dependencies.requests.splice(0)
     // A read has a timeout of 2 s. The dependency receives the remaining time.
     const deadline = new Date(Date.now() + 1_000)
@@ -290,7 +292,7 @@ describe('the dependencies', () => {
     await waitFor(() => cancelled === 2)
   })
   test('make the call unavailable when they time out, and nothing is changed', async () => {
-    const entry = await anEntry()
+    const entry = await createEntry()
     fixture.dependencies.beforeResponse = () => new Promise(() => {})
     const deadline = new Date(Date.now() + 300)
     await expect(clients.entries.deleteEntry(entry, { ...user, deadline })).rejects.toMatchObject({ kind: 'unavailable' })
@@ -301,12 +303,12 @@ describe('the dependencies', () => {
 
 // This test must be the last one, because it stops the dependencies.
 test('while its dependencies are down, every call is unavailable and changes nothing', async () => {
-  const entry = await anEntry()
-  const { clipId } = await aClip(entry)
+  const entry = await createEntry()
+  const { clipId } = await createClip(entry)
   const before = await fixture.entries.find({ scope: null, ...entry })
   await fixture.dependencies.stop()
-  for (const [, one] of callsOf(entry, clipId)) await expect(one()).rejects.toMatchObject({ kind: 'unavailable' })
+  for (const [, one] of listCalls(entry, clipId)) await expect(one()).rejects.toMatchObject({ kind: 'unavailable' })
   await expect(clients.entries.listEntries({ ...entry, ...page }, user)).rejects.toMatchObject({ kind: 'unavailable' })
-  await expect(anEntry(entry.videoId, entry.userId)).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(createEntry(entry.videoId, entry.userId)).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await fixture.entries.find({ scope: null, ...entry })).toEqual(before)
 })

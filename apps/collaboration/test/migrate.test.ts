@@ -53,6 +53,6 @@ test('two concurrent migrations wait until the database accepts their role, and 
 test('invalid settings and arguments are reported in one line', async () => {
   const typo = migrate(fresh.url, '--wiat')
   expect([await typo.code, typo.output()]).toEqual([1, expect.stringContaining('--wiat')])
-  const bad = migrate('mysql://db', '--wait')
-  expect([await bad.code, bad.output()]).toEqual([1, expect.stringContaining('VITASCOPE_COLLABORATION_DATABASE_URL must be')])
+  const invalid = migrate('mysql://db', '--wait')
+  expect([await invalid.code, invalid.output()]).toEqual([1, expect.stringContaining('VITASCOPE_COLLABORATION_DATABASE_URL must be')])
 }, 60_000)

@@ -105,20 +105,20 @@ export async function openFixture() {
     testLog,
   )
   const channel = openChannel(service.address, { service: 'collaboration', principals: testPrincipals() })
-  let made = 0
+  let createdCount = 0
   return {
     ...database,
     service,
     dependencies,
     clients: { entries: channel.client(EntryServiceService), clips: channel.client(ClipServiceService) },
-    aVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
+    createVideo(organisationId = '1', duration: number | 'unknown' = 12.48): string {
       const durationSeconds = duration === 'unknown' ? undefined : duration
-      const videoId = String(4_611_686_018_427_000_000n + BigInt(++made))
+      const videoId = String(4_611_686_018_427_000_000n + BigInt(++createdCount))
       dependencies.videos.set(videoId, { videoId, organisationId, durationSeconds, texts: undefined, languages: [] })
       return videoId
     },
-    aUser(organisationId = '1', userType: UserType = UserType.USER_TYPE_UPLOADER): string {
-      const userId = String(++made)
+    createUser(organisationId = '1', userType: UserType = UserType.USER_TYPE_UPLOADER): string {
+      const userId = String(++createdCount)
       dependencies.users.set(userId, { userId, organisationId, email: `User${userId}@example.org`, userType })
       return userId
     },

@@ -29,8 +29,8 @@ inBrowser('playback', () => {
       }
       const settled = []
       while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: AT_ONCE }, run))))
-      const results = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-      const failures = settled.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+      const results = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+      const failures = settled.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []))
       console.log(kind, JSON.stringify(results), failures.join('\n'))
       expect(failures).toEqual([])
       for (const { resumedAfterMs, requests, outageMs, maxMediaRequestsPerSecond } of results) {

@@ -5,7 +5,7 @@ import type { AcceptEventsRequest, Event, EventServiceService, EventType } from 
 import type { Metrics } from '@vitascope/telemetry'
 import type { VideoDirectory } from '../video/video-directory.ts'
 import type { Video } from '../video/video-store.ts'
-import { dayOf } from '../view/contribution.ts'
+import { toDay } from '../view/contribution.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { EVENT_TYPE } from '../view/view.ts'
 import { isBot } from './bot.ts'
@@ -63,7 +63,7 @@ export function eventHandlers({
         rejections.push({ index, ...(fault ?? UNKNOWN_VIDEO) })
         continue
       }
-      const day = dayOf(event.atMs)
+      const day = toDay(event.atMs)
       const visitor = visitorsByDay.get(day) ?? (await visitors.findId({ address: clientAddress, userAgent, day }))
       visitorsByDay.set(day, visitor)
       const { organisationId, durationMs, languages } = video

@@ -1,7 +1,7 @@
 import { createBatcher } from '@vitascope/concurrency'
 import { DomainError, isDomainError } from '@vitascope/errors'
 import type { Logger, Metrics } from '@vitascope/telemetry'
-import { dayOf } from '../view/contribution.ts'
+import { toDay } from '../view/contribution.ts'
 import type { StoredEvent } from '../view/event-row.ts'
 import { batchViews, type ViewBatch } from '../view/view-batch.ts'
 import type { ViewCache } from '../view/view-cache.ts'
@@ -135,7 +135,7 @@ export function createEventWriter({
       batcher.requireSpace(events.length)
       const days = new Set<string>()
       const lines = events.map((event) => {
-        const day = dayOf(event.atMs)
+        const day = toDay(event.atMs)
         days.add(day)
         return toLine(event, day)
       })

@@ -1,4 +1,4 @@
-import { dayOf } from '../view/contribution.ts'
+import { toDay } from '../view/contribution.ts'
 import type { Batch } from './event-store.ts'
 
 const DAY_MS = 86_400_000
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
  * covers paused views and a deletion that runs during the insert.
  */
 export function firstWritableDay(retentionDays: number, nowMs: number): string {
-  return dayOf(nowMs - (retentionDays - 1) * DAY_MS)
+  return toDay(nowMs - (retentionDays - 1) * DAY_MS)
 }
 
 /** Returns a batch without the events before `firstDay`, and the number of removed events. Each line starts with its day. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { analyticsDatabase } from '../../test/test-analytics.ts'
-import { dayOf } from '../view/contribution.ts'
+import { toDay } from '../view/contribution.ts'
 import { createVisitors } from './visitor.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
@@ -20,23 +20,23 @@ function replica(now = noon) {
   const clock = { now }
   const visitors = createVisitors(database.db, () => clock.now)
   const of = (more: Partial<Parameters<typeof visitors.findId>[0]> = {}) =>
-    visitors.findId({ address, userAgent, day: dayOf(clock.now), ...more })
+    visitors.findId({ address, userAgent, day: toDay(clock.now), ...more })
   return { clock, of, renew: visitors.renewSalts }
 }
 const saltDays = async () =>
   (await database.db.query<{ day: string }>('select day::text as day from salt order by day')).map(({ day }) => day)
 
 test('a visitor has the same id all day on every replica, and another address or browser has another id', async () => {
-  const [one, other] = [replica(), replica()]
-  await Promise.all([one.renew(), other.renew()])
-  const [first, second] = await Promise.all([one.of(), other.of()])
+  const [firstReplica, secondReplica] = [replica(), replica()]
+  await Promise.all([firstReplica.renew(), secondReplica.renew()])
+  const [first, second] = await Promise.all([firstReplica.of(), secondReplica.of()])
   expect(first).toMatch(/^[0-9a-f]{16}$/)
   expect(second).toBe(first)
-  one.clock.now += 11 * 3_600_000
-  await one.renew()
-  expect(await one.of()).toBe(first)
-  expect(new Set([first, await one.of({ address: '192.0.2.78' }), await one.of({ userAgent: 'another' })]).size).toBe(3)
-  expect(await one.of({ address: '' })).toBeUndefined()
+  firstReplica.clock.now += 11 * 3_600_000
+  await firstReplica.renew()
+  expect(await firstReplica.of()).toBe(first)
+  expect(new Set([first, await firstReplica.of({ address: '192.0.2.78' }), await firstReplica.of({ userAgent: 'another' })]).size).toBe(3)
+  expect(await firstReplica.of({ address: '' })).toBeUndefined()
 })
 
 test('a visitor has another id on each day', async () => {
@@ -48,7 +48,7 @@ test('a visitor has another id on each day', async () => {
 
 test('a late event has the visitor id of its own day', async () => {
   const { clock, of, renew } = replica()
-  const yesterday = dayOf(noon)
+  const yesterday = toDay(noon)
   const then = await of()
   clock.now += DAY
   await renew()

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import type { Db } from '@vitascope/postgres'
-import { dayOf } from '../view/contribution.ts'
+import { toDay } from '../view/contribution.ts'
 
 /**
  * Derives an anonymous visitor id from the IP address. It is stable for one UTC day and cannot be
@@ -54,7 +54,7 @@ export function createVisitors(db: Db, now: () => number = Date.now): Visitors {
     },
     async renewSalts() {
       cache.clear()
-      const days = [-1, 0, 1].map((shift) => dayOf(now() + shift * DAY_MS))
+      const days = [-1, 0, 1].map((shift) => toDay(now() + shift * DAY_MS))
       for (const day of days) await loadSalt(day)
       for (const day of salts.keys()) if (!days.includes(day)) salts.delete(day)
       await db.query('delete from salt where day < $1', [days[0]])

@@ -124,10 +124,10 @@ function checkLanguages(languages: readonly string[]): void {
 
 /** Returns the averages of played views, with at most two decimals. */
 export function toWatched({ videoPlays }: Counts, { sharePpm, viewingMs, buckets, furthestBuckets }: WatchedSums): Watched {
-  const averageOf = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
+  const toAverage = (sum: number) => (videoPlays === 0 ? 0 : Math.round((100 * sum) / videoPlays) / 100)
   return {
-    averagePercentageViewed: averageOf(sharePpm / 1e4),
-    averageViewingTime: averageOf(viewingMs / 1e3),
+    averagePercentageViewed: toAverage(sharePpm / 1e4),
+    averageViewingTime: toAverage(viewingMs / 1e3),
     viewsPerDuration: buckets,
     maxPercentageViewed: furthestBuckets,
   }

@@ -6,7 +6,7 @@ import {
   type RetainedTable,
   type TimePartitionedTable,
 } from '@vitascope/postgres'
-import { dayOf } from '../view/contribution.ts'
+import { toDay } from '../view/contribution.ts'
 import { waitForMerge } from '../view/merge.ts'
 import { EVENTS, VIEWERS, VIEWS } from '../view/partitions.ts'
 
@@ -25,14 +25,14 @@ export function analyticsRetention(db: Db, days: number, now: () => number = Dat
     table: table.table,
     async remove(limit) {
       await createPartitionsAhead(db, table, now())
-      return dropPartitions(db, table, { day: dayOf(now() - days * DAY_MS), limit, ...(isInUse && { isInUse }) })
+      return dropPartitions(db, table, { day: toDay(now() - days * DAY_MS), limit, ...(isInUse && { isInUse }) })
     },
   })
   return [
     retainPartitions(EVENTS, hasPendingEvents),
     retainPartitions(VIEWS, waitUntilMerged),
     retainPartitions(VIEWERS),
-    { table: 'organisation_growth', remove: (limit) => removeGrowth(db, dayOf(now() - days * DAY_MS), limit) },
+    { table: 'organisation_growth', remove: (limit) => removeGrowth(db, toDay(now() - days * DAY_MS), limit) },
   ]
 }
 

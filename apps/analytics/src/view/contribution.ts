@@ -34,7 +34,7 @@ export function toContribution(view: ViewPart): Contribution {
   const viewedMs = played ? totalLength(view.watched, durationMs) : 0
   const furthestBucket = durationMs > 0 ? Math.min(Math.floor((20 * furthestMs) / durationMs), 20) : 0
   return {
-    day: dayOf(view.firstMs),
+    day: toDay(view.firstMs),
     organisationId: view.organisationId,
     videoId: view.videoId,
     language: view.language.text,
@@ -55,7 +55,7 @@ export function toContribution(view: ViewPart): Contribution {
  * Returns the UTC day of a time. Days are cached, because the function is called for every event and
  * mostly for the same two days.
  */
-export function dayOf(ms: number): string {
+export function toDay(ms: number): string {
   const number = Math.floor(ms / DAY_MS)
   const cached = DAYS.get(number)
   if (cached !== undefined) return cached

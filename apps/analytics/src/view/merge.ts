@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { createPartitions, type Db, type Query, type Transaction } from '@vitascope/postgres'
 import { toArrayText } from './array-text.ts'
-import { dayOf, toContribution } from './contribution.ts'
+import { toContribution, toDay } from './contribution.ts'
 import { EVENT_COLUMNS, type EventRow, toEvent } from './event-row.ts'
 import { addGrowth } from './organisation-growth.ts'
 import { VIEWERS, VIEWS } from './partitions.ts'
@@ -120,7 +120,7 @@ async function mergeViews(tx: Transaction, { views, viewers }: ViewBatch): Promi
       else newParts.push(part)
     }
     // All parts of a view are stored in the partition of the day of its last event.
-    const lastDay = dayOf([...oldParts, ...newParts].reduce((last, { lastMs }) => Math.max(last, lastMs), 0))
+    const lastDay = toDay([...oldParts, ...newParts].reduce((last, { lastMs }) => Math.max(last, lastMs), 0))
     changed.push(...oldParts.map((part) => ({ ...part, previousDay: part.lastDay, lastDay })))
     added.push(...newParts.map((part) => ({ ...part, lastDay })))
     const view = combineParts([...oldParts, ...newParts])

@@ -11,7 +11,7 @@ const quality = fc.record({
   stalls: fc.integer({ min: 0, max: 3 }),
   stalledMs: ms,
 })
-const anEvent: fc.Arbitrary<StoredEvent> = fc.record({
+const storedEvents: fc.Arbitrary<StoredEvent> = fc.record({
   viewId: fc.constantFrom('a', 'b'),
   videoId: fc.constantFrom('1', '2'),
   organisationId: fc.constant('7'),
@@ -44,7 +44,7 @@ function output(events: readonly StoredEvent[], all = [batchViews(events)]) {
 test('split, shuffled and repeated events merge into the same views', () => {
   fc.assert(
     fc.property(
-      fc.array(anEvent, { minLength: 1, maxLength: 12 }).chain((events) =>
+      fc.array(storedEvents, { minLength: 1, maxLength: 12 }).chain((events) =>
         fc.record({
           events: fc.constant(events),
           order: fc.shuffledSubarray([...events.keys()], { minLength: events.length }),

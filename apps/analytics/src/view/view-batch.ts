@@ -1,4 +1,4 @@
-import { dayOf } from './contribution.ts'
+import { toDay } from './contribution.ts'
 import type { StoredEvent } from './event-row.ts'
 import { addEvent, addPart, emptyPart, isPlay, type ViewPart } from './view.ts'
 
@@ -43,7 +43,7 @@ export function batchViews(events: readonly StoredEvent[]): ViewBatch {
     addEvent(findOrCreatePart(view, event), event)
     const { visitor, videoId } = event
     if (!visitor || !isPlay(event)) continue
-    const day = dayOf(event.atMs)
+    const day = toDay(event.atMs)
     if (visitorDay?.visitor === visitor && visitorDay.videoId === videoId && visitorDay.day === day) continue
     visitorDay = { day, organisationId: event.organisationId, videoId, visitor }
     addVisitorDay(batch.viewers, visitorDay)

@@ -18,12 +18,12 @@ const views = (count: number) => [
 
 test('the views of a batch are returned once, by the id of the batch', () => {
   const cache = createViewCache({ writer })
-  const [one, other] = [views(3), views(2)]
-  cache.add('7', one)
-  cache.add('8', other)
-  expect(cache.remove('8', writer)).toBe(other)
+  const [first, second] = [views(3), views(2)]
+  cache.add('7', first)
+  cache.add('8', second)
+  expect(cache.remove('8', writer)).toBe(second)
   expect(cache.remove('8', writer)).toBeUndefined()
-  expect(cache.remove('7', writer)).toBe(one)
+  expect(cache.remove('7', writer)).toBe(first)
 })
 
 test('beyond the maximum, the oldest entries are removed, even without reads', () => {

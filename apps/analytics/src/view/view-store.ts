@@ -1,6 +1,6 @@
 import type { Query, Transaction } from '@vitascope/postgres'
 import { toArrayText, toBytesArrayText } from './array-text.ts'
-import { dayOf } from './contribution.ts'
+import { toDay } from './contribution.ts'
 import { escapeCopyText, formatCopyBytes, joinInChunks, NULL } from './copy-text.ts'
 import type { ViewPart } from './view.ts'
 
@@ -41,7 +41,7 @@ const MAX_SEARCHED = 2_000
 export async function readParts(query: Query, views: readonly { viewId: string; videoId: string }[]): Promise<StoredPart[]> {
   // Most stored views had an event in the last seven days. Older partitions are only searched for
   // the other views.
-  const recentDays = [dayOf(Date.now() - 7 * DAY_MS), dayOf(Date.now() + 2 * DAY_MS)]
+  const recentDays = [toDay(Date.now() - 7 * DAY_MS), toDay(Date.now() + 2 * DAY_MS)]
   const find = (searched: readonly { viewId: string; videoId: string }[], days: string) =>
     query<ViewRow>(
       `select v.view_id, v.video_id, v.duration_ms, v.organisation_id, v.first_ms, v.last_ms, v.played, v.furthest_ms, v.buckets, v.watched,

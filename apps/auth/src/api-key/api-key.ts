@@ -81,7 +81,7 @@ export async function getApiKey(keys: ApiKeyStore, value: string, { principal, s
   if (!isSystem(principal) && (principal.kind !== 'user' || key?.apiKeyId !== principal.keyId)) {
     throw new DomainError('forbidden', 'OWN_KEY_ONLY', 'you can read only the key that you call with')
   }
-  if (!key) throw keyNotFound()
+  if (!key) throw createKeyNotFound()
   return key
 }
 
@@ -97,7 +97,7 @@ export async function listApiKeys(keys: ApiKeyStore, owner: KeyOwner | undefined
 export async function regenerateApiKey(keys: ApiKeyStore, value: string, { principal, signal }: Call): Promise<ApiKey> {
   requireSystem(principal)
   const key = hasKeyForm(value) ? await keys.replace(value, makeKeyValue(), signal) : undefined
-  if (!key) throw keyNotFound()
+  if (!key) throw createKeyNotFound()
   return key
 }
 
@@ -106,7 +106,7 @@ export async function revokeApiKey(keys: ApiKeyStore, value: string, { principal
   const checkAllowed = (key: { userType: UserKind }) => {
     if (scope !== undefined && key.userType === 'system') throw systemOnly()
   }
-  if (!hasKeyForm(value) || !(await keys.revoke({ value, scope }, checkAllowed, signal))) throw keyNotFound()
+  if (!hasKeyForm(value) || !(await keys.revoke({ value, scope }, checkAllowed, signal))) throw createKeyNotFound()
 }
 
 /** Returns whether a value has the form of a generated or configured key. */
@@ -115,7 +115,7 @@ function hasKeyForm(value: string): boolean {
 }
 
 /** Returns the error for an unknown key. Its message omits the value, which may be a mistyped secret. */
-function keyNotFound(): DomainError {
+function createKeyNotFound(): DomainError {
   return new DomainError('not_found', 'API_KEY_NOT_FOUND', 'no such API key')
 }
 

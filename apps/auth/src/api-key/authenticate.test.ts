@@ -11,7 +11,7 @@ const call = serviceCall('gateway', '')
 const CONFIGURED = 'a-configured-system-key'
 
 /** Creates an authentication that knows one key with the given state and counts the lookups. */
-function anAuthentication(state: Partial<KeyState> = {}, configured?: string, isRead = true) {
+function createAuthentication(state: Partial<KeyState> = {}, configured?: string, isRead = true) {
   const value = makeKeyValue()
   const calls = { lookups: 0, activated: [] as string[] }
   const known: KeyState = {
@@ -43,13 +43,13 @@ function anAuthentication(state: Partial<KeyState> = {}, configured?: string, is
 }
 
 test('a valid key identifies its user and organisation', async () => {
-  const { authentication, value, calls } = anAuthentication()
+  const { authentication, value, calls } = createAuthentication()
   expect(await authenticate(authentication, value, call)).toMatchObject({ apiKeyId: '1', userId: '2', organisationId: '3' })
   expect(calls.activated).toEqual([])
 })
 
 test('the first successful authentication of an invited user activates the user', async () => {
-  const { authentication, value, calls } = anAuthentication({ userInvited: true })
+  const { authentication, value, calls } = createAuthentication({ userInvited: true })
   await authenticate(authentication, value, call)
   expect(calls.activated).toEqual(['2'])
 })
@@ -59,18 +59,18 @@ test.each([
   ['KEY_EXPIRED', 'unauthenticated', { expired: true, organisationActive: false }],
   ['ORGANISATION_INACTIVE', 'forbidden', { organisationActive: false, userInvited: true }],
 ])('%s rejects the key and activates no user', async (reason, kind, state) => {
-  const { authentication, value, calls } = anAuthentication(state)
+  const { authentication, value, calls } = createAuthentication(state)
   await expect(authenticate(authentication, value, call)).rejects.toMatchObject({ kind, reason })
   expect(calls.activated).toEqual([])
 })
 
 test('an unregistered key is rejected with KEY_UNKNOWN', async () => {
-  const { authentication } = anAuthentication()
+  const { authentication } = createAuthentication()
   await expect(authenticate(authentication, makeKeyValue(), call)).rejects.toMatchObject({ reason: 'KEY_UNKNOWN' })
 })
 
 test('a thousand malformed keys cause no lookup', async () => {
-  const { authentication, value, calls } = anAuthentication({}, CONFIGURED)
+  const { authentication, value, calls } = createAuthentication({}, CONFIGURED)
   const junk = [
     ...Array.from({ length: 990 }, (_, i) => randomBytes(i % 100).toString(i % 2 ? 'base64url' : 'latin1')),
     '',
@@ -89,12 +89,12 @@ test('a thousand malformed keys cause no lookup', async () => {
 })
 
 test('the configured system key is accepted although it has another format', async () => {
-  const { authentication } = anAuthentication({}, CONFIGURED)
+  const { authentication } = createAuthentication({}, CONFIGURED)
   expect(await authenticate(authentication, CONFIGURED, call)).toMatchObject({ apiKeyId: '1' })
 })
 
 test('while the configured system key is not yet read, a key of another format is unavailable, not malformed', async () => {
-  const { authentication, value, calls } = anAuthentication({}, undefined, false)
+  const { authentication, value, calls } = createAuthentication({}, undefined, false)
   await expect(authenticate(authentication, CONFIGURED, call)).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 1 })
   await expect(authenticate(authentication, 'junk', call)).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
   expect(calls.lookups).toBe(0)
@@ -102,7 +102,7 @@ test('while the configured system key is not yet read, a key of another format i
 })
 
 test('only services may authenticate keys', async () => {
-  const { authentication, value } = anAuthentication()
+  const { authentication, value } = createAuthentication()
   const user = { kind: 'user' as const, keyId: '1', userId: '2', organisationId: '3', userType: 'system' as const }
   await expect(authenticate(authentication, value, { ...call, principal: user })).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
 })

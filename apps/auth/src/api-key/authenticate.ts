@@ -51,7 +51,7 @@ export async function authenticate(
   { principal, signal }: Call,
 ) {
   requireService(principal)
-  const lookups = lookupsOf(cipher, key, configured())
+  const lookups = computeLookups(cipher, key, configured())
   if (!lookups) throw invalidKey('KEY_MALFORMED', 'this is not an API key of this platform')
   const state = await identities.findState(lookups, signal)
   if (!state) throw invalidKey('KEY_UNKNOWN', 'no such API key')
@@ -70,7 +70,7 @@ export async function authenticate(
  * therefore cost no query. Throws DATABASE_UNAVAILABLE if the value can be the configured key and
  * that key has not been read yet.
  */
-function lookupsOf(cipher: KeyCipher, key: string, configured: ConfiguredKey): Buffer[] | undefined {
+function computeLookups(cipher: KeyCipher, key: string, configured: ConfiguredKey): Buffer[] | undefined {
   if (isKeyValue(key)) return cipher.lookups(key)
   if (!hasConfiguredKeyForm(key)) return undefined
   const lookups = cipher.lookups(key)

@@ -8,7 +8,7 @@ import {
   type TimePartitionedTable,
 } from '@vitascope/postgres'
 import type { AuditEntry, AuditFilter, AuditOutcome, AuditStore } from './audit.ts'
-import { minIdOf, timeOf } from './entry-id.ts'
+import { toMinId, toTime } from './entry-id.ts'
 
 interface EntryRow {
   entry_id: string
@@ -112,7 +112,7 @@ const DAY_MS = 86_400_000
 export const AUDIT_TABLES: readonly TimePartitionedTable[] = ['audit_entry', 'audit_outcome'].map((table) => ({
   table,
   days: 7,
-  bound: (day) => `'${minIdOf(new Date(day))}'`,
+  bound: (day) => `'${toMinId(new Date(day))}'`,
 }))
 
 /**
@@ -134,7 +134,7 @@ export function auditRetention(db: Db, days: number, now: () => number = Date.no
  * but can be missing after a restore of an old backup.
  */
 async function createMissingPartitions(db: Db, entryIds: readonly string[]): Promise<void> {
-  const days = [...new Set(entryIds.map((id) => new Date(timeOf(id)).toISOString().slice(0, 10)))]
+  const days = [...new Set(entryIds.map((id) => new Date(toTime(id)).toISOString().slice(0, 10)))]
   await db.transaction(async (tx) => {
     for (const table of AUDIT_TABLES) await createPartitions(tx, table, days)
   })
@@ -164,10 +164,10 @@ export function toConditions({ organisationId, userId, action, object, from, unt
       : userId !== undefined
         ? [ofUser, [...ofOrganisation, ...ofAction]]
         : [[...ofOrganisation, ...ofAction], []]
-  const upperId = [before, until && minIdOf(until)].filter((id) => id !== undefined).sort()[0] ?? MAX_ID
+  const upperId = [before, until && toMinId(until)].filter((id) => id !== undefined).sort()[0] ?? MAX_ID
   const bindKey = (id: string) => [...leading.map(({ value, type }) => bind(value, type)), bind(id, 'uuid')].join(', ')
   const key = [...leading.map(({ name }) => name), 'entry_id']
-  const lowerId = from ? minIdOf(from) : MIN_ID
+  const lowerId = from ? toMinId(from) : MIN_ID
   return {
     // The conditions on the id select the partitions.
     indexRange: `(${key.join(', ')}) >= (${bindKey(lowerId)}) and (${key.join(', ')}) < (${bindKey(upperId)})

@@ -6,13 +6,13 @@ export function isEntryId(text: string): boolean {
 }
 
 /** Returns the smallest id of an entry of this time. PostgreSQL sorts ids by time. */
-export function minIdOf(time: Date): string {
+export function toMinId(time: Date): string {
   const ms = Math.min(Math.max(0, Math.floor(time.getTime())), 2 ** 48 - 1)
   const hex = ms.toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
 }
 
 /** Returns the time of an id in milliseconds since 1970. */
-export function timeOf(entryId: string): number {
+export function toTime(entryId: string): number {
   return Number.parseInt(entryId.replaceAll('-', '').slice(0, 12), 16)
 }

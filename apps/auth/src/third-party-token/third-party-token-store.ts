@@ -106,7 +106,7 @@ async function requireOwner(query: Query, { organisationId, userId }: ThirdParty
 }
 
 /** Returns the binding of a sealed value to its row and column. */
-export function bindingOf(id: string, column: 'token' | 'other_data'): Buffer {
+export function toBinding(id: string, column: 'token' | 'other_data'): Buffer {
   return Buffer.from(`third party token ${id} ${column}`)
 }
 
@@ -116,9 +116,9 @@ function toColumns(cipher: KeyCipher, id: string, details: ThirdPartyTokenDetail
     details.serviceName,
     details.calledBy,
     details.username,
-    cipher.seal(Buffer.from(details.token), bindingOf(id, 'token')),
+    cipher.seal(Buffer.from(details.token), toBinding(id, 'token')),
     details.authUrl,
-    cipher.seal(Buffer.from(details.otherDataJson), bindingOf(id, 'other_data')),
+    cipher.seal(Buffer.from(details.otherDataJson), toBinding(id, 'other_data')),
     details.expireTime,
     details.userId || undefined,
   ]
@@ -132,9 +132,9 @@ function decryptRow(cipher: KeyCipher, row: TokenRow): ThirdPartyToken {
     serviceName: row.service_name,
     calledBy: row.called_by,
     username: row.username,
-    token: cipher.open(row.sealed_token, bindingOf(id, 'token')).toString('utf8'),
+    token: cipher.open(row.sealed_token, toBinding(id, 'token')).toString('utf8'),
     authUrl: row.auth_url,
-    otherDataJson: cipher.open(row.sealed_other_data, bindingOf(id, 'other_data')).toString('utf8'),
+    otherDataJson: cipher.open(row.sealed_other_data, toBinding(id, 'other_data')).toString('utf8'),
     expireTime: row.expire_time ?? undefined,
     userId: row.user_id ?? '',
     createTime: row.create_time,

@@ -26,9 +26,9 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([catalogue.close(), reader.close()]))
 
-const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
-  callOf({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
+  toCall({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
 const vtt = (count: number, text = 'x') =>
   `WEBVTT\n\n${Array.from({ length: count }, () => `00:01.000 --> 00:02.000\n${text}\n`).join('\n')}`
 const file = (content: string) => CaptionSource.create({ content, format: CaptionFileFormat.CAPTION_FILE_FORMAT_VTT })
@@ -46,13 +46,13 @@ test('captions can be read by their organisation, system users and services, and
     expect((await read(captionId, call)).flatMap(({ lines }) => lines.map(({ text }) => text))).toEqual(['x', 'x'])
   }
   await expect(read(captionId, user('2'))).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
-  await expect(read(captionId, callOf({ kind: 'guest' }))).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
+  await expect(read(captionId, toCall({ kind: 'guest' }))).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
   await expect(read('x', serviceCall('delivery', 'r'))).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
 })
 
 test('services and guests cannot create, change or delete captions', async () => {
   const { captionId } = await create(user('1'))
-  for (const call of [serviceCall('delivery', 'r'), callOf({ kind: 'guest' })]) {
+  for (const call of [serviceCall('delivery', 'r'), toCall({ kind: 'guest' })]) {
     await expect(create(call)).rejects.toMatchObject({ kind: expect.stringMatching(/^(forbidden|unauthenticated)$/) })
     await expect(handlers.deleteCaption({ captionId }, call)).rejects.toMatchObject({
       kind: expect.stringMatching(/^(forbidden|unauthenticated)$/),
@@ -74,8 +74,8 @@ test('long captions are streamed in parts, and the first part has the caption', 
 })
 
 test('all field errors are reported at once, before the media is read', async () => {
-  const bad = create(user('1'), vtt(1), { title: '', language: 'x', mediaId: '7', source: undefined })
-  await expect(bad).rejects.toMatchObject({ fields: [{ field: 'title' }, { field: 'language' }, { field: 'source' }] })
+  const invalid = create(user('1'), vtt(1), { title: '', language: 'x', mediaId: '7', source: undefined })
+  await expect(invalid).rejects.toMatchObject({ fields: [{ field: 'title' }, { field: 'language' }, { field: 'source' }] })
   await expect(create(user('1'), vtt(1), { mediaId: 'x' })).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
 })
 

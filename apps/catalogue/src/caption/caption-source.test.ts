@@ -19,8 +19,8 @@ const FILES: Record<string, RequestListener> = {
   '/large.srt': (_, response) => response.end(Buffer.alloc(5 * 2 ** 20 + 1, 'x')),
   '/waits.srt': () => undefined,
   '/endless.srt': (_, response) => {
-    const more = () => response.writable && response.write(Buffer.alloc(65_536), more)
-    more()
+    const overrides = () => response.writable && response.write(Buffer.alloc(65_536), overrides)
+    overrides()
   },
 }
 let server: Server

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CaptionLine } from '@vitascope/captions'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import type { CaptionFields } from './caption.ts'
@@ -24,13 +24,19 @@ beforeEach(async () => {
 
 const line = (beginMs: number, text: string): CaptionLine => ({ beginMs, endMs: beginMs + 500, text })
 const LINES = [line(0, 'Good <i>evening</i>'), line(1_000, 'two\nlines \u{1f600} \\ "q" \u2028')]
-const aCaption = (more: Partial<NewCaption> = {}): NewCaption => ({ title: 'English', language: 'en', userId: '7', lines: LINES, ...more })
-const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call = aCall()) =>
-  captions.create({ scope, mediaId }, aCaption(more), call)
+const createCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
+  title: 'English',
+  language: 'en',
+  userId: '7',
+  lines: LINES,
+  ...more,
+})
+const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call = createCall()) =>
+  captions.create({ scope, mediaId }, createCaption(more), call)
 const update = (captionId: string, fields: Partial<CaptionFields>, lines?: CaptionLine[], scope: string | null = '1') =>
   captions.update({ scope, captionId }, { change: (now) => ({ ...now, ...fields }), userId: '8', lines })
 const shown = async () => (await catalogue.videos.find('1', videoId))?.captions
-const textsOf = async (captionId: string) => (await captions.read({ scope: '1', captionId }))?.lines.map(({ text }) => text)
+const readTexts = async (captionId: string) => (await captions.read({ scope: '1', captionId }))?.lines.map(({ text }) => text)
 
 describe('captions', () => {
   test('are returned as stored, with line ids in order', async () => {
@@ -61,7 +67,7 @@ describe('captions', () => {
       { captionId: second, title: 'Deutsch', language: 'de' },
     ]
     expect(await shown()).toEqual(expected)
-    const publish = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    const publish = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await catalogue.videos.find('1', publish.videoId))?.captions).toEqual(expected)
     const rule = await createPlaybackPolicyStore(catalogue.db).find(videoId)
     expect(rule?.captions).toEqual([
@@ -72,9 +78,9 @@ describe('captions', () => {
   test('can change their fields, their lines or both', async () => {
     const captionId = await create()
     expect(await update(captionId, { title: 'British' })).toMatchObject({ title: 'British', revision: 0, lastModifiedByUserId: '8' })
-    expect(await textsOf(captionId)).toEqual(LINES.map(({ text }) => text))
+    expect(await readTexts(captionId)).toEqual(LINES.map(({ text }) => text))
     expect(await update(captionId, { language: 'en-GB' }, [line(5, 'new')])).toMatchObject({ language: 'en-GB', revision: 1 })
-    expect(await textsOf(captionId)).toEqual(['new'])
+    expect(await readTexts(captionId)).toEqual(['new'])
     const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
     expect(row?.plain_text).toBe('new\n')
   })
@@ -139,16 +145,16 @@ describe('captions', () => {
       captionId,
     ])
     expect(row?.size).toBeLessThan(520_000)
-    expect(await textsOf(captionId)).toHaveLength(503)
+    expect(await readTexts(captionId)).toHaveLength(503)
   })
   test('are created once for one idempotency key', async () => {
-    const call = aCall({ key: `caption ${mediaId}`, fingerprint: 'x' })
+    const call = createCall({ key: `caption ${mediaId}`, fingerprint: 'x' })
     expect(await captions.findCreated({ scope: '1', mediaId }, call)).toBeUndefined()
     const first = await create({}, '1', call)
     expect([await create({}, '1', call), await captions.findCreated({ scope: '1', mediaId }, call)]).toEqual([first, first])
     expect(await shown()).toHaveLength(1)
     await expect(
-      captions.findCreated({ scope: '1', mediaId }, aCall({ key: `caption ${mediaId}`, fingerprint: 'y' })),
+      captions.findCreated({ scope: '1', mediaId }, createCall({ key: `caption ${mediaId}`, fingerprint: 'y' })),
     ).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })
@@ -180,17 +186,19 @@ describe('a media', () => {
     const some = { lines: LINES.slice(0, 1) }
     for (let n = 0; n < 90; n++) await create(some)
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => create(some)))
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
-    expect(refused).toEqual(Array(15).fill('CAPTIONS_FULL'))
+    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
+    expect(errors).toEqual(Array(15).fill('CAPTIONS_FULL'))
     expect(await shown()).toHaveLength(100)
     const other = await catalogue.upload()
-    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, aCaption(), aCall())
+    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, createCaption(), createCall())
     await expect(update(captionId, { mediaId })).rejects.toMatchObject({ reason: 'CAPTIONS_FULL' })
   })
   test('of another organisation is not found', async () => {
     await expect(create({}, '2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    await expect(captions.findCreated({ scope: '2', mediaId }, aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    await expect(captions.create({ scope: '1', mediaId: '7' }, aCaption(), aCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(captions.findCreated({ scope: '2', mediaId }, createCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
+    await expect(captions.create({ scope: '1', mediaId: '7' }, createCaption(), createCall())).rejects.toMatchObject({
+      reason: 'MEDIA_NOT_FOUND',
+    })
     const captionId = await create({}, null)
     expect((await captions.find({ scope: null, captionId }))?.organisationId).toBe('1')
   })
@@ -215,5 +223,5 @@ test('captions of another organisation are not found', async () => {
 test('20,000 lines are stored and read', async () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => line(i * 10, `line ${i}`))
   const captionId = await create({ lines })
-  expect(await textsOf(captionId)).toEqual(lines.map(({ text }) => text))
+  expect(await readTexts(captionId)).toEqual(lines.map(({ text }) => text))
 })

@@ -17,8 +17,8 @@ test.each([
   ['an empty language', { language: '' }, ['language']],
   ['a language that is not a code', { language: 'not a code' }, ['language']],
   ['an empty title and an invalid language', { title: '', language: 'x' }, ['title', 'language']],
-])('validates %s', (_, more, fields) => {
-  expect(checkCaption({ ...now, ...more }).map(({ field }) => field)).toEqual(fields)
+])('validates %s', (_, overrides, fields) => {
+  expect(checkCaption({ ...now, ...overrides }).map(({ field }) => field)).toEqual(fields)
 })
 
 test('only the fields of the update mask change', () => {

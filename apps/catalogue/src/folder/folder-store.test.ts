@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createFolderStore, type FolderStore } from './folder-store.ts'
 
@@ -12,14 +12,14 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 const all = { after: '0', limit: 1_000, skip: 0 }
-let made = 0
-const create = (more: object = {}, call = aCall()) =>
-  folders.create({ organisationId: '1', userId: '7', name: `Folder ${++made}`, description: '', ...more }, call)
-const aKey = async (more: object = {}) => ({ scope: '1', folderId: (await create(more)).folderId })
+let createdCount = 0
+const create = (more: object = {}, call = createCall()) =>
+  folders.create({ organisationId: '1', userId: '7', name: `Folder ${++createdCount}`, description: '', ...more }, call)
+const createKey = async (more: object = {}) => ({ scope: '1', folderId: (await create(more)).folderId })
 const contents = async (key: { scope: string; folderId: string }, place = all) =>
   (await folders.videos(key, place)).map(({ videoId }) => videoId)
 const names = (changed: PromiseSettledResult<unknown>[]) =>
-  changed.map((one) => (one.status === 'fulfilled' ? 'done' : (one.reason as { reason: string }).reason)).toSorted()
+  changed.map((result) => (result.status === 'fulfilled' ? 'done' : (result.reason as { reason: string }).reason)).toSorted()
 
 describe('a folder', () => {
   test('is listed with its organisation, oldest first, page by page', async () => {
@@ -35,7 +35,7 @@ describe('a folder', () => {
     await create({ name: 'same' })
     await create({ name: 'Same', organisationId: '2' })
     await expect(create({ name: 'Same' })).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
-    const key = await aKey()
+    const key = await createKey()
     const rename = folders.update(key, '8', (now) => ({ ...now, name: 'Same' }))
     await expect(rename).rejects.toMatchObject({ kind: 'exists', reason: 'FOLDER_EXISTS' })
   })
@@ -44,64 +44,67 @@ describe('a folder', () => {
     expect(names(results)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is renamed by one of many concurrent calls with the same new name', async () => {
-    const keys = await Promise.all(Array.from({ length: 8 }, () => aKey()))
+    const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
     const results = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
     expect(names(results)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is returned with its previous state when it is updated', async () => {
-    const made = await create({ description: 'old' })
-    const key = { scope: null, folderId: made.folderId }
-    const { folder, previous } = await folders.update(key, '8', (now) => ({ ...now, name: made.name, description: 'new' }))
-    expect(previous).toEqual(made)
-    expect(folder).toMatchObject({ description: 'new', createdByUserId: '7', lastModifiedByUserId: '8', createTime: made.createTime })
+    const created = await create({ description: 'old' })
+    const key = { scope: null, folderId: created.folderId }
+    const { folder, previous } = await folders.update(key, '8', (now) => ({ ...now, name: created.name, description: 'new' }))
+    expect(previous).toEqual(created)
+    expect(folder).toMatchObject({ description: 'new', createdByUserId: '7', lastModifiedByUserId: '8', createTime: created.createTime })
   })
   test('is created once per idempotency key, and a retry returns the first response', async () => {
-    const call = () => aCall({ key: 'a folder', fingerprint: 'a' })
+    const call = () => createCall({ key: 'a folder', fingerprint: 'a' })
     const first = await create({ name: 'Once' }, call())
     expect(await create({ name: 'Once' }, call())).toEqual(first)
   })
   test('of another organisation is not found', async () => {
-    const { folderId } = await aKey()
+    const { folderId } = await createKey()
     const { videoId } = await catalogue.upload()
     const key = { scope: '2', folderId }
-    const refused = { kind: 'not_found', reason: 'FOLDER_NOT_FOUND' }
-    await expect(folders.update(key, '8', (now) => now)).rejects.toMatchObject(refused)
-    await expect(folders.remove(key)).rejects.toMatchObject(refused)
-    await expect(folders.videos(key, all)).rejects.toMatchObject(refused)
-    await expect(folders.addVideo(key, videoId, aCall())).rejects.toMatchObject(refused)
-    await expect(folders.removeVideo(key, videoId, aCall())).rejects.toMatchObject(refused)
+    const expectedError = { kind: 'not_found', reason: 'FOLDER_NOT_FOUND' }
+    await expect(folders.update(key, '8', (now) => now)).rejects.toMatchObject(expectedError)
+    await expect(folders.remove(key)).rejects.toMatchObject(expectedError)
+    await expect(folders.videos(key, all)).rejects.toMatchObject(expectedError)
+    await expect(folders.addVideo(key, videoId, createCall())).rejects.toMatchObject(expectedError)
+    await expect(folders.removeVideo(key, videoId, createCall())).rejects.toMatchObject(expectedError)
   })
 })
 
 describe('the videos of a folder', () => {
   test('are listed once each, in the order in which they were added', async () => {
-    const key = await aKey()
+    const key = await createKey()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
-    for (const videoId of ids) expect(await folders.addVideo(key, videoId, aCall())).toBe(true)
-    expect(await folders.addVideo(key, ids[0] ?? '', aCall())).toBe(false)
+    for (const videoId of ids) expect(await folders.addVideo(key, videoId, createCall())).toBe(true)
+    expect(await folders.addVideo(key, ids[0] ?? '', createCall())).toBe(false)
     expect(await contents(key)).toEqual(ids)
     const [first] = await folders.videos(key, { ...all, limit: 1 })
     expect(await contents(key, { after: first?.position ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
-    const repeated = { ...aCall(), idempotency: { key: 'taken out', fingerprint: 'f' } }
+    const repeated = { ...createCall(), idempotency: { key: 'taken out', fingerprint: 'f' } }
     for (const call of [repeated, repeated]) await folders.removeVideo(key, ids[1] ?? '', call)
     for (const id of [ids[1] ?? '', 'x']) {
-      await expect(folders.removeVideo(key, id, aCall())).rejects.toMatchObject({ kind: 'not_found', reason: 'FOLDER_VIDEO_NOT_FOUND' })
+      await expect(folders.removeVideo(key, id, createCall())).rejects.toMatchObject({
+        kind: 'not_found',
+        reason: 'FOLDER_VIDEO_NOT_FOUND',
+      })
     }
     expect(await contents(key)).toEqual([ids[0], ids[2]])
   })
   test('must belong to the organisation of the folder, even for a system user', async () => {
-    const { folderId } = await aKey()
+    const { folderId } = await createKey()
     const { videoId } = await catalogue.upload({}, { organisationId: '2' })
     for (const id of [videoId, '4611686018427387905', 'x', '']) {
-      await expect(folders.addVideo({ scope: null, folderId }, id, aCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
+      await expect(folders.addVideo({ scope: null, folderId }, id, createCall())).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     }
   })
   test('are kept when the folder is deleted, and leave it when they are deleted', async () => {
-    const [gone, kept] = [await aKey(), await aKey()]
+    const [gone, kept] = [await createKey(), await createKey()]
     const { videoId, mediaId } = await catalogue.upload()
-    await folders.addVideo(gone, videoId, aCall())
-    await folders.addVideo(kept, videoId, aCall())
+    await folders.addVideo(gone, videoId, createCall())
+    await folders.addVideo(kept, videoId, createCall())
     expect((await folders.remove(gone)).folderId).toBe(gone.folderId)
     await expect(folders.remove(gone)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
     expect(await catalogue.videos.find('1', videoId)).toBeDefined()
@@ -111,10 +114,10 @@ describe('the videos of a folder', () => {
   })
   test('can be added during the deletion of the folder or of a video without an unexpected error', async () => {
     for (let round = 0; round < 5; round++) {
-      const key = await aKey()
+      const key = await createKey()
       const videos = await Promise.all(Array.from({ length: 4 }, () => catalogue.upload()))
       const results = await Promise.allSettled([
-        ...videos.flatMap(({ videoId }) => [folders.addVideo(key, videoId, aCall()), folders.addVideo(key, videoId, aCall())]),
+        ...videos.flatMap(({ videoId }) => [folders.addVideo(key, videoId, createCall()), folders.addVideo(key, videoId, createCall())]),
         ...videos.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
         folders.remove(key),
       ])
@@ -125,11 +128,11 @@ describe('the videos of a folder', () => {
 })
 
 test('a folder has the current titles and states of its videos, also of videos that change while they are added', async () => {
-  const key = await aKey()
+  const key = await createKey()
   const uploads = await Promise.all(Array.from({ length: 30 }, (_, i) => catalogue.upload({ title: `Before ${i}` })))
   const rename = ({ videoId }: { videoId: string }, title: string) =>
     catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))
-  await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.addVideo(key, upload.videoId, aCall())]))
+  await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.addVideo(key, upload.videoId, createCall())]))
   const received = () =>
     catalogue.db.query<{ same: boolean }>(
       `select (f.state, f.title_key, f.create_time) = (v.state, lower(v.title), v.create_time) as same

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
-import { anOrganisation } from '../../test/builders.ts'
+import { createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import { checkAddress, createFindAllowedIps } from './address-check.ts'
@@ -9,12 +9,12 @@ import { ipAllowlistHandlers } from './ip-allowlist-rpc.ts'
 let catalogue: CatalogueDatabase
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  await catalogue.organisations.apply(anOrganisation({ organisationId: '3', allowedIps: ['192.0.2.0/24', '2001:db8::/32'] }))
+  await catalogue.organisations.apply(createOrganisation({ organisationId: '3', allowedIps: ['192.0.2.0/24', '2001:db8::/32'] }))
 })
 afterAll(() => catalogue.close())
 
-const callOf = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
-const user = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
+const toCall = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
+const user = (userType: 'standard' | 'system') => toCall({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
 const check = (address: string, videoIds: string[], call = user('system')) =>
   ipAllowlistHandlers(createFindAllowedIps(catalogue.db)).checkAddress({ address, videoIds }, call)
 
@@ -55,7 +55,7 @@ test('invalid allowed IPs admit no address', async () => {
 
 test('only system users may check an address, for at most 1,000 videos', async () => {
   await expect(check('192.0.2.1', [], user('standard'))).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
-  await expect(check('192.0.2.1', [], callOf({ kind: 'guest' }))).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
+  await expect(check('192.0.2.1', [], toCall({ kind: 'guest' }))).rejects.toMatchObject({ reason: 'KEY_REQUIRED' })
   for (const address of ['', '192.0.2', '0x7f.0.0.1', 'fe80::1%eth0']) {
     await expect(check(address, ['1'])).rejects.toMatchObject({ fields: [{ field: 'address' }] })
   }

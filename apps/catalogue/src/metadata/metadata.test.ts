@@ -1,17 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import { addEntries, changeEntries, checkEntries, checkNames, type MetadataEntry, removeEntries } from './metadata.ts'
 
-const anEntry = (more: Partial<MetadataEntry> = {}): MetadataEntry => ({
+const createEntry = (more: Partial<MetadataEntry> = {}): MetadataEntry => ({
   name: 'genre',
   value: 'film',
   private: false,
   readOnly: false,
   ...more,
 })
-const many = (count: number) => Array.from({ length: count }, (_, index) => anEntry({ name: nameOf(index) }))
-const nameOf = (index: number) => `n_${letters(index)}`
+const many = (count: number) => Array.from({ length: count }, (_, index) => createEntry({ name: toName(index) }))
+const toName = (index: number) => `n_${letters(index)}`
 const refusal = (reason: string) => expect.objectContaining({ reason })
-const fieldsOf = (run: () => void) => {
+const findInvalidFields = (run: () => void) => {
   try {
     run()
   } catch (error) {
@@ -22,10 +22,10 @@ const fieldsOf = (run: () => void) => {
 
 describe('entries', () => {
   test.each(['a', 'genre', '_', '__proto__', 'constructor', 'z'.repeat(99), 'z'.repeat(100)])('may be named %s', (name) => {
-    expect(fieldsOf(() => checkEntries([anEntry({ name })], 'entries'))).toEqual([])
+    expect(findInvalidFields(() => checkEntries([createEntry({ name })], 'entries'))).toEqual([])
   })
   test.each(['', 'Genre', 'toString', 'a-b', 'a1', 'a b', 'a\n', 'é', 'a,b', 'z'.repeat(101)])('must not be named %j', (name) => {
-    expect(fieldsOf(() => checkEntries([anEntry({ name })], 'entries'))).toEqual(['entries[0].name'])
+    expect(findInvalidFields(() => checkEntries([createEntry({ name })], 'entries'))).toEqual(['entries[0].name'])
   })
   test.each([
     [0, []],
@@ -33,7 +33,7 @@ describe('entries', () => {
     [1_000, []],
     [1_001, ['entries[0].value']],
   ])('with a value of %i characters have the invalid fields %j', (length, fields) => {
-    expect(fieldsOf(() => checkEntries([anEntry({ value: '🎬'.repeat(length) })], 'entries'))).toEqual(fields)
+    expect(findInvalidFields(() => checkEntries([createEntry({ value: '🎬'.repeat(length) })], 'entries'))).toEqual(fields)
   })
   test.each([
     [0, ['entries']],
@@ -42,39 +42,39 @@ describe('entries', () => {
     [100, []],
     [101, ['entries']],
   ])('in a call with %i of them have the invalid fields %j', (count, fields) => {
-    const entries = Array.from({ length: count }, (_, index) => anEntry({ name: letters(index) }))
-    expect(fieldsOf(() => checkEntries(entries, 'entries'))).toEqual(fields)
-    expect(fieldsOf(() => checkNames(entries.map(({ name }) => name)))).toEqual(fields.map(() => 'names'))
+    const entries = Array.from({ length: count }, (_, index) => createEntry({ name: letters(index) }))
+    expect(findInvalidFields(() => checkEntries(entries, 'entries'))).toEqual(fields)
+    expect(findInvalidFields(() => checkNames(entries.map(({ name }) => name)))).toEqual(fields.map(() => 'names'))
   })
   test('are all reported if they are invalid or repeated', () => {
-    const entries = [anEntry(), anEntry(), anEntry({ name: 'B', value: 'a\0' })]
-    expect(fieldsOf(() => checkEntries(entries, 'entries'))).toEqual(['entries[1].name', 'entries[2].name', 'entries[2].value'])
+    const entries = [createEntry(), createEntry(), createEntry({ name: 'B', value: 'a\0' })]
+    expect(findInvalidFields(() => checkEntries(entries, 'entries'))).toEqual(['entries[1].name', 'entries[2].name', 'entries[2].value'])
   })
 })
 
 describe('adding', () => {
   test('keeps the existing entries', () => {
-    expect(addEntries([anEntry()], [anEntry({ name: 'mood' })], false).map(({ name }) => name)).toEqual(['genre', 'mood'])
+    expect(addEntries([createEntry()], [createEntry({ name: 'mood' })], false).map(({ name }) => name)).toEqual(['genre', 'mood'])
   })
   test('an existing name is rejected', () => {
-    expect(() => addEntries([anEntry()], [anEntry({ name: 'mood' }), anEntry()], true)).toThrow(refusal('METADATA_EXISTS'))
+    expect(() => addEntries([createEntry()], [createEntry({ name: 'mood' }), createEntry()], true)).toThrow(refusal('METADATA_EXISTS'))
   })
   test('is possible up to 100 entries per video', () => {
-    const full = addEntries(many(99), [anEntry()], false)
+    const full = addEntries(many(99), [createEntry()], false)
     expect(full).toHaveLength(100)
-    expect(() => addEntries(full, [anEntry({ name: 'mood' })], false)).toThrow(refusal('METADATA_FULL'))
+    expect(() => addEntries(full, [createEntry({ name: 'mood' })], false)).toThrow(refusal('METADATA_FULL'))
   })
   test('read-only entries requires a system user', () => {
-    expect(() => addEntries([], [anEntry(), anEntry({ name: 'mood', readOnly: true })], false)).toThrow(refusal('SYSTEM_ONLY'))
-    expect(addEntries([], [anEntry({ readOnly: true })], true)).toEqual([anEntry({ readOnly: true })])
+    expect(() => addEntries([], [createEntry(), createEntry({ name: 'mood', readOnly: true })], false)).toThrow(refusal('SYSTEM_ONLY'))
+    expect(addEntries([], [createEntry({ readOnly: true })], true)).toEqual([createEntry({ readOnly: true })])
   })
 })
 
 describe('changing', () => {
-  const now = [anEntry({ private: true }), anEntry({ name: 'bound', readOnly: true })]
+  const now = [createEntry({ private: true }), createEntry({ name: 'bound', readOnly: true })]
   test('affects the named entries only, and keeps their other properties', () => {
-    expect(changeEntries(now, [{ name: 'genre', value: 'show' }], false)).toEqual([anEntry({ value: 'show', private: true }), now[1]])
-    expect(changeEntries(now, [{ name: 'genre', value: '', private: false }], false)[0]).toEqual(anEntry({ value: '' }))
+    expect(changeEntries(now, [{ name: 'genre', value: 'show' }], false)).toEqual([createEntry({ value: 'show', private: true }), now[1]])
+    expect(changeEntries(now, [{ name: 'genre', value: '', private: false }], false)[0]).toEqual(createEntry({ value: '' }))
   })
   test('an unknown entry rejects the whole call', () => {
     const changes = [
@@ -86,12 +86,14 @@ describe('changing', () => {
   test('an entry that is read-only, or making it read-only, requires a system user', () => {
     expect(() => changeEntries(now, [{ name: 'bound', value: 'x' }], false)).toThrow(refusal('METADATA_READ_ONLY'))
     expect(() => changeEntries(now, [{ name: 'genre', value: 'x', readOnly: true }], false)).toThrow(refusal('SYSTEM_ONLY'))
-    expect(changeEntries(now, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(anEntry({ name: 'bound', value: 'x' }))
+    expect(changeEntries(now, [{ name: 'bound', value: 'x', readOnly: false }], true)[1]).toEqual(
+      createEntry({ name: 'bound', value: 'x' }),
+    )
   })
 })
 
 describe('removing', () => {
-  const now = [anEntry(), anEntry({ name: 'bound', readOnly: true })]
+  const now = [createEntry(), createEntry({ name: 'bound', readOnly: true })]
   test('deletes the named entries', () => {
     expect(removeEntries(now, ['genre', 'genre'], false)).toEqual([now[1]])
     expect(removeEntries(now, ['genre', 'bound'], true)).toEqual([])

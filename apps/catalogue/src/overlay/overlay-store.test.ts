@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
-import { anOverlay } from '../../test/overlay-builder.ts'
+import { createOverlay } from '../../test/overlay-builder.ts'
 import { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 
 let catalogue: CatalogueDatabase
@@ -20,13 +20,13 @@ beforeEach(async () => {
   videoId = upload.videoId
 })
 
-const create = (fields: Parameters<typeof anOverlay>[0] = {}, scope: string | null = '1', call = aCall()) =>
-  overlays.create(scope, anOverlay({ mediaId, ...fields }), call)
+const create = (fields: Parameters<typeof createOverlay>[0] = {}, scope: string | null = '1', call = createCall()) =>
+  overlays.create(scope, createOverlay({ mediaId, ...fields }), call)
 const shown = async () => (await catalogue.videos.find('1', videoId))?.overlays
 
 describe('an overlay', () => {
   test('is returned as stored, and is in the record of each video of its media', async () => {
-    const fields = anOverlay({
+    const fields = createOverlay({
       mediaId,
       ...{
         atEnd: true,
@@ -40,18 +40,18 @@ describe('an overlay', () => {
       ...{ linkUrl: 'https://example.org/?a="b"&c=\'d\'', linkAction: 'open', linkTarget: '_blank', width: 320, height: 180 },
       linkJavascriptCode: '</script><script>alert(1)</script>',
     })
-    const made = await overlays.create('1', fields, aCall())
-    expect(made).toEqual({
+    const created = await overlays.create('1', fields, createCall())
+    expect(created).toEqual({
       ...fields,
       overlayId: expect.any(String),
       organisationId: '1',
       createTime: expect.any(Date),
       updateTime: expect.any(Date),
     })
-    expect(await overlays.find({ scope: '1', overlayId: made.overlayId })).toEqual(made)
+    expect(await overlays.find({ scope: '1', overlayId: created.overlayId })).toEqual(created)
     const { mediaId: _, disabled: __, ...what } = fields
-    expect(await shown()).toEqual([{ ...what, overlayId: made.overlayId }])
-    const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    expect(await shown()).toEqual([{ ...what, overlayId: created.overlayId }])
+    const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await catalogue.videos.find('1', second))?.overlays).toEqual(await shown())
   })
   test('is in the records of its media unless it is disabled, oldest first', async () => {
@@ -72,7 +72,7 @@ describe('an overlay', () => {
     expect(await overlays.find({ scope: null, overlayId })).toBeUndefined()
   })
   test('is created once for one idempotency key', async () => {
-    const call = aCall({ key: `overlay ${mediaId}`, fingerprint: 'x' })
+    const call = createCall({ key: `overlay ${mediaId}`, fingerprint: 'x' })
     const first = await create({}, '1', call)
     expect(await create({}, '1', call)).toEqual(first)
     expect(await shown()).toHaveLength(1)
@@ -82,8 +82,8 @@ describe('an overlay', () => {
 describe('a media', () => {
   test('accepts 25 overlays under concurrent requests', async () => {
     const results = await Promise.allSettled(Array.from({ length: 40 }, () => create()))
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
-    expect(refused).toEqual(Array(15).fill('OVERLAYS_FULL'))
+    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
+    expect(errors).toEqual(Array(15).fill('OVERLAYS_FULL'))
     expect(await shown()).toHaveLength(25)
     const { overlayId } = await create({ mediaId: '' })
     await expect(overlays.update({ scope: '1', overlayId }, mediaId, (now) => ({ ...now, mediaId }))).rejects.toMatchObject({

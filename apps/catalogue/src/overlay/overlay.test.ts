@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { anOverlay } from '../../test/overlay-builder.ts'
+import { createOverlay } from '../../test/overlay-builder.ts'
 import { findAddressProblem } from '../rules/web-address.ts'
 import { checkOverlay, mergeOverlay, type OverlayFields } from './overlay.ts'
 
-const fieldsOf = (overlay: Partial<OverlayFields>): string[] => {
+const findInvalidFields = (overlay: Partial<OverlayFields>): string[] => {
   try {
-    checkOverlay(anOverlay(overlay))
+    checkOverlay(createOverlay(overlay))
     return []
   } catch (error) {
     return (error as { fields: { field: string }[] }).fields.map(({ field }) => field)
@@ -21,12 +21,12 @@ describe('an overlay', () => {
       linkUrl: `https://example.org/${'a'.repeat(2_028)}`,
       imagePath: 'a'.repeat(2_048),
     }
-    expect(fieldsOf(max)).toEqual([])
-    expect(fieldsOf({ startSeconds: 7, endSeconds: 7 })).toEqual([])
+    expect(findInvalidFields(max)).toEqual([])
+    expect(findInvalidFields({ startSeconds: 7, endSeconds: 7 })).toEqual([])
   })
   test('is rejected with every invalid field', () => {
     expect(
-      fieldsOf({
+      findInvalidFields({
         ...{ mediaId: 'x', title: '', description: long(1_001), linkText: long(256), linkAction: long(51), linkTarget: long(51) },
         ...{ linkJavascriptCode: long(5_001), width: 8_193, height: 0, startSeconds: 60, endSeconds: 59, language: 'x' },
         linkUrl: `https://example.org/${'a'.repeat(2_029)}`,
@@ -44,11 +44,11 @@ describe('an overlay', () => {
     [{ startSeconds: 0, endSeconds: 60_000 }],
     [{ startSeconds: 0.5, endSeconds: 1 }],
   ])('cannot be shown during %j', (times) => {
-    expect(fieldsOf(times)).toEqual(['during'])
+    expect(findInvalidFields(times)).toEqual(['during'])
   })
   test('changes the fields in the mask, and always both times', () => {
-    const now = anOverlay({ title: 'Old', startSeconds: 1, endSeconds: 2, atEnd: true })
-    const after = mergeOverlay(now, anOverlay({ title: 'New', disabled: true }), ['title', 'during'])
+    const now = createOverlay({ title: 'Old', startSeconds: 1, endSeconds: 2, atEnd: true })
+    const after = mergeOverlay(now, createOverlay({ title: 'New', disabled: true }), ['title', 'during'])
     expect(after).toEqual({ ...now, title: 'New', startSeconds: undefined, endSeconds: undefined })
     expect(() => mergeOverlay(now, now, ['organisation_id'])).toThrow('update_mask')
   })

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { serviceCall } from '@vitascope/grpc'
 import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
-import { anOrganisation } from '../../test/builders.ts'
+import { createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { playlistHandlers } from './playlist-rpc.ts'
 import { createPlaylistStore } from './playlist-store.ts'
 
-const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
-  callOf({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
+  toCall({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
 const owner = user('1')
 const stranger = user('2')
 const system = user('2', 'system')
-const guest = callOf({ kind: 'guest' })
+const guest = toCall({ kind: 'guest' })
 
 let catalogue: CatalogueDatabase
 let call: ReturnType<typeof playlistHandlers>
@@ -27,27 +27,27 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-async function aPlaylist(videoIds: string[]): Promise<string> {
+async function createPlaylist(videoIds: string[]): Promise<string> {
   const { playlistId } = await call.createPlaylist({ organisationId: '1', title: 'Launches', description: '' }, owner)
   await call.updatePlaylist({ playlist: Playlist.create({ playlistId, videoIds }), updateMask: ['video_ids'] }, owner)
   return playlistId
 }
-const aVideo = async (fields = {}) => (await catalogue.upload(fields)).videoId
-const idsOf = ({ videos }: { videos: { videoId: string }[] }) => videos.map(({ videoId }) => videoId)
+const createVideo = async (fields = {}) => (await catalogue.upload(fields)).videoId
+const listIds = ({ videos }: { videos: { videoId: string }[] }) => videos.map(({ videoId }) => videoId)
 
 test('every caller sees the public videos of a playlist', async () => {
-  const open = await aVideo({ descriptionPrivate: 'for us' })
-  const hidden = await aVideo({ enabled: false, allowedIps: ['192.0.2.1'] })
-  const expired = await aVideo({ contentExpiry: { expireTime: new Date(0), message: '' } })
-  const playlistId = await aPlaylist([open, hidden, expired, open])
+  const open = await createVideo({ descriptionPrivate: 'for us' })
+  const hidden = await createVideo({ enabled: false, allowedIps: ['192.0.2.1'] })
+  const expired = await createVideo({ contentExpiry: { expireTime: new Date(0), message: '' } })
+  const playlistId = await createPlaylist([open, hidden, expired, open])
   const own = await call.getPlaylist({ playlistId, skip: 0 }, owner)
-  expect([idsOf(own), own.playlist?.videoIds, own.playlist?.ipRestricted]).toEqual([
+  expect([listIds(own), own.playlist?.videoIds, own.playlist?.ipRestricted]).toEqual([
     [open, hidden, expired, open],
     [open, hidden, expired, open],
     true,
   ])
   const shown = await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)
-  expect([idsOf(shown), shown.playlist?.videoIds, shown.playlist?.ipRestricted]).toEqual([[open, open], [open, open], false])
+  expect([listIds(shown), shown.playlist?.videoIds, shown.playlist?.ipRestricted]).toEqual([[open, open], [open, open], false])
   expect(shown.videos[0]?.descriptionPrivate).toBe('')
   expect(shown.nextSkip).toBe(0)
 })
@@ -56,8 +56,8 @@ test('a playlist of large videos is returned in parts that fit into messages, ea
   // About 100 kB each, as JSON texts of four-byte characters.
   const large = JSON.stringify({ a: '\u{1f600}'.repeat(9_000) })
   const fields = { javascriptApiJson: large, monetizationJson: large, eventsTriggeredByClickJson: large }
-  const one = await aVideo({ ...fields, description: '\u{1f600}'.repeat(5_000) })
-  const playlistId = await aPlaylist([...Array.from({ length: 24 }, () => one), one])
+  const one = await createVideo({ ...fields, description: '\u{1f600}'.repeat(5_000) })
+  const playlistId = await createPlaylist([...Array.from({ length: 24 }, () => one), one])
   for (const part of [
     (skip: number) => call.getPlaylist({ playlistId, skip }, owner),
     (skip: number) => call.findPublicPlaylist({ playlistId, skip }, guest),
@@ -67,38 +67,38 @@ test('a playlist of large videos is returned in parts that fit into messages, ea
     let skip = 0
     do {
       const response = await part(skip)
-      ids.push(...idsOf(response))
+      ids.push(...listIds(response))
       skip = response.nextSkip
       parts++
     } while (skip > 0 && parts < 25)
     expect(ids).toHaveLength(25)
     expect(parts).toBe(2)
   }
-  expect(idsOf(await call.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
+  expect(listIds(await call.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
 })
 
 test('a playlist of an inactive organisation is not found', async () => {
-  await catalogue.organisations.apply(anOrganisation({ organisationId: '1', revision: 2, active: false }))
-  const playlistId = await aPlaylist([])
+  await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 2, active: false }))
+  const playlistId = await createPlaylist([])
   await expect(call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
-  await catalogue.organisations.apply(anOrganisation({ organisationId: '1', revision: 3 }))
+  await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 3 }))
   expect((await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 
 test('a playlist of another organisation returns the same error as a missing one', async () => {
-  const videoId = await aVideo()
-  const playlistId = await aPlaylist([videoId])
+  const videoId = await createVideo()
+  const playlistId = await createPlaylist([videoId])
   for (const [id, who] of [
     [playlistId, stranger],
     ['99', owner],
     ['x', owner],
   ] as const) {
-    const refused = { kind: 'not_found', reason: 'PLAYLIST_NOT_FOUND', message: `no playlist ${id}` }
-    await expect(call.getPlaylist({ playlistId: id, skip: 0 }, who)).rejects.toMatchObject(refused)
-    await expect(call.addVideoToPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
-    await expect(call.removeVideoFromPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(refused)
+    const expectedError = { kind: 'not_found', reason: 'PLAYLIST_NOT_FOUND', message: `no playlist ${id}` }
+    await expect(call.getPlaylist({ playlistId: id, skip: 0 }, who)).rejects.toMatchObject(expectedError)
+    await expect(call.addVideoToPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(expectedError)
+    await expect(call.removeVideoFromPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(expectedError)
     const playlist = Playlist.create({ playlistId: id, title: 'X' })
-    await expect(call.updatePlaylist({ playlist, updateMask: ['title'] }, who)).rejects.toMatchObject(refused)
+    await expect(call.updatePlaylist({ playlist, updateMask: ['title'] }, who)).rejects.toMatchObject(expectedError)
   }
   await expect(call.getPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
   const list = { pageSize: 0, pageToken: '', skip: 0 }
@@ -111,7 +111,7 @@ test('a playlist of another organisation returns the same error as a missing one
 })
 
 test.each([-1, 25])('position %d is rejected', async (position) => {
-  const videoId = await aVideo()
-  const playlistId = await aPlaylist([videoId])
+  const videoId = await createVideo()
+  const playlistId = await createPlaylist([videoId])
   await expect(call.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
 })

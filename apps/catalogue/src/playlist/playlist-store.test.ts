@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isId } from '@vitascope/request'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { appendVideo, createDefaultFields, type Playlist, removeVideo } from './playlist.ts'
 import { createPlaylistStore, type PlaylistStore } from './playlist-store.ts'
@@ -19,8 +19,8 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-async function aPlaylist(videoIds: string[] = [], organisationId = '1', title = 'Launches') {
-  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: createDefaultFields(title, 'All') }, aCall())
+async function createPlaylist(videoIds: string[] = [], organisationId = '1', title = 'Launches') {
+  const { playlistId } = await playlists.create({ organisationId, userId: '7', fields: createDefaultFields(title, 'All') }, createCall())
   const key = { scope: organisationId, playlistId }
   if (videoIds.length > 0) await playlists.update(key, videoIds, (now) => ({ ...now, videoIds }))
   return key
@@ -28,7 +28,7 @@ async function aPlaylist(videoIds: string[] = [], organisationId = '1', title = 
 const add = (key: { scope: string; playlistId: string }, id: string) => playlists.update(key, [id], (now) => appendVideo(now, id))
 
 test('a new playlist is empty and has an id', async () => {
-  const key = await aPlaylist()
+  const key = await createPlaylist()
   expect(isId(key.playlistId)).toBe(true)
   expect(await playlists.find(key)).toMatchObject({
     playlist: { ...createDefaultFields('Launches', 'All'), playlistId: key.playlistId, organisationId: '1', createdByUserId: '7' },
@@ -38,15 +38,15 @@ test('a new playlist is empty and has an id', async () => {
 })
 
 test('the id of a playlist differs from the ids of videos and other playlists', async () => {
-  const taken = [videoId, (await aPlaylist()).playlistId, '12345']
+  const taken = [videoId, (await createPlaylist()).playlistId, '12345']
   const picky = createPlaylistStore(catalogue.db, () => taken.shift() ?? videoId)
   const fields = createDefaultFields('', '')
-  expect(await picky.create({ organisationId: '1', userId: '7', fields }, aCall())).toEqual({ playlistId: '12345' })
-  await expect(picky.create({ organisationId: '1', userId: '7', fields }, aCall())).rejects.toThrow('were all in use')
+  expect(await picky.create({ organisationId: '1', userId: '7', fields }, createCall())).toEqual({ playlistId: '12345' })
+  await expect(picky.create({ organisationId: '1', userId: '7', fields }, createCall())).rejects.toThrow('were all in use')
 })
 
 test('one idempotency key creates one playlist', async () => {
-  const call = aCall({ key: 'b'.repeat(64), fingerprint: 'f'.repeat(64) })
+  const call = createCall({ key: 'b'.repeat(64), fingerprint: 'f'.repeat(64) })
   const create = () => playlists.create({ organisationId: '1', userId: '7', fields: createDefaultFields('Once', '') }, call)
   const first = await create()
   expect(await create()).toEqual(first)
@@ -54,7 +54,7 @@ test('one idempotency key creates one playlist', async () => {
 
 describe('the order of a playlist', () => {
   test('is stored, with the same video at several positions', async () => {
-    const key = await aPlaylist()
+    const key = await createPlaylist()
     await add(key, videoId)
     await add(key, other)
     const changed = await add(key, videoId)
@@ -64,7 +64,7 @@ describe('the order of a playlist', () => {
   })
 
   test('accepts one of 50 concurrent additions at 24 videos', async () => {
-    const key = await aPlaylist(Array.from({ length: 24 }, () => other))
+    const key = await createPlaylist(Array.from({ length: 24 }, () => other))
     const responses = await Promise.allSettled(Array.from({ length: 50 }, () => add(key, videoId)))
     expect(responses.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const response of responses) if (response.status === 'rejected') expect(response.reason).toMatchObject({ reason: 'PLAYLIST_FULL' })
@@ -72,7 +72,7 @@ describe('the order of a playlist', () => {
   })
 
   test('cannot have a 26th position, whatever the update does', async () => {
-    const key = await aPlaylist()
+    const key = await createPlaylist()
     const videoIds = Array.from({ length: 26 }, () => other)
     await expect(playlists.update(key, [], (now) => ({ ...now, videoIds }))).rejects.toThrow('playlist_video_position_check')
     expect((await playlists.find(key))?.playlist.videoIds).toEqual([])
@@ -80,7 +80,7 @@ describe('the order of a playlist', () => {
 
   test('loses a deleted video, and closes the gap at the next update', async () => {
     const upload = await catalogue.upload()
-    const key = await aPlaylist([upload.videoId, other, upload.videoId])
+    const key = await createPlaylist([upload.videoId, other, upload.videoId])
     await catalogue.media.remove({ scope: '1', mediaId: upload.mediaId }, { userId: '7', callerId: '7', notes: '' })
     expect((await playlists.find(key))?.playlist.videoIds).toEqual([other])
     expect((await playlists.update(key, [other], (now) => removeVideo(now, other, 0))).videoIds).toEqual([])
@@ -88,7 +88,7 @@ describe('the order of a playlist', () => {
 
   test('stays correct while videos are deleted and added concurrently', async () => {
     const uploads = await Promise.all(Array.from({ length: 6 }, () => catalogue.upload()))
-    const key = await aPlaylist(uploads.map((upload) => upload.videoId))
+    const key = await createPlaylist(uploads.map((upload) => upload.videoId))
     const responses = await Promise.allSettled([
       ...uploads.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
       ...Array.from({ length: 6 }, () => add(key, other)),
@@ -99,7 +99,7 @@ describe('the order of a playlist', () => {
 })
 
 test('playlists and videos of another organisation are not found, and nothing changes', async () => {
-  const key = await aPlaylist([videoId])
+  const key = await createPlaylist([videoId])
   expect(await playlists.find({ ...key, scope: '2' })).toBeUndefined()
   expect(await playlists.find({ ...key, scope: null })).toBeDefined()
   const unchanged = (now: Playlist) => now
@@ -118,14 +118,14 @@ test('playlists and videos of another organisation are not found, and nothing ch
 })
 
 test('a playlist is IP-restricted if one of its videos is', async () => {
-  const key = await aPlaylist([videoId])
+  const key = await createPlaylist([videoId])
   expect((await playlists.find(key))?.playlist.ipRestricted).toBe(false)
   const bound = await catalogue.upload({ allowedIps: ['192.0.2.1'] })
   expect((await add(key, bound.videoId)).ipRestricted).toBe(true)
 })
 
 test('an update stores every field and the time', async () => {
-  const key = await aPlaylist()
+  const key = await createPlaylist()
   const before = await playlists.find(key)
   const fields = {
     playlistType: 'show',
@@ -152,7 +152,7 @@ describe('the list of an organisation', () => {
   const titles = ({ playlists: page }: { playlists: Playlist[] }) => page.map(({ title }) => title)
 
   test('is returned oldest first, page by page', async () => {
-    for (const title of ['a', 'b', 'c', 'd', 'e']) await aPlaylist([foreign], '2', title)
+    for (const title of ['a', 'b', 'c', 'd', 'e']) await createPlaylist([foreign], '2', title)
     // Two playlists with the same creation time.
     await catalogue.db.query(`update playlist set create_time = (select create_time from playlist where title = 'c') where title = 'd'`)
     const all = titles(await list())

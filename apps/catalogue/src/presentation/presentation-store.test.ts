@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall, anOrganisation } from '../../test/builders.ts'
+import { createCall, createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { newRandomId } from '../rules/id.ts'
 import { type Presentation, toStatus } from './presentation.ts'
@@ -23,7 +23,7 @@ beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
 
 const fields = { organisationId: '1', userId: '7', videoId: '', title: 'Launch', description: '' }
-const create = async (more: Partial<typeof fields> = {}, call = aCall()) =>
+const create = async (more: Partial<typeof fields> = {}, call = createCall()) =>
   (await presentations.create(newRandomId(), { ...fields, ...more }, call)).presentationId
 const find = async (presentationId: string, scope: string | null = '1') => presentations.find({ scope, presentationId })
 const change = (presentationId: string, more: Partial<Presentation>, scope: string | null = null) =>
@@ -35,7 +35,7 @@ const add = (presentationId = '', more: Partial<Parameters<SlideJobStore['add']>
     ...{ presentationId, organisationId: '1', userId: '7', filename: 'launch.pdf', title: 'launch' },
     ...{ sourceObject: `upload/1/${objects++}.pdf`, sourceBytes: 10, ...more },
   })
-const made = (presentationId: string, jobId: string, pages: number): SlideUpdate => ({
+const createResult = (presentationId: string, jobId: string, pages: number): SlideUpdate => ({
   kind: 'slides',
   set: {
     jobId,
@@ -53,7 +53,7 @@ const made = (presentationId: string, jobId: string, pages: number): SlideUpdate
 /** Creates a presentation with slides. */
 async function withSlides(pages = 2) {
   const { presentationId, jobId } = await add()
-  await jobs.apply(jobId, made(presentationId, jobId, pages), 1)
+  await jobs.apply(jobId, createResult(presentationId, jobId, pages), 1)
   return { presentationId, jobId }
 }
 const received = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
@@ -69,9 +69,9 @@ describe('presentations', () => {
     await expect(presentations.remove({ scope: '2', presentationId: id })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
   test('are created once per idempotency key', async () => {
-    const call = aCall({ key: 'k1', fingerprint: 'f' })
+    const call = createCall({ key: 'k1', fingerprint: 'f' })
     expect(await create({}, call)).toBe(await create({}, call))
-    await expect(create({}, aCall({ key: 'k1', fingerprint: 'g' }))).rejects.toMatchObject({ reason: 'IDEMPOTENCY_MISMATCH' })
+    await expect(create({}, createCall({ key: 'k1', fingerprint: 'g' }))).rejects.toMatchObject({ reason: 'IDEMPOTENCY_MISMATCH' })
   })
   test('are deleted with their jobs, and encoding is notified about their files', async () => {
     const { presentationId, jobId } = await withSlides()
@@ -81,7 +81,7 @@ describe('presentations', () => {
     expect(await find(presentationId)).toBeUndefined()
     expect((await received()).sort()).toEqual([jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort())
     expect(await jobs.findNeeded([jobId, next.jobId])).toEqual([])
-    expect(await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 9)).toBe(false)
+    expect(await jobs.apply(next.jobId, createResult(presentationId, next.jobId, 1), 9)).toBe(false)
     expect(await rules.find(presentationId)).toBeUndefined()
     await expect(presentations.remove({ scope: null, presentationId })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
@@ -90,13 +90,13 @@ describe('presentations', () => {
 describe('the video of a presentation', () => {
   const videoNames = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.presentationId
   test('refers to the presentation while it is assigned', async () => {
-    const [one, two] = [await catalogue.play(), await catalogue.play()]
-    const id = await create({ videoId: one.videoId })
-    expect(await videoNames(one.videoId)).toBe(id)
-    await change(id, { videoId: two.videoId })
-    expect([await videoNames(one.videoId), await videoNames(two.videoId)]).toEqual(['', id])
+    const [first, second] = [await catalogue.play(), await catalogue.play()]
+    const id = await create({ videoId: first.videoId })
+    expect(await videoNames(first.videoId)).toBe(id)
+    await change(id, { videoId: second.videoId })
+    expect([await videoNames(first.videoId), await videoNames(second.videoId)]).toEqual(['', id])
     await presentations.remove({ scope: null, presentationId: id })
-    expect(await videoNames(two.videoId)).toBe('')
+    expect(await videoNames(second.videoId)).toBe('')
   })
   test('must belong to the same organisation', async () => {
     const foreign = await catalogue.play({}, { organisationId: '2' })
@@ -109,7 +109,7 @@ describe('the video of a presentation', () => {
     expect([await find(id), await videoNames(videoId)]).toEqual([undefined, ''])
   })
   test('is assigned when a video refers to a presentation that has none', async () => {
-    const [one, two] = [await catalogue.play(), await catalogue.play()]
+    const [first, second] = [await catalogue.play(), await catalogue.play()]
     const foreign = await catalogue.play({}, { organisationId: '2' })
     const id = await create()
     const name = (videoId: string, scope: string) =>
@@ -117,12 +117,12 @@ describe('the video of a presentation', () => {
     await expect(name(foreign.videoId, '2')).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(catalogue.upload({ presentationId: '7' })).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     expect((await find(id))?.videoId).toBe('')
-    await name(one.videoId, '1')
-    await name(two.videoId, '1')
-    expect((await find(id))?.videoId).toBe(one.videoId)
+    await name(first.videoId, '1')
+    await name(second.videoId, '1')
+    expect((await find(id))?.videoId).toBe(first.videoId)
     const named = async () => [
-      (await catalogue.videos.find('1', one.videoId))?.presentationId,
-      (await catalogue.videos.find('1', two.videoId))?.presentationId,
+      (await catalogue.videos.find('1', first.videoId))?.presentationId,
+      (await catalogue.videos.find('1', second.videoId))?.presentationId,
     ]
     expect(await named()).toEqual([id, id])
     // A dangling id in the video also reads as empty.
@@ -171,10 +171,10 @@ describe('any caller', () => {
     expect(await find(presentationId)).toBeDefined()
   })
   test('sees no presentation of an inactive organisation', async () => {
-    await catalogue.organisations.apply(anOrganisation({ organisationId: '3' }))
+    await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
     const { presentationId } = await add('', { organisationId: '3' })
     expect((await isSeen(presentationId))[0]).toBe(true)
-    await catalogue.organisations.apply(anOrganisation({ organisationId: '3', revision: 2, active: false }))
+    await catalogue.organisations.apply(createOrganisation({ organisationId: '3', revision: 2, active: false }))
     expect((await isSeen(presentationId))[0]).toBe(false)
   })
 })
@@ -189,7 +189,7 @@ describe('a file', () => {
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 60 }, 1)).toBe(true)
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 40 }, 2)).toBe(true)
     expect((await find(presentationId))?.processing.progress).toBe(60)
-    expect(await jobs.apply(jobId, made(presentationId, jobId, 3), 3)).toBe(true)
+    expect(await jobs.apply(jobId, createResult(presentationId, jobId, 3), 3)).toBe(true)
     const ready = await find(presentationId)
     expect(ready && toStatus(ready)).toMatchObject({ state: 'awaiting_timings', progress: 99, code: 1999 })
     expect(ready?.slides.map(({ path, seconds }) => [path, seconds])).toEqual([
@@ -201,10 +201,10 @@ describe('a file', () => {
   })
   test('changes nothing when its result is reported repeatedly, late or out of order', async () => {
     const { presentationId, jobId } = await add()
-    await jobs.apply(jobId, made(presentationId, jobId, 2), 5)
+    await jobs.apply(jobId, createResult(presentationId, jobId, 2), 5)
     const once = await find(presentationId)
-    expect(await jobs.apply(jobId, made(presentationId, jobId, 2), 5)).toBe(true)
-    expect(await jobs.apply(jobId, made(presentationId, jobId, 2), 9)).toBe(true)
+    expect(await jobs.apply(jobId, createResult(presentationId, jobId, 2), 5)).toBe(true)
+    expect(await jobs.apply(jobId, createResult(presentationId, jobId, 2), 9)).toBe(true)
     expect(await jobs.apply(jobId, { kind: 'progress', percent: 30 }, 4)).toBe(false)
     expect(await jobs.apply(jobId, failure, 10)).toBe(true)
     expect(await find(presentationId)).toEqual(once)
@@ -220,7 +220,7 @@ describe('a file', () => {
     expect(before && toStatus(before).state).toBe('ok')
     const { jobId } = await add(presentationId, { filename: 'more.pdf' })
     expect((await find(presentationId))?.slides).toEqual(before?.slides)
-    await jobs.apply(jobId, made(presentationId, jobId, 1), 1)
+    await jobs.apply(jobId, createResult(presentationId, jobId, 1), 1)
     const after = await find(presentationId)
     expect(after?.slides.map(({ path, seconds }) => [path, seconds])).toEqual([
       ['s1.jpg', 0],
@@ -247,7 +247,7 @@ describe('a file', () => {
     const failed = await find(presentationId)
     expect(failed && toStatus(failed)).toEqual({ state: 'failed', progress: 30, code: 4002, reason: 'not a PDF' })
     const next = await add(presentationId, { filename: 'good.pdf' })
-    await jobs.apply(next.jobId, made(presentationId, next.jobId, 1), 1)
+    await jobs.apply(next.jobId, createResult(presentationId, next.jobId, 1), 1)
     const mended = await find(presentationId)
     expect(mended).toMatchObject({ filename: 'good.pdf' })
     expect(mended && toStatus(mended)).toMatchObject({ state: 'awaiting_timings', reason: '' })

@@ -4,7 +4,7 @@ import { applySlideUpdate, initialState, type SlideUpdate } from './slide-job.ts
 
 const page = { path: 'slide-0001.jpg', thumbnailPath: 'thumb-0001.jpg', width: 1920, height: 1080 }
 
-function aPresentation(seconds: (number | undefined)[] = [], more: Partial<Presentation> = {}): Presentation {
+function createPresentation(seconds: (number | undefined)[] = [], more: Partial<Presentation> = {}): Presentation {
   return {
     presentationId: '10',
     organisationId: '1',
@@ -23,29 +23,31 @@ function aPresentation(seconds: (number | undefined)[] = [], more: Partial<Prese
 
 describe('the status', () => {
   test.each([
-    [aPresentation([]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
-    [aPresentation([0, undefined]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
-    [aPresentation([0, 12]), { state: 'ok', progress: 100, code: 2000, reason: '' }],
-    [aPresentation([0, 12], { processing: initialState() }), { state: 'processing', progress: 5, code: 2, reason: '' }],
+    [createPresentation([]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
+    [createPresentation([0, undefined]), { state: 'awaiting_timings', progress: 99, code: 1999, reason: '' }],
+    [createPresentation([0, 12]), { state: 'ok', progress: 100, code: 2000, reason: '' }],
+    [createPresentation([0, 12], { processing: initialState() }), { state: 'processing', progress: 5, code: 2, reason: '' }],
     [
-      aPresentation([], { processing: { state: 'failed', progress: 40, code: 4002, reason: 'no' } }),
+      createPresentation([], { processing: { state: 'failed', progress: 40, code: 4002, reason: 'no' } }),
       { state: 'failed', progress: 40, code: 4002, reason: 'no' },
     ],
     [
-      aPresentation([0], { processing: { state: 'ready', progress: 40, code: 4002, reason: 'no' } }),
+      createPresentation([0], { processing: { state: 'ready', progress: 40, code: 4002, reason: 'no' } }),
       { state: 'ok', progress: 100, code: 2000, reason: 'no' },
     ],
   ])('follows from the files and the timings (%#)', (presentation, status) => {
     expect(toStatus(presentation)).toEqual(status)
   })
   test('hides the reason of a failure from other organisations', () => {
-    const failed = aPresentation([], { processing: { state: 'failed', progress: 5, code: 4002, reason: 'it is protected by a password' } })
+    const failed = createPresentation([], {
+      processing: { state: 'failed', progress: 5, code: 4002, reason: 'it is protected by a password' },
+    })
     expect(toStatus(toPublicView(failed))).toEqual({ state: 'failed', progress: 5, code: 4002, reason: '' })
   })
 })
 
 describe('a change', () => {
-  const now = aPresentation([undefined, 5, 9])
+  const now = createPresentation([undefined, 5, 9])
   const input = { organisationId: '2', userId: '8', videoId: '9', title: 'New', description: 'd' }
 
   test('sets only the named fields and the seconds of the named slides', () => {
@@ -69,10 +71,10 @@ describe('a change', () => {
     for (const slide of [0, 4, -1, 1.5]) expect(merge(slide, 1)).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
   test('reports every invalid field at once', () => {
-    const bad = { ...input, title: '', description: 'x'.repeat(5_001), userId: 'x', videoId: '-1' }
+    const invalid = { ...input, title: '', description: 'x'.repeat(5_001), userId: 'x', videoId: '-1' }
     const mask = ['title', 'description', 'user_id', 'video_id', 'state']
     const fields = ['update_mask', 'title', 'description', 'user_id', 'video_id', 'slides.4']
-    expect(() => mergePresentation(now, bad, mask, [{ slide: 4, seconds: 1 }])).toThrow(
+    expect(() => mergePresentation(now, invalid, mask, [{ slide: 4, seconds: 1 }])).toThrow(
       expect.objectContaining({ fields: fields.map((field) => expect.objectContaining({ field })) }),
     )
   })

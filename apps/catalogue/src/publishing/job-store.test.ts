@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall, aSet } from '../../test/builders.ts'
+import { createCall, createSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 
@@ -11,11 +11,16 @@ beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
 
 const progress = (jobId: string, percent: number, revision: number) => catalogue.jobs.apply(jobId, { kind: 'progress', percent }, revision)
-const publish = (jobId: string, revision = 100) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, revision)
+const publish = (jobId: string, revision = 100) =>
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, revision)
 const fail = (jobId: string, revision = 100) =>
   catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'not a video' }, revision)
 const replace = (mediaId: string) =>
-  catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }, aCall())
+  catalogue.media.replace(
+    { scope: '1', mediaId },
+    { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false },
+    createCall(),
+  )
 const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const playing = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
 const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
@@ -33,7 +38,7 @@ describe('reports', () => {
     const { jobId, videoId } = await catalogue.upload()
     expect(await publish(jobId, 5)).toBe(true)
     const first = await catalogue.videos.find('1', videoId)
-    expect(first).toMatchObject({ status: { state: 'ok', progress: 100, code: 2000 }, renditions: aSet(jobId) })
+    expect(first).toMatchObject({ status: { state: 'ok', progress: 100, code: 2000 }, renditions: createSet(jobId) })
     expect(await publish(jobId, 5)).toBe(true)
     expect(await progress(jobId, 50, 6)).toBe(false)
     expect(await fail(jobId, 7)).toBe(true)
@@ -43,17 +48,17 @@ describe('reports', () => {
     const { jobId, videoId } = await catalogue.upload()
     await publish(jobId, 5)
     const first = await catalogue.videos.find('1', videoId)
-    const again = { kind: 'published', renditions: { ...aSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
+    const again = { kind: 'published', renditions: { ...createSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
     expect(await catalogue.jobs.apply(jobId, again, 9)).toBe(false)
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
-    expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([aSet(jobId).prefix])
+    expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([createSet(jobId).prefix])
   })
   test('of the end of a job ignore the revision, because encoding may have failed over', async () => {
-    const [one, two] = [await catalogue.upload(), await catalogue.upload()]
-    for (const { jobId } of [one, two]) await progress(jobId, 30, 9)
-    expect(await publish(one.jobId, 3)).toBe(true)
-    expect(await fail(two.jobId, 3)).toBe(false)
-    expect([await shown(one.videoId), await shown(two.videoId)]).toMatchObject([{ state: 'ok' }, { state: 'failed' }])
+    const [first, second] = [await catalogue.upload(), await catalogue.upload()]
+    for (const { jobId } of [first, second]) await progress(jobId, 30, 9)
+    expect(await publish(first.jobId, 3)).toBe(true)
+    expect(await fail(second.jobId, 3)).toBe(false)
+    expect([await shown(first.videoId), await shown(second.videoId)]).toMatchObject([{ state: 'ok' }, { state: 'failed' }])
   })
   test('do not change the update time of the video', async () => {
     const { jobId, videoId } = await catalogue.upload()
@@ -73,20 +78,27 @@ describe('reports', () => {
   test('of a preview set the URLs of the video, which stay the same when the set is published', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
     const rule = () => createPlaybackPolicyStore(catalogue.db).find(videoId)
-    const preview = aSet(jobId, { prefix: `preview/${jobId}`, renditions: [], posterPath: '', thumbnailPath: '', thumbnails: [], bytes: 0 })
+    const preview = createSet(jobId, {
+      prefix: `preview/${jobId}`,
+      renditions: [],
+      posterPath: '',
+      thumbnailPath: '',
+      thumbnails: [],
+      bytes: 0,
+    })
     await progress(jobId, 30, 8)
     expect(await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)).toBe(true)
     const watched = await rule()
     expect(watched?.sets).toEqual([{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `preview/${jobId}` }])
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ status: { state: 'encoding', progress: 30 }, renditions: preview })
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)
-    const second = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    const second = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await createPlaybackPolicyStore(catalogue.db).find(second.videoId))?.sets).toHaveLength(1)
     expect(await publish(jobId)).toBe(true)
-    expect((await rule())?.sets).toEqual([{ version: watched?.sets[0]?.version, prefix: aSet(jobId).prefix }])
+    expect((await rule())?.sets).toEqual([{ version: watched?.sets[0]?.version, prefix: createSet(jobId).prefix }])
     expect(await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)).toBe(true)
     expect(await playing(videoId)).toBe(jobId)
-    expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(aSet(jobId))
+    expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(createSet(jobId))
   })
   test.each([
     ['reported by a preview', 2, 2],
@@ -94,19 +106,19 @@ describe('reports', () => {
   ])('of a new plan change the URLs of the video, because files of two plans cannot be mixed: %s', async (_, received, made) => {
     const { jobId, videoId } = await catalogue.upload()
     const version = async () => (await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets[0]?.version
-    const preview = (planNumber: number) => aSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
+    const preview = (planNumber: number) => createSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(0) }, undefined)
     const first = await version()
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(received) }, undefined)
     const second = await version()
     expect(second === first).toBe(received === 1)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { planNumber: made }) }, undefined)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { planNumber: made }) }, undefined)
     expect((await version()) === second).toBe(received === made)
     expect(await version()).not.toBe(first)
   })
   test('of a preview apply until the job ends, and not to a replacement', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
-    const preview = (id: string) => ({ kind: 'playable' as const, preview: aSet(id, { prefix: `preview/${id}`, renditions: [] }) })
+    const preview = (id: string) => ({ kind: 'playable' as const, preview: createSet(id, { prefix: `preview/${id}`, renditions: [] }) })
     await catalogue.jobs.apply(jobId, preview(jobId), undefined)
     await fail(jobId)
     expect(await playing(videoId)).toBeUndefined()
@@ -140,7 +152,7 @@ describe('a replacement', () => {
     await progress(second, 50, 1)
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({
       status: { progress: 50 },
-      renditions: aSet(first),
+      renditions: createSet(first),
       deliveryVersion: version,
     })
     await publish(second)

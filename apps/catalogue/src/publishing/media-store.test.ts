@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall, aSet } from '../../test/builders.ts'
+import { createCall, createSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
 import { mergeMedia } from './media/media.ts'
@@ -24,13 +24,13 @@ describe('a media', () => {
     const { mediaId } = await catalogue.upload()
     const key = { scope: '2', mediaId }
     expect(await catalogue.media.find(key)).toBeUndefined()
-    const refused = { kind: 'not_found', reason: 'MEDIA_NOT_FOUND' }
-    await expect(catalogue.media.update(key, (now) => now)).rejects.toMatchObject(refused)
+    const expectedError = { kind: 'not_found', reason: 'MEDIA_NOT_FOUND' }
+    await expect(catalogue.media.update(key, (now) => now)).rejects.toMatchObject(expectedError)
     await expect(
-      catalogue.media.replace(key, { sourceUrl: 'https://x/y', userId: '9', startsWaiting: false }, aCall()),
-    ).rejects.toMatchObject(refused)
-    await expect(catalogue.media.publish(key, '9', aCall())).rejects.toMatchObject(refused)
-    await expect(catalogue.media.remove(key, deletion)).rejects.toMatchObject(refused)
+      catalogue.media.replace(key, { sourceUrl: 'https://x/y', userId: '9', startsWaiting: false }, createCall()),
+    ).rejects.toMatchObject(expectedError)
+    await expect(catalogue.media.publish(key, '9', createCall())).rejects.toMatchObject(expectedError)
+    await expect(catalogue.media.remove(key, deletion)).rejects.toMatchObject(expectedError)
     expect(await catalogue.media.find({ scope: '1', mediaId })).toBeDefined()
   })
   test('changes only the fields of the mask, and gets new URLs when a token is required', async () => {
@@ -49,7 +49,7 @@ describe('a media', () => {
     const preview = async () => (await catalogue.videos.find('1', videoId))?.renditions?.previewPath
     const show = (gifStatus: number) =>
       catalogue.media.update({ scope: '1', mediaId }, (now) => mergeMedia(now, { ...now, gifStatus }, ['gif_status'], false))
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { previewPath: 'p.gif' }) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { previewPath: 'p.gif' }) }, 1)
     expect(await preview()).toBe('')
     await show(1)
     expect(await preview()).toBe('p.gif')
@@ -70,7 +70,7 @@ describe('a media', () => {
 describe('publishing a media again', () => {
   test('creates a video with the same fields, and its own id and URLs', async () => {
     const { mediaId, videoId } = await catalogue.play({ title: 'Launch', tags: ['moon'], allowedIps: ['192.0.2.1'] })
-    const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
+    const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', createCall())
     const [first, copy] = [await catalogue.videos.find('1', videoId), await catalogue.videos.find('1', second.videoId)]
     expect(copy).toMatchObject({
       title: 'Launch',
@@ -84,14 +84,14 @@ describe('publishing a media again', () => {
   })
   test('that is not playable yet creates URLs when its first rendition set is stored', async () => {
     const { mediaId, jobId } = await catalogue.upload()
-    const { videoId } = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
+    const { videoId } = await catalogue.media.publish({ scope: '1', mediaId }, '8', createCall())
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ deliveryVersion: '', status: { state: 'encoding' } })
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
     expect((await catalogue.videos.find('1', videoId))?.deliveryVersion).toHaveLength(16)
   })
   test('with an idempotency key creates one video', async () => {
     const { mediaId } = await catalogue.upload()
-    const call = aCall({ key: 'c'.repeat(64), fingerprint: 'd'.repeat(64) })
+    const call = createCall({ key: 'c'.repeat(64), fingerprint: 'd'.repeat(64) })
     const first = await catalogue.media.publish({ scope: '1', mediaId }, '8', call)
     expect(await catalogue.media.publish({ scope: '1', mediaId }, '8', call)).toEqual(first)
   })
@@ -106,14 +106,18 @@ describe('deleting a media', () => {
       if (stage === 'while it encodes') await catalogue.jobs.apply(jobId, { kind: 'progress', percent: 30 }, 1)
       if (stage === 'while a replacement encodes') {
         jobId = (
-          await catalogue.media.replace({ scope: '1', mediaId }, { sourceUrl: 'https://x/y', userId: '7', startsWaiting: false }, aCall())
+          await catalogue.media.replace(
+            { scope: '1', mediaId },
+            { sourceUrl: 'https://x/y', userId: '7', startsWaiting: false },
+            createCall(),
+          )
         ).jobId
       }
       await catalogue.media.remove({ scope: '1', mediaId }, deletion)
       expect(await catalogue.videos.find('1', videoId)).toBeUndefined()
       expect(await createPlaybackPolicyStore(catalogue.db).find(videoId)).toBeUndefined()
       expect((await catalogue.messages()).at(-1)).toMatchObject({ topic: 'job.cancelled', payload: { jobId } })
-      expect(await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 9)).toBe(false)
+      expect(await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 9)).toBe(false)
       expect(await catalogue.jobs.findNeeded([first, jobId])).toEqual([])
       expect(await catalogue.media.find({ scope: null, mediaId })).toBeUndefined()
       expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'cancelled', message: 'the media was deleted' })

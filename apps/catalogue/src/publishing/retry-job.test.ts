@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { aCall, aSet } from '../../test/builders.ts'
+import { createCall, createSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createEncodingFormatStore } from './encoding-format/encoding-format-store.ts'
 import { createRetryJob, type RetryJob } from './retry-job.ts'
@@ -14,8 +14,8 @@ beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
 
 const fail = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'failed', code: 5002, message: 'the encoder failed' }, 100)
-const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 200)
-const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, aCall())
+const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 200)
+const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, createCall())
 const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
@@ -41,7 +41,7 @@ test('retrying a low-priority job keeps its priority', async () => {
 
 test('the success mail goes to the uploader, whichever user retried, and names an existing video', async () => {
   const { jobId, videoId, mediaId } = await catalogue.upload({}, { userId: '7', notify: true })
-  const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', aCall())
+  const second = await catalogue.media.publish({ scope: '1', mediaId }, '8', createCall())
   await fail(jobId)
   await catalogue.videos.remove({ scope: '1', videoId })
   const again = await retry(jobId)
@@ -55,7 +55,7 @@ test('the success mail goes to the uploader, whichever user retried, and names a
 test('the current set stays playable while a failed replacement is retried', async () => {
   const { videoId, mediaId, jobId: first } = await catalogue.play()
   const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
-  const { jobId } = await catalogue.media.replace({ scope: '1', mediaId }, source, aCall())
+  const { jobId } = await catalogue.media.replace({ scope: '1', mediaId }, source, createCall())
   await fail(jobId)
   const { jobId: again } = await retry(jobId)
   expect(await catalogue.jobs.find('1', again)).toMatchObject({ action: 'replace' })
@@ -65,7 +65,7 @@ test('the current set stays playable while a failed replacement is retried', asy
 test('retrying a failed rendition queues only this rendition', async () => {
   const { mediaId } = await catalogue.play()
   const formats = createEncodingFormatStore(catalogue.db, catalogue.enqueue)
-  const { jobId } = await formats.addToMedia({ mediaId, profileId: 21, userId: '7' }, aCall())
+  const { jobId } = await formats.addToMedia({ mediaId, profileId: 21, userId: '7' }, createCall())
   await fail(jobId)
   const { jobId: again } = await retry(jobId)
   expect(await catalogue.jobs.find('1', again)).toMatchObject({ mediaId, action: 'add_rendition', state: 'queued' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall, anOrganisation, anUpload, aSet } from '../../test/builders.ts'
+import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { Quota } from '../organisation-replica/organisation.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
@@ -21,16 +21,16 @@ beforeEach(async () => {
 afterAll(() => catalogue.close())
 
 const MIB = 1024 ** 2
-const limit = (quota: Quota) => catalogue.organisations.apply(anOrganisation({ organisationId, revision: ++revision, quota }))
-const upload = () => catalogue.uploads.accept(anUpload({}, { organisationId }), aCall())
+const limit = (quota: Quota) => catalogue.organisations.apply(createOrganisation({ organisationId, revision: ++revision, quota }))
+const upload = () => catalogue.uploads.accept(createUpload({}, { organisationId }), createCall())
 const replace = (mediaId: string) =>
   catalogue.media.replace(
     { scope: organisationId, mediaId },
     { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false },
-    aCall(),
+    createCall(),
   )
 const publish = (jobId: string, bytes: number, durationSeconds = 6) =>
-  catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId, { bytes, durationSeconds }) }, 9)
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { bytes, durationSeconds }) }, 9)
 const usage = () => readUsage(catalogue.db.query, organisationId)
 const remove = (mediaId: string) => catalogue.media.remove({ scope: organisationId, mediaId }, { userId: '7', callerId: '7', notes: '' })
 const job = (jobId: string) => catalogue.jobs.find(organisationId, jobId)
@@ -196,8 +196,8 @@ test('a rejection stores nothing, and its idempotency key can be used again', as
   await limit({ bytes: 0 })
   const count = async () =>
     (await catalogue.db.query<{ n: string }>('select count(*) as n from media where organisation_id = $1', [organisationId]))[0]?.n
-  const call = aCall({ key: `quota-${organisationId}`.padEnd(64, '0'), fingerprint: 'f'.repeat(64) })
-  const send = () => catalogue.uploads.accept(anUpload({}, { organisationId }), call)
+  const call = createCall({ key: `quota-${organisationId}`.padEnd(64, '0'), fingerprint: 'f'.repeat(64) })
+  const send = () => catalogue.uploads.accept(createUpload({}, { organisationId }), call)
   await expect(send()).rejects.toMatchObject({ reason: 'QUOTA_BYTES' })
   expect(await count()).toBe('0')
   await limit({})
@@ -226,8 +226,8 @@ test('slides count with their documents, use no minutes, and are released with t
     slides.apply(id, { kind: 'slides', set: { jobId: id, prefix: `slides/${id}`, slides: [page], documentPath: 'a.pdf', bytes } }, 1)
   expect(await publishSlides(jobId, 16 * MIB)).toBe(true)
   expect(await usage()).toMatchObject({ bytes: 16 * MIB, reservedBytes: 0, ms: 0 })
-  const more = await slides.add({ ...source('c', MIB), presentationId })
-  expect(await publishSlides(more.jobId, 5 * MIB)).toBe(false)
+  const overrides = await slides.add({ ...source('c', MIB), presentationId })
+  expect(await publishSlides(overrides.jobId, 5 * MIB)).toBe(false)
   const presentations = createPresentationStore(catalogue.db, catalogue.enqueue)
   const before = await readUsage(catalogue.db.query, '2')
   await presentations.update({ scope: null, presentationId }, (now) => ({ ...now, organisationId: '2' }))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { testLog } from '@vitascope/testing'
 import fc from 'fast-check'
-import { aCall, anOrganisation, anUpload, aSet } from '../../test/builders.ts'
+import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
 import { createSlideJobStore } from '../presentation/slide-job-store.ts'
@@ -24,7 +24,7 @@ let last = 300
 /** Two new organisations for each run. */
 async function newOrganisations() {
   organisations = [String(++last), String(++last)]
-  for (const organisationId of organisations) await catalogue.organisations.apply(anOrganisation({ organisationId, quota }))
+  for (const organisationId of organisations) await catalogue.organisations.apply(createOrganisation({ organisationId, quota }))
 }
 
 const check = () => createUsageCheck(catalogue.db, testLog, () => found++)
@@ -65,44 +65,44 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
   const organisationId = organisations[of] ?? ''
   const slides = createSlideJobStore(catalogue.db, catalogue.enqueue)
   const presentations = createPresentationStore(catalogue.db, catalogue.enqueue)
-  const aJob = (more = '') =>
+  const createJob = (more = '') =>
     pick<{ job_id: string }>(
       which,
       `select job_id from job where organisation_id = any($1::bigint[]) ${more} order by job_id desc limit 12`,
     )
-  const aMedia = () =>
+  const createMedia = () =>
     pick<{ media_id: string }>(which, 'select media_id from media where organisation_id = any($1::bigint[]) order by media_id limit 12')
-  const aPresentation = () =>
+  const createPresentation = () =>
     pick<{ presentation_id: string; organisation_id: string }>(
       which,
       'select * from presentation where organisation_id = any($1::bigint[]) order by presentation_id limit 12',
     )
   switch (kind) {
     case 'upload':
-      return catalogue.uploads.accept(anUpload({}, { organisationId }), aCall())
+      return catalogue.uploads.accept(createUpload({}, { organisationId }), createCall())
     case 'replace': {
-      const media = await aMedia()
+      const media = await createMedia()
       const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
-      return media && catalogue.media.replace({ scope: null, mediaId: media.media_id }, source, aCall())
+      return media && catalogue.media.replace({ scope: null, mediaId: media.media_id }, source, createCall())
     }
     case 'publish': {
-      const job = await aJob()
-      return job && catalogue.jobs.apply(job.job_id, { kind: 'published', renditions: aSet(job.job_id, { bytes: mib * MIB }) }, 9)
+      const job = await createJob()
+      return job && catalogue.jobs.apply(job.job_id, { kind: 'published', renditions: createSet(job.job_id, { bytes: mib * MIB }) }, 9)
     }
     case 'fail': {
-      const job = await aJob()
+      const job = await createJob()
       return job && catalogue.jobs.apply(job.job_id, { kind: 'failed', code: 4002, message: '' }, 9)
     }
     case 'cancel': {
-      const job = await aJob(`and state in ('queued', 'running')`)
+      const job = await createJob(`and state in ('queued', 'running')`)
       return job && catalogue.jobs.cancel(null, job.job_id)
     }
     case 'delete': {
-      const media = await aMedia()
+      const media = await createMedia()
       return media && catalogue.media.remove({ scope: null, mediaId: media.media_id }, { userId: '7', callerId: '7', notes: '' })
     }
     case 'slides': {
-      const known = which % 2 === 0 ? undefined : await aPresentation()
+      const known = which % 2 === 0 ? undefined : await createPresentation()
       const sourceObject = `${organisations[0]}/${which}-${mib}`
       const to = { presentationId: known?.presentation_id ?? '', organisationId: known?.organisation_id ?? organisationId }
       return slides.add({ ...to, userId: '7', filename: 'a.pdf', title: 'a', sourceObject, sourceBytes: mib * MIB })
@@ -117,12 +117,12 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
       return job && slides.apply(job.job_id, { kind: 'slides', set }, 9)
     }
     case 'move': {
-      const presentation = await aPresentation()
+      const presentation = await createPresentation()
       const key = { scope: null, presentationId: presentation?.presentation_id ?? '' }
       return presentation && presentations.update(key, (now) => ({ ...now, organisationId }))
     }
     case 'drop': {
-      const presentation = await aPresentation()
+      const presentation = await createPresentation()
       return presentation && presentations.remove({ scope: null, presentationId: presentation.presentation_id })
     }
   }

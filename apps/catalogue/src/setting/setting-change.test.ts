@@ -11,10 +11,10 @@ const input = (fields: Partial<RequestedSetting>): RequestedSetting => ({
   passwordProtected: false,
   ...fields,
 })
-const pathOf = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
-const change = (fields: Partial<RequestedSetting>, now = plain) => changeSetting(now, input(fields), Object.keys(fields).map(pathOf))
+const findPath = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
+const change = (fields: Partial<RequestedSetting>, now = plain) => changeSetting(now, input(fields), Object.keys(fields).map(findPath))
 
-function refused(run: () => unknown): string[] {
+function findInvalidFields(run: () => unknown): string[] {
   try {
     run()
   } catch (error) {
@@ -53,19 +53,25 @@ test.each<[keyof SettingFields, unknown, unknown]>([
   ['monetizationId', undefined, 1.5],
   ['embedWmode', 'transparent', 'a"b'],
   ['javascriptApiAllowedDomains', 'x'.repeat(2_000), 'x'.repeat(2_001)],
-])('%s may be %j and not %j', (key, good, bad) => {
+])('%s may be %j and not %j', (key, good, invalid) => {
   expect(change({ [key]: good }).fields[key]).toEqual(good)
-  expect(refused(() => change({ [key]: bad }))).toEqual([pathOf(key)])
+  expect(findInvalidFields(() => change({ [key]: invalid }))).toEqual([findPath(key)])
 })
 
 test('every invalid field is reported at once, including unknown fields', () => {
-  const bad = input({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
+  const invalid = input({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
   const mask = ['title', 'ga_library', 'password', 'rolls', 'organisation_id']
-  expect(refused(() => changeSetting(plain, bad, mask)).sort()).toEqual(['ga_library', 'password', 'rolls', 'title', 'update_mask'])
+  expect(findInvalidFields(() => changeSetting(plain, invalid, mask)).sort()).toEqual([
+    'ga_library',
+    'password',
+    'rolls',
+    'title',
+    'update_mask',
+  ])
 })
 
 test('bounds that allow no rendition are rejected at the changed bound', () => {
-  expect(refused(() => change({ highestQualityVersion: 200 }, { ...plain, lowestQualityVersion: 500 }))).toEqual([
+  expect(findInvalidFields(() => change({ highestQualityVersion: 200 }, { ...plain, lowestQualityVersion: 500 }))).toEqual([
     'highest_quality_version',
   ])
   expect(change({ lowestQualityVersion: 2_000, highestQualityVersion: 2_000 }).fields.lowestQualityVersion).toBe(2_000)
@@ -93,6 +99,6 @@ describe('the password', () => {
     ['protection with an empty password', { passwordProtected: true, password: '' }, ['password_protected']],
     ['a password without protection', { passwordProtected: false, password: sha1 }, ['password_protected']],
   ])('is rejected for %s', (_, fields, names) => {
-    expect(refused(() => change(fields))).toEqual(names)
+    expect(findInvalidFields(() => change(fields))).toEqual(names)
   })
 })

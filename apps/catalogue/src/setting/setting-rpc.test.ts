@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
-import { anOrganisation } from '../../test/builders.ts'
+import { createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
@@ -18,7 +18,7 @@ let handlersWith: (passwordHasher: PasswordHasher) => typeof handlers
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   const { db, videos, organisations: store } = catalogue
-  await store.apply(anOrganisation({ organisationId: '4', active: false }))
+  await store.apply(createOrganisation({ organisationId: '4', active: false }))
   const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)
@@ -28,15 +28,15 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-const callOf = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
+const toCall = (principal: Principal): Call => ({ principal, requestId: 'r', signal: new AbortController().signal })
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
-  callOf({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
-const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), callOf({ kind: 'guest' })]
+  toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
+const [owner, stranger, system, guest] = [user('1'), user('2'), user('1', 'system'), toCall({ kind: 'guest' })]
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
 const create = (fields: Partial<Setting>, mask: string[], call = owner, organisationId = '1') =>
   handlers.createSetting({ organisationId, setting: Setting.fromPartial(fields), mask, validateOnly: false }, call)
-const aChange = (settingId: string) => Setting.fromPartial({ settingId, password: sha1('b') })
+const createChange = (settingId: string) => Setting.fromPartial({ settingId, password: sha1('b') })
 const protect = async (password: string) => (await create({ password: sha1(password) }, ['password'])).settingId
 const check = async (videoId: string, password: string, call = guest) =>
   (await handlers.checkVideoPassword({ videoId, password }, call)).matches
@@ -120,8 +120,11 @@ describe('the password of a video', () => {
       },
     })
     for (const id of [videoId, other.videoId]) await recordingHandlers.checkVideoPassword({ videoId: id, password: sha1('b') }, owner)
-    await recordingHandlers.updateSetting({ setting: aChange(elsewhere), updateMask: ['password'], validateOnly: false }, system)
-    await recordingHandlers.createSetting({ organisationId: '1', setting: aChange(''), mask: ['password'], validateOnly: false }, owner)
+    await recordingHandlers.updateSetting({ setting: createChange(elsewhere), updateMask: ['password'], validateOnly: false }, system)
+    await recordingHandlers.createSetting(
+      { organisationId: '1', setting: createChange(''), mask: ['password'], validateOnly: false },
+      owner,
+    )
     expect(groups).toEqual(['try 1', 'try 2', 'set 2', 'set 1'])
   })
   test('is not hashed for a foreign profile or a rejected request', async () => {
@@ -131,7 +134,7 @@ describe('the password of a video', () => {
     }
     const failingHandlers = handlersWith({ hash: fail, matches: fail })
     const update = (id: string, updateMask: string[], call: Call) =>
-      failingHandlers.updateSetting({ setting: { ...aChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
+      failingHandlers.updateSetting({ setting: { ...createChange(id), title: 'x'.repeat(51) }, updateMask, validateOnly: false }, call)
     await expect(update(settingId, ['password'], stranger)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
     await expect(update('999999', ['password'], system)).rejects.toMatchObject({ reason: 'SETTING_NOT_FOUND' })
     await expect(update(settingId, ['password', 'title'], owner)).rejects.toMatchObject({ fields: [{ field: 'title' }] })

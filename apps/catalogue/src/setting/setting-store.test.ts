@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { aCall, anOrganisation } from '../../test/builders.ts'
+import { createCall, createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { DEFAULT_SETTING, type SettingFields } from './setting.ts'
 import { createSettingStore, type NewSetting, type SettingStore } from './setting-store.ts'
@@ -14,27 +14,30 @@ afterAll(() => catalogue.close())
 
 let revision = 1
 const make = (fields: Partial<SettingFields> = {}, more: Partial<NewSetting> = {}) =>
-  settings.create({ organisationId: '1', userId: '7', fields: { ...DEFAULT_SETTING, ...fields }, passwordHash: null, ...more }, aCall())
+  settings.create(
+    { organisationId: '1', userId: '7', fields: { ...DEFAULT_SETTING, ...fields }, passwordHash: null, ...more },
+    createCall(),
+  )
 const find = (settingId: string, scope: string | null = '1') => settings.find({ scope, settingId })
 const setDefault = (defaultSettingId: string, organisationId = '1') =>
-  catalogue.organisations.apply({ ...anOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
+  catalogue.organisations.apply({ ...createOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
 const nameOn = (videoId: string, settingId: string) =>
   catalogue.videos.update({ scope: null, videoId }, '8', (now) => ({ ...now, settingId }))
-const madeUp = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
+const forgeToken = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 const video = (videoId: string) => catalogue.videos.find(null, videoId)
 
 test('every field is returned as it was stored and as it was changed', async () => {
   const { videoId } = await catalogue.upload()
-  const naughty = `👩‍👩‍👧 <b>"'; drop table setting;-- \u202e\u2028`
+  const unsafeText = `👩‍👩‍👧 <b>"'; drop table setting;-- \u202e\u2028`
   const fields: SettingFields = {
     ...DEFAULT_SETTING,
-    title: naughty,
+    title: unsafeText,
     allowSharing: true,
     allowDownload: true,
     lowestQualityVersion: 250,
     highestQualityVersion: 6_000,
     rolls: `{"pre":["${videoId}"],"post":[],"show_timer":true}`,
-    logoAssetId: naughty,
+    logoAssetId: unsafeText,
     logoDestinationUrl: 'https://example.org/',
     captionsDefaultOn: true,
     gaTrackerId: 'UA-1',
@@ -44,7 +47,7 @@ test('every field is returned as it was stored and as it was changed', async () 
     useHttpsEmbed: false,
     monetizationId: Number.MAX_SAFE_INTEGER,
     embedWmode: 'opaque',
-    javascriptApiAllowedDomains: naughty,
+    javascriptApiAllowedDomains: unsafeText,
   }
   const settingId = await make(fields, { passwordHash: 'hash' })
   const author = { createdByUserId: '7', lastModifiedByUserId: '7', organisationId: '1', passwordProtected: true }
@@ -57,31 +60,31 @@ test('every field is returned as it was stored and as it was changed', async () 
 })
 
 describe('pre-roll and post-roll videos', () => {
-  const rollsOf = (...pre: string[]) => JSON.stringify({ pre, post: pre.slice(0, 1) })
+  const toRolls = (...pre: string[]) => JSON.stringify({ pre, post: pre.slice(0, 1) })
   const missing = (videoId: string) => ({ kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` })
   test('must belong to the organisation, and a foreign video returns the same error as a missing one', async () => {
     const own = (await catalogue.upload()).videoId
     const foreign = (await catalogue.upload({}, { organisationId: '2' })).videoId
-    const settingId = await make({ rolls: rollsOf(own) })
+    const settingId = await make({ rolls: toRolls(own) })
     const set = (rolls: string, scope: string | null = '1') =>
       settings.update({ scope, settingId }, '8', (fields) => ({ fields: { ...fields, rolls }, passwordHash: undefined }))
     for (const id of [foreign, '999999']) {
-      await expect(make({ rolls: rollsOf(own, id) })).rejects.toMatchObject(missing(id))
+      await expect(make({ rolls: toRolls(own, id) })).rejects.toMatchObject(missing(id))
       await expect(make({ rolls: JSON.stringify({ post: [id] }) })).rejects.toMatchObject(missing(id))
-      await expect(set(rollsOf(own, id))).rejects.toMatchObject(missing(id))
-      await expect(set(rollsOf(id), null)).rejects.toMatchObject(missing(id))
+      await expect(set(toRolls(own, id))).rejects.toMatchObject(missing(id))
+      await expect(set(toRolls(id), null)).rejects.toMatchObject(missing(id))
     }
-    expect((await find(settingId))?.rolls).toBe(rollsOf(own))
-    expect((await set(rollsOf(own, (await catalogue.upload()).videoId))).rolls).not.toBe(rollsOf(own))
+    expect((await find(settingId))?.rolls).toBe(toRolls(own))
+    expect((await set(toRolls(own, (await catalogue.upload()).videoId))).rolls).not.toBe(toRolls(own))
     expect((await set('')).rolls).toBe('')
   })
   test('may be deleted later, and the profile can still be stored as it was read', async () => {
     const { videoId } = await catalogue.upload()
-    const settingId = await make({ rolls: rollsOf(videoId) })
+    const settingId = await make({ rolls: toRolls(videoId) })
     await catalogue.db.query('delete from video where video_id = $1', [videoId])
     const same = (fields: SettingFields) => ({ fields: { ...fields, title: 'B' }, passwordHash: undefined })
     expect((await settings.update({ scope: '1', settingId }, '8', same)).title).toBe('B')
-    await expect(make({ rolls: rollsOf(videoId) })).rejects.toMatchObject(missing(videoId))
+    await expect(make({ rolls: toRolls(videoId) })).rejects.toMatchObject(missing(videoId))
   })
 })
 
@@ -100,22 +103,22 @@ test('a password is kept, changed and removed', async () => {
 
 test('a profile of another organisation returns the same error as a missing one', async () => {
   const settingId = await make()
-  const refused = { kind: 'not_found', reason: 'SETTING_NOT_FOUND', message: `no setting ${settingId}` }
+  const expectedError = { kind: 'not_found', reason: 'SETTING_NOT_FOUND', message: `no setting ${settingId}` }
   expect(await find(settingId, '2')).toBeUndefined()
   const change = (fields: SettingFields) => ({ fields, passwordHash: undefined })
-  await expect(settings.update({ scope: '2', settingId }, '8', change)).rejects.toMatchObject(refused)
-  await expect(settings.remove({ scope: '2', settingId })).rejects.toMatchObject(refused)
+  await expect(settings.update({ scope: '2', settingId }, '8', change)).rejects.toMatchObject(expectedError)
+  await expect(settings.remove({ scope: '2', settingId })).rejects.toMatchObject(expectedError)
   expect(await find(settingId, null)).toMatchObject({ settingId })
 })
 
 test('a repeated creation with one idempotency key creates one profile', async () => {
-  const call = aCall({ key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) })
+  const call = createCall({ key: 'a'.repeat(64), fingerprint: 'b'.repeat(64) })
   const setting = { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null }
   expect(await settings.create(setting, call)).toBe(await settings.create(setting, call))
 })
 
 test('a list pages in the order of creation, within its organisation', async () => {
-  await catalogue.organisations.apply(anOrganisation({ organisationId: '3' }))
+  await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
   const ids: string[] = []
   for (const title of ['a', 'b', 'c', 'd', 'e']) ids.push(await make({ title }, { organisationId: '3' }))
   const first = await settings.list('3', { size: 2, token: '', skip: 1 })
@@ -124,14 +127,14 @@ test('a list pages in the order of creation, within its organisation', async () 
   expect(second.settings.map(({ title }) => title)).toEqual(['d', 'e'])
   expect(second.nextPageToken).toBe('')
   for (const values of [['x'], ['0'], ['-1'], ['1', '2'], ['9223372036854775808'], [1]]) {
-    await expect(settings.list('3', { size: 2, token: madeUp(values), skip: 0 })).rejects.toMatchObject({
+    await expect(settings.list('3', { size: 2, token: forgeToken(values), skip: 0 })).rejects.toMatchObject({
       fields: [{ field: 'page_token' }],
     })
   }
 })
 
 describe('the profile of a video', () => {
-  const shownOf = async (videoId: string) => {
+  const readPlayerSettings = async (videoId: string) => {
     const { settingId, downloadAllowed } = (await video(videoId)) ?? {}
     return { named: settingId, downloadAllowed, has: (await settings.findOfVideo(videoId))?.settingId }
   }
@@ -139,25 +142,25 @@ describe('the profile of a video', () => {
     const own = await make({ allowDownload: true })
     const byDefault = await make({ allowDownload: false }, { passwordHash: 'default' })
     const { videoId } = await catalogue.upload()
-    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
     await setDefault(byDefault)
-    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: byDefault })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: byDefault })
     expect(await settings.findPasswordOfVideo(videoId)).toBe('default')
     await nameOn(videoId, own)
-    expect(await shownOf(videoId)).toEqual({ named: own, downloadAllowed: true, has: own })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: own, downloadAllowed: true, has: own })
     expect(await settings.findPasswordOfVideo(videoId)).toBeUndefined()
     await settings.remove({ scope: '1', settingId: own })
-    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: byDefault })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: byDefault })
     await setDefault('')
-    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
   })
   test('is never a profile of another organisation', async () => {
     const foreign = await make({ allowDownload: true }, { organisationId: '2', passwordHash: 'foreign' })
     await setDefault(foreign)
     const { videoId } = await catalogue.upload()
-    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
     await catalogue.db.query('update video set setting_id = $2 where video_id = $1', [videoId, foreign])
-    expect(await shownOf(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
+    expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
     await setDefault('')
   })
   test.each(['an update', 'an upload'])('is not changed by %s with an unknown or foreign profile', async (way) => {
@@ -185,12 +188,12 @@ describe('deleting', () => {
   test.each(['hash', null])('the default profile is rejected, also without a video and with the password hash %j', async (passwordHash) => {
     const settingId = await make({}, { passwordHash, organisationId: '2' })
     await setDefault(settingId, '2')
-    const refused = {
+    const expectedError = {
       kind: 'failed_precondition',
       reason: 'SETTING_IN_USE',
       message: expect.stringContaining('another default_setting_id'),
     }
-    await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject(refused)
+    await expect(settings.remove({ scope: null, settingId })).rejects.toMatchObject(expectedError)
     await setDefault('', '2')
     await settings.remove({ scope: null, settingId })
   })

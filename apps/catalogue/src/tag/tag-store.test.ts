@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { addTags, removeTags } from './tag.ts'
 import { createTagStore, type TagStore } from './tag-store.ts'
@@ -15,7 +15,7 @@ afterAll(() => catalogue.close())
 
 const all = { size: 1_000, token: '', skip: 0 }
 const counts = async (organisationId = '1') => (await tags.list(organisationId, all)).tags.map(({ tag, videos }) => `${tag} ${videos}`)
-const add = (videoId: string, input: string[], call = aCall()) =>
+const add = (videoId: string, input: string[], call = createCall()) =>
   tags.change({ scope: '1', videoId }, '8', (now) => addTags(now, input), call)
 const remove = (videoId: string, input: string[]) =>
   tags.change({ scope: '1', videoId }, '8', (now) => removeTags(now, input), { signal: new AbortController().signal })
@@ -51,7 +51,7 @@ describe('adding and deleting', () => {
   })
   test('reject a video of another organisation as not found', async () => {
     const videoId = await uploadWith(['a'])
-    const foreign = tags.change({ scope: '2', videoId }, '8', (now) => removeTags(now, ['a']), aCall())
+    const foreign = tags.change({ scope: '2', videoId }, '8', (now) => removeTags(now, ['a']), createCall())
     await expect(foreign).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   })
   test('lose no tag concurrently, and each tag is added by one call', async () => {
@@ -63,7 +63,7 @@ describe('adding and deleting', () => {
   })
   test('return the first response to a retry with the same idempotency key', async () => {
     const videoId = await uploadWith([])
-    const call = () => aCall({ key: `tags ${videoId}`, fingerprint: 'a' })
+    const call = () => createCall({ key: `tags ${videoId}`, fingerprint: 'a' })
     expect(await add(videoId, ['a'], call())).toEqual(['a'])
     expect(await add(videoId, ['a'], call())).toEqual(['a'])
   })
@@ -80,7 +80,7 @@ describe('counts', () => {
   })
   test('follow every kind of change', async () => {
     const first = await catalogue.upload({ tags: ['a', 'b'] })
-    await catalogue.media.publish({ scope: '1', mediaId: first.mediaId }, '8', aCall())
+    await catalogue.media.publish({ scope: '1', mediaId: first.mediaId }, '8', createCall())
     expect(await counts()).toEqual(['a 2', 'b 2'])
     await catalogue.videos.update({ scope: '1', videoId: first.videoId }, '8', (now) => ({ ...now, tags: ['b', 'c'] }))
     expect(await counts()).toEqual(['b 2', 'a 1', 'c 1'])
@@ -109,7 +109,7 @@ describe('counts', () => {
         [
           add(videoId, pick(index * 11 + 1).toReversed()),
           remove(videoId, [...pick(63 - index), 'a']),
-          catalogue.media.publish({ scope: '1', mediaId }, '8', aCall()),
+          catalogue.media.publish({ scope: '1', mediaId }, '8', createCall()),
           uploadWith(pick(index * 7).toReversed()),
           ...(index % 3 === 0
             ? [catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' }).catch(() => undefined)]

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { aCall, anOrganisation } from '../../test/builders.ts'
+import { createCall, createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { ThemeFields } from './theme.ts'
 import { createThemeStore, type ThemeStore } from './theme-store.ts'
@@ -23,9 +23,9 @@ const colours = {
 }
 const fields: ThemeFields = { title: `"'; drop table theme;-- \u2028`, skin: 'flat', ...colours }
 const make = (organisationId = '1', more: Partial<ThemeFields> = {}) =>
-  themes.create({ organisationId, userId: '7', fields: { ...fields, ...more } }, aCall())
+  themes.create({ organisationId, userId: '7', fields: { ...fields, ...more } }, createCall())
 
-const madeUp = (values: string[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
+const forgeToken = (values: string[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
 const badToken = { kind: 'invalid', fields: [{ field: 'page_token' }] }
 
 test('a theme is returned as stored and as changed', async () => {
@@ -41,22 +41,22 @@ test('a theme is returned as stored and as changed', async () => {
 test('a theme of another organisation is not found', async () => {
   const { themeId } = await make()
   const key = { scope: '2', themeId }
-  const refused = { kind: 'not_found', reason: 'THEME_NOT_FOUND', message: `no theme ${themeId}` }
+  const expectedError = { kind: 'not_found', reason: 'THEME_NOT_FOUND', message: `no theme ${themeId}` }
   expect(await themes.find(key)).toBeUndefined()
-  await expect(themes.update(key, '8', (now) => now)).rejects.toMatchObject(refused)
-  await expect(themes.remove(key)).rejects.toMatchObject(refused)
+  await expect(themes.update(key, '8', (now) => now)).rejects.toMatchObject(expectedError)
+  await expect(themes.remove(key)).rejects.toMatchObject(expectedError)
   expect(await themes.find({ scope: null, themeId })).toMatchObject({ themeId })
 })
 
 test('a list pages in the order of creation, within its organisation', async () => {
-  await catalogue.organisations.apply(anOrganisation({ organisationId: '3' }))
+  await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
   for (const title of ['a', 'b', 'c', 'd']) await make('3', { title })
   const first = await themes.list('3', { size: 2, token: '', skip: 1 })
   expect(first.themes.map(({ title }) => title)).toEqual(['b', 'c'])
   const second = await themes.list('3', { size: 2, token: first.nextPageToken, skip: 0 })
   expect([second.themes.map(({ title }) => title), second.nextPageToken]).toEqual([['d'], ''])
   for (const values of [['x'], ['0'], ['-1'], ['1', '2'], ['9223372036854775808']]) {
-    await expect(themes.list('3', { size: 2, token: madeUp(values), skip: 0 })).rejects.toMatchObject(badToken)
+    await expect(themes.list('3', { size: 2, token: forgeToken(values), skip: 0 })).rejects.toMatchObject(badToken)
   }
 })
 
@@ -74,7 +74,7 @@ describe('videos', () => {
     expect(all.map(({ videoId }) => videoId)).toEqual(ids)
     expect(second.nextPageToken).toBe('')
     for (const values of [['x', '1'], ['-1', '1'], ['1', 'x'], ['1', '0'], ['1'], ['9999999999999999', '1']]) {
-      await expect(themes.listVideos(theme, { size: 2, token: madeUp(values), skip: 0 })).rejects.toMatchObject(badToken)
+      await expect(themes.listVideos(theme, { size: 2, token: forgeToken(values), skip: 0 })).rejects.toMatchObject(badToken)
     }
     await themes.remove({ scope: '1', themeId })
     await expect(themes.remove({ scope: '1', themeId })).rejects.toMatchObject({ reason: 'THEME_NOT_FOUND' })
@@ -82,7 +82,7 @@ describe('videos', () => {
   })
   test('have their own theme, or else the default theme of their organisation', async () => {
     const organisation = (revision: number, defaultThemeId: string) =>
-      catalogue.organisations.apply({ ...anOrganisation({ organisationId: '6', revision }), defaultThemeId })
+      catalogue.organisations.apply({ ...createOrganisation({ organisationId: '6', revision }), defaultThemeId })
     await organisation(1, '')
     const [own, usual, foreign] = [await make('6'), await make('6'), await make('1')]
     const { videoId } = await catalogue.upload({ themeId: own.themeId }, { organisationId: '6' })
@@ -92,8 +92,12 @@ describe('videos', () => {
     await organisation(2, usual.themeId)
     expect(await themes.findOfVideo(videoId)).toEqual(own)
     expect(await themes.findOfVideo(plain.videoId)).toEqual(usual)
-    const refused = { kind: 'failed_precondition', reason: 'THEME_IN_USE', message: expect.stringContaining('another default_theme_id') }
-    await expect(themes.remove({ scope: null, themeId: usual.themeId })).rejects.toMatchObject(refused)
+    const expectedError = {
+      kind: 'failed_precondition',
+      reason: 'THEME_IN_USE',
+      message: expect.stringContaining('another default_theme_id'),
+    }
+    await expect(themes.remove({ scope: null, themeId: usual.themeId })).rejects.toMatchObject(expectedError)
     await organisation(3, foreign.themeId)
     expect(await themes.findOfVideo(plain.videoId)).toBeUndefined()
     expect(await themes.findOfVideo('8123456789012345678')).toBeUndefined()

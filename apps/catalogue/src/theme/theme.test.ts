@@ -4,7 +4,7 @@ import { changeTheme, DEFAULT_THEME, THEME_PATHS, type ThemeFields } from './the
 
 const plain = DEFAULT_THEME
 
-function refused(input: Partial<ThemeFields>, mask: string[]): string[] {
+function findInvalidFields(input: Partial<ThemeFields>, mask: string[]): string[] {
   try {
     changeTheme(plain, { ...plain, ...input }, mask)
   } catch (error) {
@@ -15,15 +15,15 @@ function refused(input: Partial<ThemeFields>, mask: string[]): string[] {
 }
 
 test.each([...THEME_PATHS].filter(([path]) => path.endsWith('_colour')))('%s must be #rrggbb or empty', (path, key) => {
-  for (const colour of ['#000000', '#abcdef', '#ABCDEF', '']) expect(refused({ [key]: colour }, [path])).toEqual([])
+  for (const colour of ['#000000', '#abcdef', '#ABCDEF', '']) expect(findInvalidFields({ [key]: colour }, [path])).toEqual([])
   for (const colour of ['000000', '#fff', '#12345', '#1234567', '#gggggg', 'red', '#12345\n', '#０00000', '#12345;']) {
-    expect(refused({ [key]: colour }, [path])).toEqual([path])
+    expect(findInvalidFields({ [key]: colour }, [path])).toEqual([path])
   }
 })
 
 test('title and skin have at most 50 characters', () => {
-  expect(refused({ title: '😀'.repeat(50), skin: 'x'.repeat(50) }, ['title', 'skin'])).toEqual([])
-  expect(refused({ title: '😀'.repeat(51), skin: 'x'.repeat(51), textColour: 'red' }, ['title', 'skin', 'text_colour'])).toEqual([
+  expect(findInvalidFields({ title: '😀'.repeat(50), skin: 'x'.repeat(50) }, ['title', 'skin'])).toEqual([])
+  expect(findInvalidFields({ title: '😀'.repeat(51), skin: 'x'.repeat(51), textColour: 'red' }, ['title', 'skin', 'text_colour'])).toEqual([
     'title',
     'skin',
     'text_colour',
@@ -36,5 +36,5 @@ test('a change applies the fields of the update mask, which must exist', () => {
     title: 'A',
     skin: undefined,
   })
-  expect(refused({}, ['organisation_id', 'theme_id'])).toEqual(['update_mask', 'update_mask'])
+  expect(findInvalidFields({}, ['organisation_id', 'theme_id'])).toEqual(['update_mask', 'update_mask'])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { aCall, anUpload } from '../../test/builders.ts'
+import { createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 
 let catalogue: CatalogueDatabase
@@ -14,8 +14,8 @@ const count = async (table: 'media' | 'job') =>
   Number((await catalogue.db.query<{ n: string }>(`select count(*) as n from ${table}`))[0]?.n)
 
 test('an upload stores the media, the video, the job and the message to encoding', async () => {
-  const upload = anUpload({ title: 'Launch', tags: ['moon'] })
-  const { jobId, ...accepted } = await catalogue.uploads.accept(upload, aCall())
+  const upload = createUpload({ title: 'Launch', tags: ['moon'] })
+  const { jobId, ...accepted } = await catalogue.uploads.accept(upload, createCall())
   const { videoId, mediaId } = upload
   expect(accepted).toEqual({ videoId, mediaId, status: { state: 'encoding', progress: 5, code: 2, message: '' } })
   expect(await catalogue.videos.find('1', videoId)).toMatchObject({
@@ -37,7 +37,7 @@ test('an upload stores the media, the video, the job and the message to encoding
 
 test('a failed upload stores nothing', async () => {
   const before = [await count('media'), await count('job')]
-  await expect(catalogue.uploads.accept(anUpload({ title: 'a\0b' }), aCall())).rejects.toThrow()
+  await expect(catalogue.uploads.accept(createUpload({ title: 'a\0b' }), createCall())).rejects.toThrow()
   expect([await count('media'), await count('job')]).toEqual(before)
   expect(await catalogue.messages()).toEqual([])
 })
@@ -45,9 +45,9 @@ test('a failed upload stores nothing', async () => {
 describe('with an idempotency key', () => {
   test('twenty concurrent calls create one video, and each receives it or must retry', async () => {
     const before = await count('media')
-    const call = aCall({ key, fingerprint: 'f'.repeat(64) })
-    const responses = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(anUpload(), call)))
-    const first = await catalogue.uploads.accept(anUpload(), call)
+    const call = createCall({ key, fingerprint: 'f'.repeat(64) })
+    const responses = await Promise.allSettled(Array.from({ length: 20 }, () => catalogue.uploads.accept(createUpload(), call)))
+    const first = await catalogue.uploads.accept(createUpload(), call)
     for (const response of responses) {
       if (response.status === 'fulfilled') expect(response.value).toEqual(first)
       else expect(response.reason).toMatchObject({ reason: 'IDEMPOTENCY_RUNNING' })
@@ -56,7 +56,7 @@ describe('with an idempotency key', () => {
     expect(await catalogue.messages()).toHaveLength(1)
   })
   test('another payload is rejected', async () => {
-    await expect(catalogue.uploads.accept(anUpload(), aCall({ key, fingerprint: 'e'.repeat(64) }))).rejects.toMatchObject({
+    await expect(catalogue.uploads.accept(createUpload(), createCall({ key, fingerprint: 'e'.repeat(64) }))).rejects.toMatchObject({
       reason: 'IDEMPOTENCY_MISMATCH',
     })
   })

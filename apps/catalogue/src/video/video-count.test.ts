@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createVideoPages, type VideoPages } from './video-pages.ts'
 import type { VideoQuery } from './video-query.ts'
@@ -32,7 +32,7 @@ async function compare() {
 test('the count follows uploads, states, publishes and deletions', async () => {
   const { mediaId, videoId, jobId } = await catalogue.upload()
   expect([await count(), await count({ state: 'encoding' }), await count({ scope: '2' })]).toEqual([1, 1, 0])
-  const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+  const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
   await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'not a video' }, 1)
   expect([await count(), await count({ state: 'encoding' }), await count({ state: 'failed' })]).toEqual([2, 0, 2])
   await catalogue.videos.remove({ scope: '1', videoId: second })
@@ -53,9 +53,9 @@ test('the count is exact under concurrent changes and merges, and excludes rolle
   const one = async (index: number) => {
     const organisationId = String(1 + (index % 2))
     const { mediaId, jobId } = await catalogue.upload({ title: `number ${index}` }, { organisationId })
-    const { videoId } = await catalogue.media.publish({ scope: null, mediaId }, '7', aCall())
+    const { videoId } = await catalogue.media.publish({ scope: null, mediaId }, '7', createCall())
     await Promise.all([
-      catalogue.media.publish({ scope: null, mediaId }, '7', aCall()),
+      catalogue.media.publish({ scope: null, mediaId }, '7', createCall()),
       catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: '' }, 1),
       sweeps[index % 2]?.run(),
     ])

@@ -83,8 +83,8 @@ export const VIDEO_FIELDS = {
       return time || message ? { expireTime: time ?? undefined, message } : undefined
     },
     parts: {
-      expire_time: (now, given) => ({ message: now?.message ?? '', expireTime: given?.expireTime }),
-      message: (now, given) => ({ expireTime: now?.expireTime, message: given?.message ?? '' }),
+      expire_time: (now, change) => ({ message: now?.message ?? '', expireTime: change?.expireTime }),
+      message: (now, change) => ({ expireTime: now?.expireTime, message: change?.message ?? '' }),
     },
   }),
   sharing: composite<Sharing>({
@@ -96,8 +96,8 @@ export const VIDEO_FIELDS = {
       return { text, embedWithinSocial }
     },
     parts: {
-      text: (now, given) => ({ ...now, text: given.text }),
-      embed_within_social: (now, given) => ({ ...now, embedWithinSocial: given.embedWithinSocial }),
+      text: (now, change) => ({ ...now, text: change.text }),
+      embed_within_social: (now, change) => ({ ...now, embedWithinSocial: change.embedWithinSocial }),
     },
   }),
   languages: field<AudioLanguage[]>('languages', [], checkLanguages, { columns: { languages: (value) => JSON.stringify(value) } }),
@@ -110,8 +110,8 @@ export const VIDEO_FIELDS = {
       return { allow, auto }
     },
     parts: {
-      allow: (now, given) => ({ ...now, allow: given.allow }),
-      auto: (now, given) => ({ ...now, auto: given.auto }),
+      allow: (now, change) => ({ ...now, allow: change.allow }),
+      auto: (now, change) => ({ ...now, auto: change.auto }),
     },
   }),
   location: field<Location | undefined>('location', undefined, checkLocation, {

@@ -52,7 +52,7 @@ test('tags are deduplicated in their order', () => {
 })
 
 test('every invalid field is reported at once, by its proto name', () => {
-  const bad: Partial<VideoFields> = {
+  const invalid: Partial<VideoFields> = {
     title: '',
     mediaTitle: 'x'.repeat(256),
     description: 'a\0',
@@ -72,7 +72,7 @@ test('every invalid field is reported at once, by its proto name', () => {
     ...['title', 'media_title', 'description', 'language', 'published_width', 'published_height', 'tags', 'content_expiry', 'sharing.text'],
     ...['location', 'javascript_api_json', 'monetization_json', 'setting_id', 'allowed_ips'],
   ]
-  expect(badFields(bad, mask)).toEqual([
+  expect(badFields(invalid, mask)).toEqual([
     'title',
     'media_title',
     'description',

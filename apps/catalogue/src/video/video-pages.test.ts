@@ -75,10 +75,10 @@ test.each([
   ['both', { state: 'ok', tag: 'even' }, 2],
   ['another organisation', { scope: '2' }, 3],
   ['nothing, for all organisations', { scope: null }, 13],
-] as const)('filtered by %s', async (_, more, count) => {
-  expect(await lists.count(listing(more))).toBe(count)
-  expect((await page(listing(more))).videos).toHaveLength(count)
-  expect(await walk(listing(more), 2)).toHaveLength(count)
+] as const)('filtered by %s', async (_, overrides, count) => {
+  expect(await lists.count(listing(overrides))).toBe(count)
+  expect((await page(listing(overrides))).videos).toHaveLength(count)
+  expect(await walk(listing(overrides), 2)).toHaveLength(count)
 })
 
 test('a page of large videos ends early, and the next page continues', async () => {

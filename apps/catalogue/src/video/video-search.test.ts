@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { aCall } from '../../test/builders.ts'
+import { createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { VideoFields } from './video-fields.ts'
 import { createVideoPages, type VideoPages } from './video-pages.ts'
@@ -135,8 +135,8 @@ describe('a search with filters', () => {
     expect(await titles('rocket', { folderId })).toEqual(['Rocket launch'])
     expect(await titles('rocket', { folderId, scope: null })).toEqual(['Rocket launch'])
     expect(await titles('rocket', { folderId, scope: '2' })).toEqual([])
-    const inFolder = async (more: Partial<VideoQuery>) => {
-      const of: VideoQuery = { scope: '1', order: 'title', descending: false, folderId, ...more }
+    const inFolder = async (overrides: Partial<VideoQuery>) => {
+      const of: VideoQuery = { scope: '1', order: 'title', descending: false, folderId, ...overrides }
       const { videos } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
       expect(await lists.count(of)).toBe(videos.length)
       return videos.map(({ title }) => title)
@@ -184,7 +184,7 @@ describe('the search index', () => {
     const captionId = await caption(mediaId, 'ignition sequence start')
     await catalogue.renewSpoken()
     expect(await titles('ignition spoken')).toEqual(['Spoken'])
-    await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect(await titles('ignition')).toEqual(['Spoken', 'Spoken'])
     await catalogue.db.query(`update caption set plain_text = 'liftoff' where caption_id = $1`, [captionId])
     await catalogue.renewSpoken()
@@ -245,7 +245,7 @@ describe('the search index', () => {
       await tx.query('select update_caption_search($1)', [mediaId])
       await caption(mediaId, 'third')
       await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Busier', mediaTitle: 'Busier' }))
-      await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+      await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
       // A concurrent run skips a media that is locked.
       expect(await catalogue.db.query('select update_caption_search($1) as renewed', [mediaId])).toEqual([{ renewed: false }])
     })
@@ -316,8 +316,10 @@ test('a limited number of matches is ranked and counted', async () => {
   const newest = await large.page(listing('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
   expect(newest.videos).toHaveLength(10)
   for (const query of ['crowd 17', 'rocket', 'rocket lanuch', 'crwd']) {
-    const [one, other] = await Promise.all([lists, large].map((of) => of.page(listing(query), { size: 20, token: '', skip: 0 }, () => 1)))
-    if (query !== 'crwd') expect(other?.videos).toEqual(one?.videos)
+    const [first, second] = await Promise.all(
+      [lists, large].map((of) => of.page(listing(query), { size: 20, token: '', skip: 0 }, () => 1)),
+    )
+    if (query !== 'crwd') expect(second?.videos).toEqual(first?.videos)
     expect(await large.count(listing(query))).toBe(await lists.count(listing(query)))
   }
 }, 300_000)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { aCall, anOrganisation } from '../../test/builders.ts'
+import { createCall, createOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createContactFormStore } from '../contact-form/contact-form-store.ts'
 import { createPlaybackPolicyStore } from '../playback-policy/playback-policy-store.ts'
@@ -18,20 +18,23 @@ afterAll(() => catalogue.close())
 
 const change = (videoId: string, fields: Partial<VideoFields>) =>
   catalogue.videos.update({ scope: '1', videoId }, '8', (now) => ({ ...now, ...fields }))
-const versionOf = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.deliveryVersion
+const readVersion = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.deliveryVersion
 
 describe('every field', () => {
   test('is returned as it was stored', async () => {
     const settingId = await createSettingStore(catalogue.db).create(
       { organisationId: '1', userId: '7', fields: DEFAULT_SETTING, passwordHash: null },
-      aCall(),
+      createCall(),
     )
-    const { themeId } = await createThemeStore(catalogue.db).create({ organisationId: '1', userId: '7', fields: DEFAULT_THEME }, aCall())
+    const { themeId } = await createThemeStore(catalogue.db).create(
+      { organisationId: '1', userId: '7', fields: DEFAULT_THEME },
+      createCall(),
+    )
     const form = { primaryText: 'Hello', secondaryText: '', reference: '', optInMessage: '', buttonText: '' }
     const captured = { captureNames: false, captureCompanyName: false, captureOptIn: false, gated: false }
     const { contactFormId } = await createContactFormStore(catalogue.db).create(
       { organisationId: '1', userId: '7', ...form, ...captured },
-      aCall(),
+      createCall(),
     )
     const presentation = { organisationId: '1', userId: '7', videoId: '', title: 'Slides', description: '' }
     await catalogue.db.transaction((tx) => insertPresentation(tx, '41', presentation))
@@ -80,15 +83,15 @@ describe('a video of another organisation', () => {
     const { videoId } = await catalogue.upload()
     expect(await catalogue.videos.find('2', videoId)).toBeUndefined()
     const key = { scope: '2', videoId }
-    const refused = { kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` }
-    await expect(catalogue.videos.update(key, '8', (now) => ({ ...now, title: 'mine' }))).rejects.toMatchObject(refused)
-    await expect(catalogue.videos.remove(key)).rejects.toMatchObject(refused)
+    const expectedError = { kind: 'not_found', reason: 'VIDEO_NOT_FOUND', message: `no video ${videoId}` }
+    await expect(catalogue.videos.update(key, '8', (now) => ({ ...now, title: 'mine' }))).rejects.toMatchObject(expectedError)
+    await expect(catalogue.videos.remove(key)).rejects.toMatchObject(expectedError)
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ title: 'Launch', lastModifiedById: '7' })
   })
 })
 
 test('the allowed IPs of the organisation restrict its videos', async () => {
-  await catalogue.organisations.apply(anOrganisation({ organisationId: '3', allowedIps: ['192.0.2.1'] }))
+  await catalogue.organisations.apply(createOrganisation({ organisationId: '3', allowedIps: ['192.0.2.1'] }))
   const { videoId } = await catalogue.upload({}, { organisationId: '3' })
   expect(await catalogue.videos.find('3', videoId)).toMatchObject({ ipRestricted: true, allowedIps: [] })
 })
@@ -104,7 +107,7 @@ describe('deleting videos of a media', () => {
   test.each([2, 2, 2, 2, 2, 4, 6])('one of %d videos remains if all are deleted concurrently', async (publishes) => {
     const { videoId, mediaId } = await catalogue.upload()
     const videoIds = [videoId]
-    while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())).videoId)
+    while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())).videoId)
     const results = await Promise.allSettled(videoIds.map((id) => catalogue.videos.remove({ scope: '1', videoId: id })))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(publishes - 1)
     const left = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
@@ -112,7 +115,7 @@ describe('deleting videos of a media', () => {
   })
   test('one of two concurrent deletions of a video succeeds', async () => {
     const { videoId, mediaId } = await catalogue.upload()
-    await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
+    await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     const results = await Promise.allSettled([1, 2].map(() => catalogue.videos.remove({ scope: '1', videoId })))
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { reason: 'VIDEO_NOT_FOUND' } })
@@ -136,7 +139,7 @@ describe('restricting access', () => {
     const { jobId } = await catalogue.media.replace(
       { scope: '1', mediaId },
       { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false },
-      aCall(),
+      createCall(),
     )
     const { renditions } = (await catalogue.videos.find('1', videoId)) ?? {}
     if (!renditions) throw new Error('the video has no renditions')
@@ -147,24 +150,24 @@ describe('restricting access', () => {
     await change(videoId, fields)
     await change(videoId, { enabled: true })
     const after = await policies.find(videoId)
-    expect(after?.sets).toEqual([{ version: await versionOf(videoId), prefix: 'new' }])
+    expect(after?.sets).toEqual([{ version: await readVersion(videoId), prefix: 'new' }])
     expect(before?.sets.map(({ version }) => version)).not.toContain(after?.sets[0]?.version)
   })
   test('by a token invalidates the URLs of all videos of the media; allowed IPs invalidate only those of the video', async () => {
     const { videoId, mediaId } = await catalogue.play()
-    const other = await catalogue.media.publish({ scope: '1', mediaId }, '7', aCall())
-    const otherVersion = await versionOf(other.videoId)
+    const other = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
+    const otherVersion = await readVersion(other.videoId)
     await change(videoId, { allowedIps: ['192.0.2.1'] })
-    expect(await versionOf(other.videoId)).toBe(otherVersion)
+    expect(await readVersion(other.videoId)).toBe(otherVersion)
     await change(videoId, { tokenRequired: true })
-    expect(await versionOf(other.videoId)).not.toBe(otherVersion)
+    expect(await readVersion(other.videoId)).not.toBe(otherVersion)
     expect(await catalogue.videos.find('1', other.videoId)).toMatchObject({ tokenRequired: true })
   })
   test('is the only change that invalidates delivery URLs', async () => {
     const { videoId } = await catalogue.play()
-    const version = await versionOf(videoId)
+    const version = await readVersion(videoId)
     expect(version).toMatch(/^[a-z0-9]{16}$/)
     await change(videoId, { title: 'Landing', tokenRequired: false, enabled: true })
-    expect(await versionOf(videoId)).toBe(version)
+    expect(await readVersion(videoId)).toBe(version)
   })
 })

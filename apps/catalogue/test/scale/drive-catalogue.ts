@@ -11,15 +11,15 @@ import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/present
 import { CreateSettingRequest, UpdateSettingRequest } from '@vitascope/proto/catalogue/v1/setting'
 import { CreateThemeRequest, UpdateThemeRequest } from '@vitascope/proto/catalogue/v1/theme'
 import { ListVideosRequest, UpdateVideoRequest, UploadVideoRequest, VideoOrder, VideoState } from '@vitascope/proto/catalogue/v1/video'
-import { aSet } from '../builders.ts'
-import { FOLDERS, mediaIdOf, playlistIdOf, presentationIdOf, type SeedSize, videoIdOf } from '../seed/seed-catalogue.ts'
+import { createSet } from '../builders.ts'
+import { FOLDERS, type SeedSize, toMediaId, toPlaylistId, toPresentationId, toVideoId } from '../seed/seed-catalogue.ts'
 import type { CatalogueClients } from './catalogue-clients.ts'
 
-const callOf = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
-const userOf = (userType: 'standard' | 'system') => callOf({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
-export const owner = userOf('standard')
-const system = userOf('system')
-const guest = callOf({ kind: 'guest' })
+const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
+const toUserCall = (userType: 'standard' | 'system') => toCall({ kind: 'user', keyId: '3', userId: '7', organisationId: '1', userType })
+export const owner = toUserCall('standard')
+const system = toUserCall('system')
+const guest = toCall({ kind: 'guest' })
 const internal = serviceCall('encoding', 'r')
 
 /** The maximum of `start`. */
@@ -31,10 +31,10 @@ const DEEP = 9_999
  */
 export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Promise<void> {
   const own = (nth: number) => nth * size.organisations
-  const [videoId, mediaId] = [videoIdOf(own(3)), mediaIdOf(own(3))]
+  const [videoId, mediaId] = [toVideoId(own(3)), toMediaId(own(3))]
   await driveVideoLists(send)
   await driveVideos(send, own(5))
-  await driveCaptions(send, mediaIdOf(own(50)))
+  await driveCaptions(send, toMediaId(own(50)))
   await driveContactForms(send, videoId)
   await driveEncodingFormats(send, mediaId)
   await driveFolders(send, videoId)
@@ -48,15 +48,15 @@ export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Pr
   await driveWebhooks(send)
   await send.policies.getPlaybackPolicy({ videoId }, internal)
   await send.videoSummaries.listVideoSummaries(
-    { videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)), withTexts: false },
+    { videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)), withTexts: false },
     internal,
   )
   // It has no slides yet; only the lookup matters here.
-  const policy = send.policies.getPresentationPolicy({ presentationId: presentationIdOf(50) }, internal)
+  const policy = send.policies.getPresentationPolicy({ presentationId: toPresentationId(50) }, internal)
   await policy.catch((error: { reason?: string }) => {
     if (error.reason !== 'PRESENTATION_NOT_FOUND') throw error
   })
-  await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => videoIdOf(nth)) }, system)
+  await send.security.checkAddress({ address: '192.0.2.1', videoIds: Array.from({ length: 40 }, (_, nth) => toVideoId(nth)) }, system)
   for (const country of ['NL', '']) await send.locations.lookUpPostcode({ postcode: '1012', country }, owner)
   for (const place of [
     { $case: 'country', value: 'nl' },
@@ -80,8 +80,8 @@ export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Pr
 /** No server listens at this URL. Later changes of videos of organisation 1 queue events for it. */
 async function driveWebhooks({ webhooks, events }: CatalogueClients): Promise<void> {
   const url = 'http://127.0.0.1:65000/hook'
-  const made = await webhooks.createWebhook({ organisationId: '', url, events: ['video.created', 'key.expiring'], enabled: true }, owner)
-  const webhook = made.webhook ?? raise('no webhook')
+  const created = await webhooks.createWebhook({ organisationId: '', url, events: ['video.created', 'key.expiring'], enabled: true }, owner)
+  const webhook = created.webhook ?? raise('no webhook')
   const { webhookId } = webhook
   await webhooks.getWebhook({ webhookId }, owner)
   await pages(({ pageToken, skip }) => webhooks.listWebhooks({ organisationId: '1', pageSize: 100, pageToken, skip }, system))
@@ -157,7 +157,7 @@ async function driveVideoLists(send: CatalogueClients): Promise<void> {
       for (const state of states) {
         for (const call of [owner, system]) {
           const request = { ...narrowing, order, state, descending: true, pageSize: 20, count: true }
-          await pages((place) => send.videos.listVideos(ListVideosRequest.fromPartial({ ...request, ...place }), call))
+          await pages((position) => send.videos.listVideos(ListVideosRequest.fromPartial({ ...request, ...position }), call))
         }
       }
     }
@@ -166,7 +166,7 @@ async function driveVideoLists(send: CatalogueClients): Promise<void> {
 }
 
 async function driveVideos(send: CatalogueClients, index: number): Promise<void> {
-  const [videoId, mediaId] = [videoIdOf(index), mediaIdOf(index)]
+  const [videoId, mediaId] = [toVideoId(index), toMediaId(index)]
   for (const call of [owner, system]) await send.videos.getVideo({ videoId }, call)
   await send.videos.findPublicVideo({ videoId }, guest)
   const video = { videoId, title: 'Another title', tags: ['featured', 'new-here'], description: 'As it is now', mediaTitle: 'Master' }
@@ -188,7 +188,7 @@ async function driveVideos(send: CatalogueClients, index: number): Promise<void>
   for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
   await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, update: { $case: 'progress', value: { percent: 40 } } }, internal)
   await send.jobs.reportJob(
-    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: aSet(upload.jobId) } } },
+    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: createSet(upload.jobId) } } },
     internal,
   )
   await send.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)
@@ -217,29 +217,29 @@ async function driveCaptions(send: CatalogueClients, mediaId: string): Promise<v
 }
 
 async function driveContactForms(send: CatalogueClients, videoId: string): Promise<void> {
-  await pages((place) => send.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...place }, owner))
+  await pages((position) => send.contactForms.listContactForms({ organisationId: '', pageSize: 1_000, ...position }, owner))
   const contactForm = ContactForm.fromPartial({ organisationId: '1', primaryText: 'Hello', captureNames: true })
-  const { contactForm: made } = await send.contactForms.createContactForm({ contactForm }, owner)
-  const contactFormId = made?.contactFormId ?? ''
+  const { contactForm: created } = await send.contactForms.createContactForm({ contactForm }, owner)
+  const contactFormId = created?.contactFormId ?? ''
   for (const call of [owner, system]) await send.contactForms.getContactForm({ contactFormId }, call)
   await send.contactForms.submitContactForm(
     { contactFormId, videoId, name: 'A', companyName: '', email: 'a@example.org', optIn: false, validateOnly: false },
     guest,
   )
-  await pages((place) => send.contactForms.listSubmissions({ contactFormId: '1', pageSize: 100, ...place }, owner))
+  await pages((position) => send.contactForms.listSubmissions({ contactFormId: '1', pageSize: 100, ...position }, owner))
   const { submissions } = await send.contactForms.listSubmissions({ contactFormId: '1', pageSize: 1, pageToken: '', skip: 0 }, owner)
   await send.contactForms.deleteSubmission({ contactFormId: '1', submissionId: submissions[0]?.submissionId ?? '' }, owner)
   await send.contactForms.deleteContactForm({ contactFormId }, owner)
 }
 
 async function driveFolders(send: CatalogueClients, videoId: string): Promise<void> {
-  await pages((place) => send.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...place }, owner))
-  const { folder: made } = await send.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
-  const folderId = made?.folderId ?? ''
+  await pages((position) => send.folders.listFolders({ organisationId: '1', pageSize: 1_000, ...position }, owner))
+  const { folder: created } = await send.folders.createFolder({ organisationId: '1', name: 'New', description: '' }, owner)
+  const folderId = created?.folderId ?? ''
   await send.folders.updateFolder(UpdateFolderRequest.fromPartial({ folder: { folderId, name: 'Newer' }, updateMask: ['name'] }), owner)
   await send.folders.addFolderVideo({ folderId, videoId }, owner)
   for (const id of [folderId, '1']) {
-    await pages((place) => send.folders.listFolderVideos({ folderId: id, pageSize: 1_000, ...place }, owner))
+    await pages((position) => send.folders.listFolderVideos({ folderId: id, pageSize: 1_000, ...position }, owner))
   }
   await send.folders.removeFolderVideo({ folderId, videoId }, owner)
   await send.folders.deleteFolder({ folderId, organisationId: '1' }, owner)
@@ -252,10 +252,10 @@ async function driveMetadata(send: CatalogueClients, videoId: string): Promise<v
 }
 
 async function driveOverlays(send: CatalogueClients, mediaId: string): Promise<void> {
-  await pages((place) => send.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...place }, owner))
+  await pages((position) => send.overlays.listOverlays({ organisationId: '1', pageSize: 100, ...position }, owner))
   const overlay = { organisationId: '1', mediaId, shown: { title: 'Tickets' } }
-  const { overlay: made } = await send.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
-  const overlayId = made?.shown?.overlayId ?? ''
+  const { overlay: created } = await send.overlays.createOverlay(CreateOverlayRequest.fromPartial({ overlay }), owner)
+  const overlayId = created?.shown?.overlayId ?? ''
   for (const call of [owner, system]) await send.overlays.getOverlay({ overlayId }, call)
   const changed = { ...overlay, shown: { overlayId, title: 'Seats' } }
   await send.overlays.updateOverlay(UpdateOverlayRequest.fromPartial({ overlay: changed, updateMask: ['title'] }), owner)
@@ -263,10 +263,10 @@ async function driveOverlays(send: CatalogueClients, mediaId: string): Promise<v
 }
 
 async function drivePlaylists(send: CatalogueClients, videoId: string): Promise<void> {
-  const playlistId = playlistIdOf(0)
+  const playlistId = toPlaylistId(0)
   for (const call of [owner, system]) await send.playlists.getPlaylist({ playlistId, skip: 0 }, call)
   await send.playlists.findPublicPlaylist({ playlistId, skip: 0 }, guest)
-  await pages((place) => send.playlists.listPlaylists({ organisationId: '1', pageSize: 100, ...place }, owner))
+  await pages((position) => send.playlists.listPlaylists({ organisationId: '1', pageSize: 100, ...position }, owner))
   const { playlistId: own } = await send.playlists.createPlaylist({ organisationId: '1', title: 'New', description: '' }, owner)
   await send.playlists.addVideoToPlaylist({ playlistId: own, videoId }, owner)
   const playlist = { playlistId: own, title: 'Newer', videoIds: [videoId, videoId] }
@@ -276,8 +276,8 @@ async function drivePlaylists(send: CatalogueClients, videoId: string): Promise<
 
 async function drivePresentations(send: CatalogueClients, videoId: string): Promise<void> {
   const request = { organisationId: '1', userId: '7', title: 'New', description: '', videoId }
-  const { presentation: made } = await send.presentations.createPresentation(request, system)
-  const presentationId = made?.presentationId ?? ''
+  const { presentation: created } = await send.presentations.createPresentation(request, system)
+  const presentationId = created?.presentationId ?? ''
   for (const call of [owner, system]) await send.presentations.getPresentation({ presentationId }, call)
   await send.presentations.findPublicPresentation({ presentationId }, guest)
   const presentation = { presentationId, title: 'Newer' }
@@ -292,7 +292,7 @@ async function driveSettings(send: CatalogueClients, videoId: string): Promise<v
   const request = { organisationId: '1', setting: { title: 'New' }, mask: ['title'] }
   const { settingId } = await send.settings.createSetting(CreateSettingRequest.fromPartial(request), owner)
   for (const call of [owner, system]) await send.settings.getSetting({ settingId }, call)
-  await pages((place) => send.settings.listSettings({ organisationId: '1', pageSize: 100, ...place }, owner))
+  await pages((position) => send.settings.listSettings({ organisationId: '1', pageSize: 100, ...position }, owner))
   const password = '0123456789abcdef0123456789abcdef01234567'
   const setting = { settingId, title: 'Newer', password, passwordProtected: true }
   await send.settings.updateSetting(
@@ -310,7 +310,7 @@ async function driveSettings(send: CatalogueClients, videoId: string): Promise<v
 }
 
 async function driveTags(send: CatalogueClients, videoId: string): Promise<void> {
-  await pages((place) => send.tags.listTags({ organisationId: '1', pageSize: 1_000, ...place }, owner))
+  await pages((position) => send.tags.listTags({ organisationId: '1', pageSize: 1_000, ...position }, owner))
   for (const organisationId of ['1', '2']) {
     for (const [tags, any] of [
       [['featured'], false],
@@ -318,7 +318,7 @@ async function driveTags(send: CatalogueClients, videoId: string): Promise<void>
       [['featured', 'the-1'], true],
     ] as const) {
       const request = { organisationId, tags: [...tags], any, pageSize: 1_000 }
-      await pages((place) => send.tags.listTaggedVideos({ ...request, ...place }, organisationId === '1' ? owner : system))
+      await pages((position) => send.tags.listTaggedVideos({ ...request, ...position }, organisationId === '1' ? owner : system))
     }
   }
   await send.tags.addTags({ videoId, tags: ['quite-new', 'featured'] }, owner)
@@ -326,14 +326,14 @@ async function driveTags(send: CatalogueClients, videoId: string): Promise<void>
 }
 
 async function driveThemes(send: CatalogueClients): Promise<void> {
-  await pages((place) => send.themes.listThemes({ organisationId: '1', pageSize: 100, ...place }, owner))
-  const { theme: made } = await send.themes.createTheme(
+  await pages((position) => send.themes.listThemes({ organisationId: '1', pageSize: 100, ...position }, owner))
+  const { theme: created } = await send.themes.createTheme(
     CreateThemeRequest.fromPartial({ organisationId: '1', theme: { title: 'New' } }),
     owner,
   )
-  const themeId = made?.themeId ?? ''
+  const themeId = created?.themeId ?? ''
   for (const call of [owner, system]) await send.themes.getTheme({ themeId }, call)
   await send.themes.updateTheme(UpdateThemeRequest.fromPartial({ theme: { themeId, title: 'Newer' }, updateMask: ['title'] }), owner)
-  await pages((place) => send.themes.listThemeVideos({ themeId, pageSize: 100, ...place }, owner))
+  await pages((position) => send.themes.listThemeVideos({ themeId, pageSize: 100, ...position }, owner))
   await send.themes.deleteTheme({ themeId }, owner)
 }

@@ -1,5 +1,5 @@
 import type { Db } from '@vitascope/postgres'
-import { aSet } from '../builders.ts'
+import { createSet } from '../builders.ts'
 import { copyRows, type Value } from './copy-rows.ts'
 import { makeWords, type Words } from './words.ts'
 
@@ -68,11 +68,11 @@ async function renewSpoken(db: Db): Promise<void> {
 }
 
 /** Ids are scattered like random ones. */
-export const videoIdOf = (index: number) => scattered(2 * index + 1)
-export const mediaIdOf = (index: number) => scattered(2 * index)
-export const playlistIdOf = (index: number) => scattered(2_000_000_000 + index)
-export const presentationIdOf = (index: number) => scattered(4_000_000_000 + index)
-export const organisationOf = (index: number, { organisations }: SeedSize) => 1 + (index % organisations)
+export const toVideoId = (index: number) => scattered(2 * index + 1)
+export const toMediaId = (index: number) => scattered(2 * index)
+export const toPlaylistId = (index: number) => scattered(2_000_000_000 + index)
+export const toPresentationId = (index: number) => scattered(4_000_000_000 + index)
+export const toOrganisation = (index: number, { organisations }: SeedSize) => 1 + (index % organisations)
 /** The first folder of an organisation contains a quarter of its videos. */
 export const FOLDERS = 20
 export const PLAYLISTS = 40
@@ -91,8 +91,8 @@ function stateOf(index: number): keyof typeof STATES {
   return place < 985 ? 'failed' : place < 995 ? 'encoding' : 'waiting'
 }
 
-const timeOf = (index: number) => new Date(FIRST_TIME + index * 90_000)
-const titleOf = (words: Words) => {
+const toTime = (index: number) => new Date(FIRST_TIME + index * 90_000)
+const toTitle = (words: Words) => {
   const title = words.words(words.from(2, 7))
   return title.slice(0, 1).toUpperCase() + title.slice(1) + (words.random() < 0.2 ? ` ${words.from(1, 2_030)}` : '')
 }
@@ -114,9 +114,9 @@ function mediaRows(size: SeedSize, words: Words) {
   return rowsOf(size.videos, (index) => {
     const state = stateOf(index)
     const [progress, code] = STATES[state]
-    const set: Value = state === 'ok' ? { json: aSet(String(index + 1)) } : null
-    const organisation = organisationOf(index, size)
-    return [mediaIdOf(index), organisation, titleOf(words), `f${index}.mp4`, state, progress, code, set, set && index + 1, timeOf(index)]
+    const set: Value = state === 'ok' ? { json: createSet(String(index + 1)) } : null
+    const organisation = toOrganisation(index, size)
+    return [toMediaId(index), organisation, toTitle(words), `f${index}.mp4`, state, progress, code, set, set && index + 1, toTime(index)]
   })
 }
 
@@ -132,14 +132,14 @@ function videoRows(size: SeedSize, words: Words) {
     const tags = [...new Set(Array.from({ length: from(0, 5) }, (_, n) => (n === 0 && random() < 0.3 ? 'featured' : tag())))]
     const [country, city] = PLACES[Math.floor(PLACES.length * random() ** 2)] ?? PLACES[0]
     const location: Value = random() < 0.4 ? { json: { country, city, postcode: '' } } : null
-    const texts = [titleOf(words), words.words(from(5, 60)), random() < 0.2 ? words.words(8) : '', 'en', '']
+    const texts = [toTitle(words), words.words(from(5, 60)), random() < 0.2 ? words.words(8) : '', 'en', '']
     const ofOthers = ['', random() < 0.1 ? '1' : '', random() < 0.1 ? '1' : '', random() < 0.05 ? '1' : '']
     return [
-      ...[videoIdOf(index), mediaIdOf(index), organisationOf(index, size)],
+      ...[toVideoId(index), toMediaId(index), toOrganisation(index, size)],
       ...texts,
       ...[index % 40 !== 39, '', tags, '', '', false, { json: [] }, true, false, location, '', '', '', ''],
       ...ofOthers,
-      ...[[], ...OWN, timeOf(index), stateOf(index) === 'ok' ? `v${index}` : ''],
+      ...[[], ...OWN, toTime(index), stateOf(index) === 'ok' ? `v${index}` : ''],
     ]
   })
 }
@@ -149,17 +149,17 @@ const JOB_COLUMNS = `video_id, media_id, organisation_id, action, state, progres
 function jobRows(size: SeedSize) {
   const states = { ok: 'ok', failed: 'failed', encoding: 'running', waiting: 'queued' } as const
   return rowsOf(size.videos, (index) => {
-    const ids = [videoIdOf(index), mediaIdOf(index), organisationOf(index, size)]
+    const ids = [toVideoId(index), toMediaId(index), toOrganisation(index, size)]
     const state = stateOf(index)
     // The job has just reported, so the reconciler does not check it.
-    return [...ids, 'new_video', states[state], STATES[state][0], 'https://example.org/a.mp4', true, '7', timeOf(index), new Date()]
+    return [...ids, 'new_video', states[state], STATES[state][0], 'https://example.org/a.mp4', true, '7', toTime(index), new Date()]
   })
 }
 
 function* metadataRows({ videos }: SeedSize, words: Words) {
   for (let index = 0; index < videos; index += 10) {
-    yield [videoIdOf(index), 'episode', words.word(), false, false]
-    yield [videoIdOf(index), 'rights', words.words(3), true, false]
+    yield [toVideoId(index), 'episode', words.word(), false, false]
+    yield [toVideoId(index), 'rights', words.words(3), true, false]
   }
 }
 
@@ -172,7 +172,7 @@ function* folderVideoRows(size: SeedSize) {
   for (let organisation = 1; organisation <= size.organisations; organisation++) {
     for (let place = 0; place < each; place++) {
       const folder = place % 4 === 0 ? 0 : 1 + (place % (FOLDERS - 1))
-      yield [(organisation - 1) * FOLDERS + folder + 1, videoIdOf(place * size.organisations + organisation - 1), organisation]
+      yield [(organisation - 1) * FOLDERS + folder + 1, toVideoId(place * size.organisations + organisation - 1), organisation]
     }
   }
 }
@@ -182,8 +182,8 @@ const PLAYLIST_COLUMNS = `playlist_id, organisation_id, playlist_type, title, de
 
 function playlistRows(size: SeedSize, words: Words) {
   return perOrganisation(size, PLAYLISTS, (organisation, index) => {
-    const id = playlistIdOf((organisation - 1) * PLAYLISTS + index)
-    return [id, organisation, 'standard', titleOf(words), '', '', false, 0, false, '', '', '7']
+    const id = toPlaylistId((organisation - 1) * PLAYLISTS + index)
+    return [id, organisation, 'standard', toTitle(words), '', '', false, 0, false, '', '', '7']
   })
 }
 
@@ -192,7 +192,7 @@ function* playlistVideoRows(size: SeedSize) {
     const organisation = Math.floor(playlist / PLAYLISTS)
     for (let position = 0; position < 12; position++) {
       const index = ((playlist + position * 31) % Math.floor(size.videos / size.organisations)) * size.organisations + organisation
-      yield [playlistIdOf(playlist), position, videoIdOf(index)]
+      yield [toPlaylistId(playlist), position, toVideoId(index)]
     }
   }
 }
@@ -201,7 +201,7 @@ const CAPTION_COLUMNS = 'media_id, organisation_id, title, language, created_by_
 
 function* captionRows(size: SeedSize, words: Words) {
   for (let index = 0; index < size.videos; index += CAPTIONED) {
-    yield [mediaIdOf(index), organisationOf(index, size), 'English', 'en', ...OWN, words.words(words.from(200, 1_500))]
+    yield [toMediaId(index), toOrganisation(index, size), 'English', 'en', ...OWN, words.words(words.from(200, 1_500))]
   }
 }
 
@@ -216,7 +216,7 @@ const OVERLAY_COLUMNS = `organisation_id, media_id, disabled, at_end, title, des
 
 function* overlayRows(size: SeedSize, words: Words) {
   for (let index = 0; index < size.videos; index += 20) {
-    yield [organisationOf(index, size), mediaIdOf(index), false, true, words.words(3), '', '', '', '', '', '', '', '']
+    yield [toOrganisation(index, size), toMediaId(index), false, true, words.words(3), '', '', '', '', '', '', '', '']
   }
 }
 
@@ -229,13 +229,13 @@ function formRows(size: SeedSize) {
 
 function* submissionRows(size: SeedSize) {
   for (let form = 1; form <= size.organisations * FORMS; form++) {
-    for (let n = 0; n < 500; n++) yield [form, videoIdOf(n), 'Somebody', '', `somebody${n}@example.org`, false]
+    for (let n = 0; n < 500; n++) yield [form, toVideoId(n), 'Somebody', '', `somebody${n}@example.org`, false]
   }
 }
 
 function presentationRows(size: SeedSize, words: Words) {
   return perOrganisation(size, 50, (organisation, index) => {
-    const video = videoIdOf(index * size.organisations + organisation - 1)
-    return [presentationIdOf(organisation * 50 + index), organisation, '7', video, titleOf(words), '']
+    const video = toVideoId(index * size.organisations + organisation - 1)
+    return [toPresentationId(organisation * 50 + index), organisation, '7', video, toTitle(words), '']
   })
 }

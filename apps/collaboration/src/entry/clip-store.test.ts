@@ -11,7 +11,7 @@ const signal = new AbortController().signal
 const newCall = () => ({ idempotency: undefined, signal })
 const fields = { title: '', comments: 'x', timeStart: 1, timeFinish: 2, type: 'video', preview: false }
 
-async function anEntry(clips = 0) {
+async function createEntry(clips = 0) {
   const { collaborationId } = await fixture.entries.create({ videoId: '5', organisationId: '1', userId: '7', byUserId: '8' }, newCall())
   const key = { scope: '1', collaborationId }
   const ids: string[] = []
@@ -19,13 +19,13 @@ async function anEntry(clips = 0) {
   await fixture.db.query('update entry set video_id = entry_id where entry_id = $1', [collaborationId])
   return { key, ids }
 }
-type Key = Awaited<ReturnType<typeof anEntry>>['key']
+type Key = Awaited<ReturnType<typeof createEntry>>['key']
 const positions = async (key: Key) => ((await fixture.entries.find(key))?.clips ?? []).map(({ clipId, position }) => [clipId, position])
 const inOrder = (ids: (string | undefined)[]) => ids.map((clipId, position) => [clipId, position])
 
 describe('a clip', () => {
   test('is appended as the last one, and is found with the references of its entry', async () => {
-    const { key, ids } = await anEntry(2)
+    const { key, ids } = await createEntry(2)
     const clip = await fixture.clips.create(key, { ...fields, preview: true }, newCall())
     expect(clip).toEqual({
       ...fields,
@@ -39,27 +39,27 @@ describe('a clip', () => {
     expect(await positions(key)).toEqual(inOrder([...ids, clip.clipId]))
   })
   test('is created once per idempotency key, and a retry returns the first response', async () => {
-    const { key } = await anEntry()
+    const { key } = await createEntry()
     const call = { ...repeatable('a clip'), signal }
     const first = await fixture.clips.create(key, fields, call)
     expect([await fixture.clips.create(key, fields, call), await fixture.clips.findCreated(call)]).toEqual([first, first])
     expect(await positions(key)).toEqual(inOrder([first.clipId]))
   })
   test('is returned with its previous state when it is updated', async () => {
-    const { ids } = await anEntry(1)
+    const { ids } = await createEntry(1)
     const change = { title: 'T', comments: 'C', timeStart: 3, timeFinish: 4, type: 'audio', preview: true }
     const { clip, previous } = await fixture.clips.update({ scope: null, clipId: ids[0] ?? '' }, () => change)
     expect([previous, clip]).toEqual([expect.objectContaining(fields), { ...previous, ...change }])
   })
   test('leaves no gap in the positions when it is deleted', async () => {
-    const { key, ids } = await anEntry(4)
+    const { key, ids } = await createEntry(4)
     expect(await fixture.clips.remove({ scope: '1', clipId: ids[1] ?? '' })).toMatchObject({ clipId: ids[1], position: 1 })
     expect(await positions(key)).toEqual(inOrder([ids[0], ids[2], ids[3]]))
     await fixture.clips.create(key, fields, newCall())
     expect((await positions(key)).map(([, place]) => place)).toEqual([0, 1, 2, 3])
   })
   test('is not found in another organisation or by an invalid id', async () => {
-    const { key, ids } = await anEntry(1)
+    const { key, ids } = await createEntry(1)
     const foreign = { ...key, scope: '2' }
     await expect(fixture.clips.create(foreign, fields, newCall())).rejects.toMatchObject({ reason: 'COLLABORATION_NOT_FOUND' })
     await expect(fixture.clips.order(foreign, ids)).rejects.toMatchObject({ reason: 'COLLABORATION_NOT_FOUND' })
@@ -71,9 +71,9 @@ describe('a clip', () => {
       [null, '9'.repeat(19)],
     ] as const) {
       expect(await fixture.clips.find({ scope, clipId })).toBeUndefined()
-      const refused = { kind: 'not_found', reason: 'CLIP_NOT_FOUND' }
-      await expect(fixture.clips.update({ scope, clipId }, (now) => now)).rejects.toMatchObject(refused)
-      await expect(fixture.clips.remove({ scope, clipId })).rejects.toMatchObject(refused)
+      const expectedError = { kind: 'not_found', reason: 'CLIP_NOT_FOUND' }
+      await expect(fixture.clips.update({ scope, clipId }, (now) => now)).rejects.toMatchObject(expectedError)
+      await expect(fixture.clips.remove({ scope, clipId })).rejects.toMatchObject(expectedError)
     }
     expect(await positions(key)).toEqual(inOrder(ids))
   })
@@ -81,7 +81,7 @@ describe('a clip', () => {
 
 describe('the clips of an entry', () => {
   test('are stored in the requested order', async () => {
-    const { key, ids } = await anEntry(3)
+    const { key, ids } = await createEntry(3)
     const [one = '', two = '', three = ''] = ids
     const before = (await fixture.entries.find(key))?.clips
     const { clips, previous } = await fixture.clips.order(key, [three, one, two])
@@ -92,7 +92,7 @@ describe('the clips of an entry', () => {
     expect(await positions(key)).toEqual(inOrder([three, one, two]))
   })
   test('are limited to 200, also with concurrent creations', async () => {
-    const { key } = await anEntry(199)
+    const { key } = await createEntry(199)
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => fixture.clips.create(key, fields, newCall())))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(fixture.clips.create(key, fields, newCall())).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'CLIPS_FULL' })
@@ -102,7 +102,7 @@ describe('the clips of an entry', () => {
   })
   test('have positions without gaps or duplicates after concurrent changes, none of which fails unexpectedly', async () => {
     for (let round = 0; round < 5; round++) {
-      const { key, ids } = await anEntry(6)
+      const { key, ids } = await createEntry(6)
       const results = await Promise.allSettled([
         ...ids.slice(0, 3).map((clipId) => fixture.clips.remove({ scope: '1', clipId })),
         ...ids.map((clipId) => fixture.clips.update({ scope: '1', clipId }, (now) => ({ ...now, title: 'now' }))),
@@ -110,7 +110,7 @@ describe('the clips of an entry', () => {
         fixture.clips.order(key, ids.toReversed()),
         ...(round === 4 ? [fixture.entries.remove(key)] : []),
       ])
-      const faults = results.flatMap((one) => (one.status === 'rejected' ? [String((one.reason as { kind?: string }).kind)] : []))
+      const faults = results.flatMap((result) => (result.status === 'rejected' ? [String((result.reason as { kind?: string }).kind)] : []))
       expect(faults.filter((kind) => kind !== 'not_found' && kind !== 'invalid')).toEqual([])
       const now = (await positions(key)).map(([, place]) => place)
       expect(now).toEqual(now.map((_, place) => place))

@@ -3,7 +3,7 @@ import { CHANGEABLE, type Clip, type ClipFields, checkClip, mergeClip, orderClip
 
 const good: ClipFields = { title: '', comments: '', timeStart: 3, timeFinish: 7, type: 'video', preview: false }
 const all = new Set(CHANGEABLE)
-const refused = (...fields: string[]) =>
+const toInvalidFieldsError = (...fields: string[]) =>
   expect.objectContaining({ kind: 'invalid', fields: fields.map((field) => expect.objectContaining({ field })) })
 
 describe('a clip', () => {
@@ -13,13 +13,13 @@ describe('a clip', () => {
     ['type', 50],
   ] as const)('has a %s of at most %i characters', (field, most) => {
     for (const length of [most - 1, most]) expect(checkClip({ ...good, [field]: '🎬'.repeat(length) }, all, 10)).toBeDefined()
-    expect(() => checkClip({ ...good, [field]: 'x'.repeat(most + 1) }, all, 10)).toThrow(refused(field))
-    expect(() => checkClip({ ...good, [field]: 'a\0' }, all, 10)).toThrow(refused(field))
-    expect(() => checkClip({ ...good, [field]: '\ud800' }, all, 10)).toThrow(refused(field))
+    expect(() => checkClip({ ...good, [field]: 'x'.repeat(most + 1) }, all, 10)).toThrow(toInvalidFieldsError(field))
+    expect(() => checkClip({ ...good, [field]: 'a\0' }, all, 10)).toThrow(toInvalidFieldsError(field))
+    expect(() => checkClip({ ...good, [field]: '\ud800' }, all, 10)).toThrow(toInvalidFieldsError(field))
   })
   test('must have a type that is not blank, and every invalid field is reported', () => {
     expect(() => checkClip({ ...good, type: ' ', title: 'x'.repeat(256), timeStart: -1 }, all, 10)).toThrow(
-      refused('title', 'type', 'time_start'),
+      toInvalidFieldsError('title', 'type', 'time_start'),
     )
   })
 })
@@ -44,12 +44,12 @@ describe('the times of a clip', () => {
     [0, 2_147_483_648, undefined, 'time_finish'],
     [0, Number.NaN, undefined, 'time_finish'],
   ])('must not be %p to %p in a video of %p seconds', (timeStart, timeFinish, duration, field) => {
-    expect(() => checkClip({ ...good, timeStart, timeFinish }, all, duration)).toThrow(refused(field))
+    expect(() => checkClip({ ...good, timeStart, timeFinish }, all, duration)).toThrow(toInvalidFieldsError(field))
   })
   test('are validated only when one of them changes, and the error names the changed one', () => {
     expect(checkClip(good, new Set(['title']), 1)).toBe(good)
-    expect(() => checkClip(good, new Set(['time_start']), 1)).toThrow(refused('time_start'))
-    expect(() => checkClip({ ...good, timeStart: 8 }, new Set(['time_start']), 10)).toThrow(refused('time_start'))
+    expect(() => checkClip(good, new Set(['time_start']), 1)).toThrow(toInvalidFieldsError('time_start'))
+    expect(() => checkClip({ ...good, timeStart: 8 }, new Set(['time_start']), 10)).toThrow(toInvalidFieldsError('time_start'))
   })
 })
 
@@ -75,7 +75,7 @@ describe('an order', () => {
   test.each([[[]], [['1', '2']], [['1', '2', '2']], [['1', '2', '3', '3']], [['1', '2', '4']], [['1', '2', '3', '4']]])(
     'cannot be %j',
     (clipIds) => {
-      expect(() => orderClips(clips, clipIds)).toThrow(refused('clip_ids'))
+      expect(() => orderClips(clips, clipIds)).toThrow(toInvalidFieldsError('clip_ids'))
     },
   )
 })

@@ -11,21 +11,27 @@ afterAll(() => fixture.close())
 const signal = new AbortController().signal
 const newCall = () => ({ idempotency: undefined, signal })
 let video = 4_611_686_018_427_000_000n
-const aVideo = () => String(++video)
+const createVideo = () => String(++video)
 const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = newCall()) =>
-  fixture.entries.create({ videoId: aVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
+  fixture.entries.create({ videoId: createVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
 const missing = { kind: 'not_found', reason: 'COLLABORATION_NOT_FOUND' }
 
 describe('an entry', () => {
   test('is found as it was created, with its clips in order', async () => {
-    const made = await create()
-    const key = { scope: '1', collaborationId: made.collaborationId }
+    const created = await create()
+    const key = { scope: '1', collaborationId: created.collaborationId }
     const clip = { title: '', comments: 'A remark: "é"\n', timeStart: 0, timeFinish: 1, type: 'video', preview: true }
     const [first, second] = [await fixture.clips.create(key, clip, newCall()), await fixture.clips.create(key, clip, newCall())]
-    expect(await fixture.entries.find(key)).toEqual({ ...made, clips: [first, second] })
-    expect(await fixture.entries.findHead(key)).toEqual(made)
-    expect(made).toMatchObject({ userId: '7', email: '', createdByUserId: '8', lastModifiedByUserId: '8', updateTime: made.createTime })
+    expect(await fixture.entries.find(key)).toEqual({ ...created, clips: [first, second] })
+    expect(await fixture.entries.findHead(key)).toEqual(created)
+    expect(created).toMatchObject({
+      userId: '7',
+      email: '',
+      createdByUserId: '8',
+      lastModifiedByUserId: '8',
+      updateTime: created.createTime,
+    })
     expect(await create({ userId: '' })).toMatchObject({ userId: '' })
   })
   test('is created once per idempotency key, and a retry returns the first response', async () => {
@@ -39,10 +45,10 @@ describe('an entry', () => {
     })
   })
   test('is returned with its previous state when it is updated', async () => {
-    const { collaborationId, ...made } = await create()
+    const { collaborationId, ...created } = await create()
     const key = { scope: null, collaborationId }
     const { entry, previous } = await fixture.entries.update(key, '9', () => ({ userId: '10', email: 'a@b' }))
-    expect(previous).toEqual({ collaborationId, ...made, clips: [] })
+    expect(previous).toEqual({ collaborationId, ...created, clips: [] })
     expect(entry).toEqual({ ...previous, userId: '10', email: 'a@b', lastModifiedByUserId: '9', updateTime: expect.any(Date) })
     expect(await fixture.entries.find(key)).toEqual(entry)
   })
@@ -73,16 +79,17 @@ describe('an entry', () => {
 
 describe('the entries of a video', () => {
   test('are listed oldest first, after a given entry', async () => {
-    const videoId = aVideo()
+    const videoId = createVideo()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await create({ videoId })).collaborationId)
-    const listed = async (more: object) => (await fixture.entries.list({ ...all, videoId, ...more })).map((one) => one.collaborationId)
+    const listed = async (overrides: object) =>
+      (await fixture.entries.list({ ...all, videoId, ...overrides })).map((one) => one.collaborationId)
     expect(await listed({})).toEqual(ids)
     expect(await listed({ scope: '1', after: ids[0], limit: 1 })).toEqual([ids[1]])
     expect(await listed({ skip: 2 })).toEqual([ids[2]])
   })
   test('are found by an email address or a user, newest first', async () => {
-    const videoId = aVideo()
+    const videoId = createVideo()
     const [first, second] = [(await create({ videoId })).collaborationId, (await create({ videoId, userId: '8' })).collaborationId]
     await fixture.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
     const found = async (email: string, userId?: string) =>
@@ -93,7 +100,7 @@ describe('the entries of a video', () => {
     expect(await found('x')).toEqual([])
   })
   test('are limited to 100, also with concurrent creations', async () => {
-    const videoId = aVideo()
+    const videoId = createVideo()
     for (let count = 0; count < 99; count++) await create({ videoId })
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => create({ videoId })))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -3,7 +3,7 @@ import { sourcePolicy } from '@vitascope/fetch'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { fixedMasterKeys } from '@vitascope/security'
 import { testLog, waitFor } from '@vitascope/testing'
-import { aCall, anOrganisation, aSet } from '../../../test/builders.ts'
+import { createCall, createOrganisation, createSet } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { type Receiver, startReceiver } from '../../../test/webhook-receiver.ts'
 import { createDeliveryStore } from './delivery-store.ts'
@@ -29,19 +29,19 @@ afterEach(async () => {
 })
 afterAll(() => catalogue.close())
 
-async function aReceiver(response?: Parameters<typeof startReceiver>[0]) {
+async function createReceiver(response?: Parameters<typeof startReceiver>[0]) {
   const receiver = await startReceiver(response)
   receivers.push(receiver)
   return receiver
 }
 
 async function subscribe(url: string, organisationId = '1', events: string[] = [...EVENT_TYPES]) {
-  await catalogue.organisations.apply(anOrganisation({ organisationId }))
-  const { webhook, secret } = await webhooks.create({ organisationId, url, events, enabled: true }, aCall())
+  await catalogue.organisations.apply(createOrganisation({ organisationId }))
+  const { webhook, secret } = await webhooks.create({ organisationId, url, events, enabled: true }, createCall())
   return { ...webhook, secret, key: { scope: null, webhookId: webhook.webhookId } }
 }
 
-function aSender(policy = sourcePolicy({ allow })) {
+function createSender(policy = sourcePolicy({ allow })) {
   const cipher = createSecretCipher(masterKeys)
   const sender = createWebhookSender({ store: createSendingStore(catalogue.db), cipher, policy, log: testLog })
   senders.push(sender)
@@ -52,7 +52,7 @@ function aSender(policy = sourcePolicy({ allow })) {
 /** Creates the events of a video in order. */
 async function live(organisationId = '1') {
   const { videoId, mediaId, jobId } = await catalogue.upload({}, { organisationId })
-  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
+  await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
   await catalogue.media.remove({ scope: null, mediaId }, { userId: '7', callerId: '7', notes: '' })
   return { videoId, types: ['video.created', 'video.playable', 'video.ready', 'video.deleted'] }
 }
@@ -65,16 +65,16 @@ const makeDue = () =>
 
 test('an unreliable receiver receives every event, in order per video', async () => {
   let isDead = false
-  const receiver = await aReceiver(({ number }) => (isDead ? 503 : number % 2 ? 500 : 200))
+  const receiver = await createReceiver(({ number }) => (isDead ? 503 : number % 2 ? 500 : 200))
   const { secret, key } = await subscribe(receiver.url)
   receiver.state.secrets.push(secret)
-  aSender()
-  aSender()
+  createSender()
+  createSender()
   const lives: Awaited<ReturnType<typeof live>>[] = []
   for (let count = 0; count < 12; count++) {
     if (count === 4) {
       isDead = true
-      receiver.state.secrets.push(await webhooks.rotate(key, aCall()))
+      receiver.state.secrets.push(await webhooks.rotate(key, createCall()))
     }
     if (count === 8) isDead = false
     lives.push(await live())
@@ -98,12 +98,12 @@ test('an unreliable receiver receives every event, in order per video', async ()
 }, 120_000)
 
 test('a forbidden address is never contacted', async () => {
-  const canary = await aReceiver()
+  const canary = await createReceiver()
   const port = new URL(canary.url).port
   const shown = await subscribe(canary.url)
   const hidden = await subscribe(`http://hook.example:${port}/`)
   await catalogue.upload()
-  aSender(sourcePolicy({ resolve: async () => ['127.0.0.1'] }))
+  createSender(sourcePolicy({ resolve: async () => ['127.0.0.1'] }))
   const deliveries = createDeliveryStore(catalogue.db)
   for (const { key } of [shown, hidden]) {
     const first = async () => (await deliveries.list(key, { before: '0', limit: 1, skip: 0 }))[0]
@@ -115,10 +115,10 @@ test('a forbidden address is never contacted', async () => {
 })
 
 test('redirects are not followed', async () => {
-  const receiver = await aReceiver(() => 307)
+  const receiver = await createReceiver(() => 307)
   const { key } = await subscribe(receiver.url)
   await catalogue.upload()
-  aSender()
+  createSender()
   const deliveries = createDeliveryStore(catalogue.db)
   await waitFor(async () => (await deliveries.list(key, { before: '0', limit: 1, skip: 0 }))[0]?.responseCode === 307)
   expect(receiver.state.calls).toBe(1)
@@ -126,15 +126,15 @@ test('redirects are not followed', async () => {
 
 test('a slow receiver delays no other receiver, and has at most four calls at once', async () => {
   const held = Promise.withResolvers<void>()
-  const slow = await aReceiver(async () => {
+  const slow = await createReceiver(async () => {
     await held.promise
     return 200
   })
-  const quick = await aReceiver()
+  const quick = await createReceiver()
   slow.state.secrets.push((await subscribe(slow.url, '1')).secret)
   quick.state.secrets.push((await subscribe(quick.url, '2')).secret)
   for (let count = 0; count < 20; count++) await catalogue.upload()
-  aSender()
+  createSender()
   await waitFor(() => slow.state.now === 4)
   for (let count = 0; count < 20; count++) await catalogue.upload({}, { organisationId: '2' })
   await waitFor(() => quick.received.length === 20)
@@ -146,14 +146,14 @@ test('a slow receiver delays no other receiver, and has at most four calls at on
 
 test('unfinished deliveries of a stopped sender are due immediately', async () => {
   let isStuck = true
-  const receiver = await aReceiver(() => (isStuck ? new Promise<number>(() => {}) : 200))
+  const receiver = await createReceiver(() => (isStuck ? new Promise<number>(() => {}) : 200))
   receiver.state.secrets.push((await subscribe(receiver.url)).secret)
   await catalogue.upload()
-  const sender = aSender()
+  const sender = createSender()
   await waitFor(() => receiver.state.calls === 1)
   await sender.stop()
   isStuck = false
-  aSender()
+  createSender()
   await waitFor(() => receiver.received.length === 1)
 })
 

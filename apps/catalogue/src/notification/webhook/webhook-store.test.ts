@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { fixedMasterKeys } from '@vitascope/security'
-import { aCall, aSet } from '../../../test/builders.ts'
+import { createCall, createSet } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createEventStore } from '../event/event-store.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -26,16 +26,16 @@ afterAll(() => catalogue.close())
 
 let organisations = 100
 /** Creates a webhook, by default in a new organisation. */
-async function aWebhook(more: { events?: string[]; organisationId?: string } = {}) {
+async function createWebhook(more: { events?: string[]; organisationId?: string } = {}) {
   const organisationId = more.organisationId ?? String(++organisations)
   await catalogue.organisations.apply({
     ...{ organisationId, revision: 1, active: true, allowedIps: [], defaultSettingId: '', defaultThemeId: '', quota: {} },
   })
   const fields = { organisationId, url: 'http://198.51.100.7/hook', events: more.events ?? [...EVENT_TYPES], enabled: true }
-  const { webhook, secret } = await webhooks.create(fields, aCall())
+  const { webhook, secret } = await webhooks.create(fields, createCall())
   return { ...webhook, secret, key: { scope: organisationId, webhookId: webhook.webhookId } }
 }
-type Made = Awaited<ReturnType<typeof aWebhook>>
+type Made = Awaited<ReturnType<typeof createWebhook>>
 
 const log = async ({ key }: Made) => (await deliveries.list(key, { before: '0', limit: 1_000, skip: 0 })).toReversed()
 const upload = ({ organisationId }: Made) => catalogue.upload({}, { organisationId })
@@ -63,12 +63,12 @@ const makeDue = ({ webhookId }: Made) =>
 
 describe('a webhook', () => {
   test('stores its secret encrypted, and keeps the old secret for a day after a rotation', async () => {
-    const webhook = await aWebhook()
+    const webhook = await createWebhook()
     const [kept] = await catalogue.db.query<{ secret: Buffer }>('select secret from webhook where webhook_id = $1', [webhook.webhookId])
     expect(kept?.secret.includes(webhook.secret)).toBe(false)
     expect(box.open(kept?.secret ?? Buffer.of(), webhook.webhookId)).toBe(webhook.secret)
     expect(() => box.open(kept?.secret ?? Buffer.of(), '999')).toThrow()
-    const secret = await webhooks.rotate(webhook.key, aCall())
+    const secret = await webhooks.rotate(webhook.key, createCall())
     await upload(webhook)
     const opened = (sending: Sending) => sending.sealedSecrets.map((sealed) => box.open(sealed, webhook.webhookId))
     const sending = await leaseOne(webhook)
@@ -78,44 +78,45 @@ describe('a webhook', () => {
     expect(opened(await leaseOne(webhook))).toEqual([secret])
   })
   test('is limited to 20, also under concurrent requests', async () => {
-    const { organisationId } = await aWebhook()
-    const responses = await Promise.allSettled(Array.from({ length: 25 }, () => aWebhook({ organisationId })))
-    const refused = responses.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { reason: string }).reason] : []))
-    expect(refused).toEqual(Array(6).fill('WEBHOOKS_FULL'))
+    const { organisationId } = await createWebhook()
+    const responses = await Promise.allSettled(Array.from({ length: 25 }, () => createWebhook({ organisationId })))
+    const errors = responses.flatMap((result) => (result.status === 'rejected' ? [(result.reason as { reason: string }).reason] : []))
+    expect(errors).toEqual(Array(6).fill('WEBHOOKS_FULL'))
   })
   test('is created once per idempotency key, with one secret', async () => {
-    const { organisationId } = await aWebhook()
+    const { organisationId } = await createWebhook()
     const fields = { organisationId, url: 'http://198.51.100.7/', events: ['video.ready'], enabled: true }
-    const call = () => aCall({ key: 'a webhook', fingerprint: 'a' })
+    const call = () => createCall({ key: 'a webhook', fingerprint: 'a' })
     expect(await webhooks.create(fields, call())).toEqual(await webhooks.create(fields, call()))
   })
   test('of another organisation is not found', async () => {
-    const { webhookId } = await aWebhook()
+    const { webhookId } = await createWebhook()
     const key = { scope: '1', webhookId }
-    const refused = { kind: 'not_found', reason: 'WEBHOOK_NOT_FOUND' }
-    await expect(webhooks.require(key)).rejects.toMatchObject(refused)
-    await expect(webhooks.update(key, (now) => now)).rejects.toMatchObject(refused)
-    await expect(webhooks.remove(key)).rejects.toMatchObject(refused)
-    await expect(webhooks.rotate(key, aCall())).rejects.toMatchObject(refused)
-    await expect(deliveries.test(key, aCall())).rejects.toMatchObject(refused)
-    await expect(deliveries.list(key, { before: '0', limit: 1, skip: 0 })).rejects.toMatchObject(refused)
-    await expect(deliveries.resend(key, '1', aCall())).rejects.toMatchObject(refused)
+    const expectedError = { kind: 'not_found', reason: 'WEBHOOK_NOT_FOUND' }
+    await expect(webhooks.require(key)).rejects.toMatchObject(expectedError)
+    await expect(webhooks.update(key, (now) => now)).rejects.toMatchObject(expectedError)
+    await expect(webhooks.remove(key)).rejects.toMatchObject(expectedError)
+    await expect(webhooks.rotate(key, createCall())).rejects.toMatchObject(expectedError)
+    await expect(deliveries.test(key, createCall())).rejects.toMatchObject(expectedError)
+    await expect(deliveries.list(key, { before: '0', limit: 1, skip: 0 })).rejects.toMatchObject(expectedError)
+    await expect(deliveries.resend(key, '1', createCall())).rejects.toMatchObject(expectedError)
   })
 })
 
 describe('events', () => {
   test('of a video are stored in order', async () => {
-    const webhook = await aWebhook()
+    const webhook = await createWebhook()
     const { organisationId } = webhook
     const { videoId, mediaId, jobId } = await upload(webhook)
-    for (const _ of [1, 2]) await catalogue.jobs.apply(jobId, { kind: 'playable', preview: aSet(jobId, { renditions: [] }) }, undefined)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
+    for (const _ of [1, 2])
+      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: createSet(jobId, { renditions: [] }) }, undefined)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
-    const second = await catalogue.media.replace({ scope: organisationId, mediaId }, source, aCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: aSet(second.jobId) }, 1)
-    const third = await catalogue.media.replace({ scope: organisationId, mediaId }, source, aCall())
+    const second = await catalogue.media.replace({ scope: organisationId, mediaId }, source, createCall())
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+    const third = await catalogue.media.replace({ scope: organisationId, mediaId }, source, createCall())
     await catalogue.jobs.apply(third.jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
-    const { videoId: publish } = await catalogue.media.publish({ scope: organisationId, mediaId }, '7', aCall())
+    const { videoId: publish } = await catalogue.media.publish({ scope: organisationId, mediaId }, '7', createCall())
     await catalogue.media.remove({ scope: organisationId, mediaId }, { userId: '7', callerId: '7', notes: '' })
     const seen: [string, unknown][] = []
     for (;;) {
@@ -140,12 +141,12 @@ describe('events', () => {
     expect((await log(webhook)).every(({ state, responseCode }) => state === 'delivered' && responseCode === 204)).toBe(true)
   })
   test('of a failed upload that was replaced successfully contain no replacement event', async () => {
-    const webhook = await aWebhook()
+    const webhook = await createWebhook()
     const { mediaId, jobId } = await upload(webhook)
     await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
-    const second = await catalogue.media.replace({ scope: webhook.organisationId, mediaId }, source, aCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: aSet(second.jobId) }, 1)
+    const second = await catalogue.media.replace({ scope: webhook.organisationId, mediaId }, source, createCall())
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
     const seen: string[] = []
     for (let [sending] = await leaseAll(webhook); sending; [sending] = await leaseAll(webhook)) {
       seen.push((JSON.parse(sending.body) as { type: string }).type)
@@ -154,11 +155,11 @@ describe('events', () => {
     expect(seen).toEqual(['video.created', 'video.failed', 'video.playable', 'video.ready'])
   })
   test('are sent to the subscribers of their organisation', async () => {
-    const [all, ready, other] = [await aWebhook(), await aWebhook({ events: ['video.ready'] }), await aWebhook()]
+    const [all, ready, other] = [await createWebhook(), await createWebhook({ events: ['video.ready'] }), await createWebhook()]
     const { organisationId } = all
-    const both = await aWebhook({ organisationId, events: ['video.ready', 'video.created'] })
+    const both = await createWebhook({ organisationId, events: ['video.ready', 'video.created'] })
     const { jobId } = await upload(all)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
     const types = async (webhook: Made) => (await log(webhook)).map(({ event }) => event)
     expect(await types(all)).toEqual(['video.created', 'video.playable', 'video.ready'])
     expect(await types(both)).toEqual(['video.created', 'video.ready'])
@@ -166,16 +167,16 @@ describe('events', () => {
   })
   test('without a subscriber are not stored, and a rejected change stores none', async () => {
     const count = async () => (await catalogue.db.query<{ n: number }>('select count(*)::int as n from event'))[0]?.n
-    const webhook = await aWebhook({ events: ['key.expiring'] })
+    const webhook = await createWebhook({ events: ['key.expiring'] })
     const before = await count()
     await upload(webhook)
     expect(await count()).toBe(before)
-    const eager = await aWebhook()
+    const eager = await createWebhook()
     await expect(catalogue.upload({ themeId: '77' }, { organisationId: eager.organisationId })).rejects.toMatchObject({ kind: 'not_found' })
     expect(await count()).toBe(before)
   })
   test('of other services are accepted once', async () => {
-    const webhook = await aWebhook()
+    const webhook = await createWebhook()
     const events = createEventStore(catalogue.db)
     const event = {
       eventId: `key-${webhook.webhookId}`,
@@ -193,9 +194,9 @@ describe('events', () => {
 
 describe('a delivery', () => {
   test('waits for earlier deliveries of its video, and for no others', async () => {
-    const webhook = await aWebhook({ events: ['video.created', 'video.ready'] })
+    const webhook = await createWebhook({ events: ['video.created', 'video.ready'] })
     const first = await upload(webhook)
-    await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: aSet(first.jobId) }, 1)
+    await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: createSet(first.jobId) }, 1)
     await upload(webhook)
     const sendings1 = await leaseAll(webhook)
     expect(sendings1.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['video.created', 'video.created'])
@@ -208,7 +209,7 @@ describe('a delivery', () => {
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.ready' })
   })
   test('is retried with growing delays', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     const waits: number[] = []
     for (let attempt = 1; attempt <= 16; attempt++) {
@@ -224,7 +225,7 @@ describe('a delivery', () => {
     expect((await log(webhook))[0]).toMatchObject({ attempt: 16, state: 'waiting', responseCode: undefined })
   })
   test('whose sender crashed is leased again, and late results of the former lease are ignored', async () => {
-    const webhook = await aWebhook({ events: ['video.created', 'video.deleted'] })
+    const webhook = await createWebhook({ events: ['video.created', 'video.deleted'] })
     const { mediaId } = await upload(webhook)
     const dead = await leaseOne(webhook)
     expect(await leaseAll(webhook)).toEqual([])
@@ -241,15 +242,15 @@ describe('a delivery', () => {
     expect(await sendings.recordResult(next, 200)).toBe('delivered')
   })
   test('is leased by one of many senders', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     for (let count = 0; count < 10; count++) await upload(webhook)
     const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(stranger)))
-    const mine = responses.flatMap((one) => (one?.webhookId === webhook.webhookId ? [one.deliveryId] : []))
+    const mine = responses.flatMap((result) => (result?.webhookId === webhook.webhookId ? [result.deliveryId] : []))
     expect(new Set(mine).size).toBe(mine.length)
     expect(mine.length + (await leaseAll(webhook)).length).toBe(10)
   })
   test('is skipped while its webhook or organisation is at the limit', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     while (await sendings.lease({ webhookIds: [webhook.webhookId], organisationIds: [] })) {
       // Leases the deliveries that other tests left.
@@ -258,19 +259,22 @@ describe('a delivery', () => {
     expect(await sendings.lease(stranger)).toMatchObject({ webhookId: webhook.webhookId })
   })
   test('is not lost when it is queued while its lane becomes empty', async () => {
-    const webhook = await aWebhook({ events: ['video.created', 'video.playable', 'video.ready'] })
+    const webhook = await createWebhook({ events: ['video.created', 'video.playable', 'video.ready'] })
     const { jobId } = await upload(webhook)
     const sending = await leaseOne(webhook)
-    await Promise.all([sendings.recordResult(sending, 200), catalogue.jobs.apply(jobId, { kind: 'published', renditions: aSet(jobId) }, 1)])
+    await Promise.all([
+      sendings.recordResult(sending, 200),
+      catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1),
+    ])
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.playable' })
   })
 })
 
 describe('a test call', () => {
   test('fails after three attempts, does not disable the webhook, and allows the next test call', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     for (let round = 0; round < 2; round++) {
-      await deliveries.test(webhook.key, aCall())
+      await deliveries.test(webhook.key, createCall())
       const ends: string[] = []
       for (let tries = 0; tries < 3; tries++) {
         await makeDue(webhook)
@@ -285,7 +289,7 @@ describe('a test call', () => {
     )
   })
   test('and all pending deliveries are retried immediately after a change of the URL', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     await sendings.recordResult(await leaseOne(webhook), 404)
     expect(await leaseAll(webhook)).toEqual([])
@@ -296,7 +300,7 @@ describe('a test call', () => {
 
 describe('after 24 hours of failures', () => {
   test('the webhook is disabled with a reason, and pending deliveries continue when it is enabled', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     await upload(webhook)
     const [late, other] = await leaseAll(webhook)
@@ -317,13 +321,13 @@ describe('after 24 hours of failures', () => {
     ])
     await upload(webhook)
     expect([await leaseAll(webhook), (await log(webhook)).length]).toEqual([[], 3])
-    await expect(deliveries.test(webhook.key, aCall())).rejects.toMatchObject({ reason: 'WEBHOOK_DISABLED' })
-    await expect(deliveries.resend(webhook.key, late.deliveryId, aCall())).rejects.toMatchObject({ reason: 'WEBHOOK_DISABLED' })
+    await expect(deliveries.test(webhook.key, createCall())).rejects.toMatchObject({ reason: 'WEBHOOK_DISABLED' })
+    await expect(deliveries.resend(webhook.key, late.deliveryId, createCall())).rejects.toMatchObject({ reason: 'WEBHOOK_DISABLED' })
     expect(await webhooks.update(webhook.key, (now) => ({ ...now, enabled: true }))).toMatchObject({ enabled: true, disabledReason: '' })
     expect((await leaseAll(webhook)).map(({ deliveryId }) => deliveryId)).toEqual([other.deliveryId])
   })
   test('a webhook that was disabled by a user has another 24 hours for pending deliveries', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     await sendings.recordResult(await leaseOne(webhook), 500)
     await webhooks.update(webhook.key, (now) => ({ ...now, enabled: false }))
@@ -338,18 +342,18 @@ describe('after 24 hours of failures', () => {
 
 describe('the delivery log', () => {
   test('lists deliveries newest first, page by page, and each finished delivery can be sent again', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     const sent = await leaseOne(webhook)
-    await expect(deliveries.resend(webhook.key, sent.deliveryId, aCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
+    await expect(deliveries.resend(webhook.key, sent.deliveryId, createCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
     await sendings.recordResult(sent, 200)
-    const again = await deliveries.resend(webhook.key, sent.deliveryId, aCall())
-    await expect(deliveries.resend(webhook.key, sent.deliveryId, aCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
-    await expect(deliveries.resend(webhook.key, '9007199254740991', aCall())).rejects.toMatchObject({ reason: 'DELIVERY_NOT_FOUND' })
+    const again = await deliveries.resend(webhook.key, sent.deliveryId, createCall())
+    await expect(deliveries.resend(webhook.key, sent.deliveryId, createCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
+    await expect(deliveries.resend(webhook.key, '9007199254740991', createCall())).rejects.toMatchObject({ reason: 'DELIVERY_NOT_FOUND' })
     const leased = await leaseOne(webhook)
     expect([leased.deliveryId, leased.eventId, leased.body]).toEqual([again, sent.eventId, sent.body])
-    const tested = await deliveries.test(webhook.key, aCall())
-    await expect(deliveries.test(webhook.key, aCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
+    const tested = await deliveries.test(webhook.key, createCall())
+    await expect(deliveries.test(webhook.key, createCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
     const page = (place: object) => deliveries.list(webhook.key, { before: '0', limit: 2, skip: 0, ...place })
     const ids = async (place: object) => (await page(place)).map(({ deliveryId }) => deliveryId)
     expect([await ids({}), await ids({ before: again }), await ids({ skip: 1 })]).toEqual([
@@ -360,7 +364,7 @@ describe('the delivery log', () => {
   })
   test('is bounded, and a webhook with too many pending deliveries is disabled', async () => {
     const short = createDeliveryStore(catalogue.db, { maxLogEntries: 3, maxWaiting: 3 })
-    const [quick, slow] = [await aWebhook({ events: ['video.created'] }), await aWebhook({ events: ['video.created'] })]
+    const [quick, slow] = [await createWebhook({ events: ['video.created'] }), await createWebhook({ events: ['video.created'] })]
     for (let count = 0; count < 5; count++) {
       await upload(quick)
       await sendings.recordResult(await leaseOne(quick), 200)
@@ -374,7 +378,7 @@ describe('the delivery log', () => {
     expect((await log(slow)).at(-1)).toMatchObject({ event: 'webhook.disabled', state: 'note' })
   })
   test('is deleted after seven days together with its events', async () => {
-    const webhook = await aWebhook({ events: ['video.created'] })
+    const webhook = await createWebhook({ events: ['video.created'] })
     await upload(webhook)
     await upload(webhook)
     const [old] = await log(webhook)

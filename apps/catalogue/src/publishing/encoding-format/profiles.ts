@@ -31,7 +31,7 @@ export const profiles: readonly EncodingProfile[] = [
 ]
 
 /** Returns the key of the profile's rendition within a set. */
-export function renditionKeyOf({ videoCodec, label }: EncodingProfile): string {
+export function toRenditionKey({ videoCodec, label }: EncodingProfile): string {
   return `${videoCodec}_${label}`
 }
 

@@ -7,7 +7,7 @@ import { insertFailedJob, insertJob } from '../job/new-job.ts'
 import type { LockedMedia } from '../media/media-lock.ts'
 import { TOO_LARGE } from '../media/status.ts'
 import { findFirstVideoId } from '../media/video-lock.ts'
-import { findProfile, renditionKeyOf } from './profiles.ts'
+import { findProfile, toRenditionKey } from './profiles.ts'
 
 /** A locked media. No rendition is started if it has no set. */
 type MediaWithSet = Pick<LockedMedia, 'mediaId' | 'organisationId' | 'renditions'>
@@ -58,7 +58,7 @@ const RENDITION_WORK = { bytes: 0, releasedBytes: 0, isEncoded: false }
 
 function isMissing({ renditions }: MediaWithSet, profileId: number): boolean {
   const profile = findProfile(profileId)
-  return profile !== undefined && renditions?.hasVideo === true && !renditions.renditions.some(({ key }) => key === renditionKeyOf(profile))
+  return profile !== undefined && renditions?.hasVideo === true && !renditions.renditions.some(({ key }) => key === toRenditionKey(profile))
 }
 
 async function queueRendition(
