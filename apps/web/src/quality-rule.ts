@@ -33,16 +33,16 @@ export function toQualityRule({ hd, settings }: VideoRecord): QualityRule {
  */
 export function filterLevels(levels: readonly Level[], rule: QualityRule): number[] {
   const candidates = levels.map((level, index) => ({
-    place: index,
+    index,
     kbits: readKbits(level),
     isHd: Math.min(level.width, level.height) >= HD_MIN_PIXELS,
   }))
   const allowed = candidates.filter(({ isHd }) => rule.allowsHd || !isHd)
   const inRange = allowed.filter(({ kbits }) => kbits >= rule.lowest && kbits <= rule.highest)
-  if (inRange.length > 0) return inRange.map(({ place }) => place)
+  if (inRange.length > 0) return inRange.map(({ index }) => index)
   const sorted = (allowed.length > 0 ? allowed : candidates).toSorted((a, b) => a.kbits - b.kbits)
   const closest = sorted.findLast(({ kbits }) => kbits <= rule.highest) ?? sorted[0]
-  return closest ? [closest.place] : []
+  return closest ? [closest.index] : []
 }
 
 /**
