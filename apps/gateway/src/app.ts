@@ -22,12 +22,12 @@ import { deliveryProxy } from './server/proxy/delivery-proxy.ts'
 import type { Route } from './server/route/route.ts'
 import { apiRouter } from './server/routing/api-router.ts'
 import { directRoutes } from './server/routing/direct-routes.ts'
-import type { ApiParts } from './server/routing/serve-target.ts'
+import type { ApiDependencies } from './server/routing/serve-target.ts'
 import { unknownPaths } from './server/routing/unknown-path.ts'
 
-export interface AppParts extends ApiParts {
+export interface AppDependencies extends ApiDependencies {
   routes: readonly Route[]
-  dependencies: readonly Dependency[]
+  readinessDependencies: readonly Dependency[]
   delivery: HttpService
   /** Limits the number of files that are proxied to clients at the same time. */
   downloads: TransferLimiter
@@ -43,36 +43,36 @@ export interface AppParts extends ApiParts {
  * Builds the gateway's request listener. Hot routes bypass Express, everything else goes through
  * it.
  */
-export function createApp(parts: AppParts): RequestListener {
-  const { routes, log, metrics, publicUrl } = parts
+export function createApp(dependencies: AppDependencies): RequestListener {
+  const { routes, log, metrics, publicUrl } = dependencies
   const steps = {
-    first: [requestLog({ log, metrics, trusted: parts.trustedProxies, publicUrl }), rejectAmbiguousRequests],
-    cors: allowOrigins(parts.corsOrigins),
+    first: [requestLog({ log, metrics, trusted: dependencies.trustedProxies, publicUrl }), rejectAmbiguousRequests],
+    cors: allowOrigins(dependencies.corsOrigins),
   }
   const sendProblem = problemSender({ publicUrl, log })
-  const others = expressApp(parts, steps, sendProblem)
-  return directRoutes(routes, { parts, steps: [...steps.first, steps.cors], sendProblem, others })
+  const expressListener = expressApp(dependencies, steps, sendProblem)
+  return directRoutes(routes, { dependencies, steps: [...steps.first, steps.cors], sendProblem, fallback: expressListener })
 }
 
 /** Builds the Express app. The order of the handlers matters. */
 function expressApp(
-  parts: AppParts,
+  dependencies: AppDependencies,
   steps: { first: readonly Middleware[]; cors: Middleware },
   sendProblem: ProblemSender,
 ): RequestListener {
-  const { routes, log } = parts
+  const { routes, log } = dependencies
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.disable('query parser')
   app.enable('case sensitive routing')
 
-  const cors = asHandler(steps.cors)
-  app.use(...steps.first.map(asHandler))
-  app.use('/v2', cors, apiRouter(routes, parts))
-  app.use('/delivery', deliveryProxy(parts.delivery, parts.downloads, log))
+  const cors = toHandler(steps.cors)
+  app.use(...steps.first.map(toHandler))
+  app.use('/v2', cors, apiRouter(routes, dependencies))
+  app.use('/delivery', deliveryProxy(dependencies.delivery, dependencies.downloads, log))
   app.all('/healthz', page('/healthz', liveness))
-  app.all('/readyz', page('/readyz', readiness(parts.dependencies)))
+  app.all('/readyz', page('/readyz', readiness(dependencies.readinessDependencies)))
   const document = Buffer.from(JSON.stringify(openApiDocument(routes, API_VERSION)))
   app.all(
     '/openapi.json',
@@ -80,8 +80,8 @@ function expressApp(
     page('/openapi.json', (_request, response) => sendJsonBytes(response, document, { 'Cache-Control': 'no-cache' })),
   )
   app.use('/docs', docsPages(routes))
-  app.use('/player', playerPages(parts))
-  app.all('/upload', uploadPage(parts))
+  app.use('/player', playerPages(dependencies))
+  app.all('/upload', uploadPage(dependencies))
   app.all(
     '/',
     page('/', (_request, response) => response.redirect(302, '/docs')),
@@ -91,11 +91,11 @@ function expressApp(
     requestContext(response).instance = () => unknown.redact(request.originalUrl)
     throw domainError('not_found', 'NOT_FOUND', unknown.detail(request.originalUrl))
   })
-  app.use(asErrorHandler(sendProblem))
+  app.use(toErrorHandler(sendProblem))
   return app
 }
 
-function asHandler(step: Middleware): RequestHandler {
+function toHandler(step: Middleware): RequestHandler {
   return (request, response, next) => {
     step(request, response)
     next()
@@ -103,6 +103,6 @@ function asHandler(step: Middleware): RequestHandler {
 }
 
 /** Wraps the sender as an error handler. Express recognises one by its four parameters. */
-function asErrorHandler(sendProblem: ProblemSender): ErrorRequestHandler {
+function toErrorHandler(sendProblem: ProblemSender): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => sendProblem(error, response)
 }

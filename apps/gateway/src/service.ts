@@ -74,8 +74,8 @@ export async function startGateway(
   ]
 
   const policy = sourcePolicy({ allow: config.sourceAllow })
-  let bound = ''
-  const publicUrl = () => config.publicUrl ?? `http://${bound}`
+  let address = ''
+  const publicUrl = () => config.publicUrl ?? `http://${address}`
   const concurrencyLimit = createConcurrencyLimit(CONCURRENCY_BOUNDS)
   const limiter = createLimiter(config.limits, budgets)
   const unknownIds = createUnknownIds(config.limits)
@@ -105,7 +105,7 @@ export async function startGateway(
     publicUrl,
     checkSource: (url) => checkUrl(url, policy),
     validateResponses,
-    dependencies,
+    readinessDependencies: dependencies,
     log,
     metrics,
   })
@@ -115,13 +115,13 @@ export async function startGateway(
     publicUrl,
   )
   const listening = await listenOnManySockets(server, config)
-  bound = `${hostInUrl(config.host)}:${listening.port}`
+  address = `${hostInUrl(config.host)}:${listening.port}`
   const metricsListen = hostAndPort(config.metricsListen)
   const required = dependencies.filter(({ name }) => REQUIRED_DEPENDENCIES.has(name))
   const metricsServer = await serveMetrics(metrics, metricsListen, log, async () => (await findUnavailable(required)).length === 0)
 
   return {
-    address: bound,
+    address,
     metricsAddress: `${metricsListen.host}:${metricsServer.port}`,
     async stop(drainMs = DRAIN_TIMEOUT_MS) {
       stopping = true

@@ -68,7 +68,7 @@ function contextOf(by: UserKind | 'guest', responses: Responses) {
     countPasswordAttempt: async () => {},
     countSubmission: async () => {},
     admitEvents: (_events, _sent, send) => send(new Set()),
-    from: { address: '203.0.113.1', userAgent: 'test' },
+    client: { address: '203.0.113.1', userAgent: 'test' },
   }
   return { context, calls }
 }

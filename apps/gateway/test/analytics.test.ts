@@ -195,7 +195,7 @@ describe('events', () => {
     expect(requested).toEqual([])
   })
 
-  test('are rejected as a whole only if the body is not a list of at most 100 items', async () => {
+  test('are all rejected only if the body is not a list of at most 100 items', async () => {
     for (const body of ['[', '{}', '"text"', 'null', JSON.stringify(Array(101).fill(event)), `[${'1,'.repeat(5_000)}1]`]) {
       expect([body.slice(0, 60), (await send(body)).status]).toEqual([body.slice(0, 60), 400])
     }

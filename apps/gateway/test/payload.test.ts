@@ -83,7 +83,7 @@ test('form fields: one text is a list of one, an empty text an empty list, null 
   expect(await got({ place: 'null' })).toEqual({ title: 't', place: null })
 })
 
-describe('rejects, with every field named,', () => {
+describe('rejects, with an error for every field,', () => {
   test('unknown, invalid and missing fields', async () => {
     const body = JSON.stringify({ titel: 'x', count: 'many', tags: [1, 'a'], place: { city: 1, town: 2 }, organisation_id: '3' })
     expect((await statusAndFields(post(body, json))).sort()).toEqual(

@@ -49,8 +49,8 @@ test('a file that takes too long is rejected, and its thread ends', async () => 
   const reader = open({ maxCpuMs: 1 })
   // Ten times the largest file, so that the thread reads for longer than the poll interval.
   const content = ' x\n'.repeat(20_000_000)
-  const refused = { kind: 'invalid', reason: 'CAPTION_TOO_LARGE', message: expect.stringContaining('takes too long') }
-  await expect(reader.read({ content, format: 'vtt' }, '1')).rejects.toMatchObject(refused)
+  const errors = { kind: 'invalid', reason: 'CAPTION_TOO_LARGE', message: expect.stringContaining('takes too long') }
+  await expect(reader.read({ content, format: 'vtt' }, '1')).rejects.toMatchObject(errors)
   expect(threads()).toBe(0)
 })
 
@@ -79,10 +79,10 @@ test('an organisation that sends many files does not keep others from being read
   const reader = open()
   const results = Promise.allSettled(Array.from({ length: 50 }, () => reader.read(large, '1')))
   expect(await Promise.all(['2', '3', '4'].map((organisationId) => reader.read(large, organisationId)))).toHaveLength(3)
-  const refused = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  const errors = (await results).flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   // One file is read and four are queued.
-  expect(refused).toHaveLength(45)
-  for (const error of refused) expect(error).toMatchObject({ kind: 'unavailable', reason: 'CAPTIONS_BUSY', retryAfter: 1 })
+  expect(errors).toHaveLength(45)
+  for (const error of errors) expect(error).toMatchObject({ kind: 'unavailable', reason: 'CAPTIONS_BUSY', retryAfter: 1 })
 })
 
 describe('the event loop is not blocked while a hostile file is read', () => {

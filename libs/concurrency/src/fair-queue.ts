@@ -1,4 +1,4 @@
-/** Runs tasks of many keys with bounded concurrency, so that one key cannot occupy the whole queue. */
+/** Runs tasks of many keys with bounded concurrency, so that one key cannot occupy the complete queue. */
 export interface FairQueue {
   /**
    * Runs the task as soon as the bounds allow it and returns its result. Throws `rejection()` at once if the queue is

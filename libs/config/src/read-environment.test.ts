@@ -59,7 +59,7 @@ test('all problems are reported together, each with the name of its setting', ()
   expect(problems.map((problem) => problem.split(/[ :]/)[0])).toEqual(['A', 'B', 'C', 'D', 'E', 'F', 'G', 'KEY'])
 })
 
-test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is not a whole number from 0 to 9', (text) => {
+test.each(['10', '-1', '1.5', '0x1', ' ', 'NaN', '١'])('%j is not an integer from 0 to 9', (text) => {
   const problems = problemsOf({ N: text }, (read) => read.int('N', { description, fallback: 5, min: 0, max: 9 }))
   expect(problems).toHaveLength(text.trim() === '' ? 0 : 1)
 })

@@ -7,7 +7,7 @@
  * - `DATA_IN_USE`: another running process has started a server on this data folder
  * - `DATA_OF_ANOTHER_USER`: the data folder belongs to a user that this process cannot run as
  * - `DATA_OF_ANOTHER_VERSION`: the data folder was created by another major version
- * - `FAILED`: anything else; the message ends with the last lines of the server's output
+ * - `FAILED`: another reason. The message ends with the last lines of the server's output
  */
 export type PostgresProblem =
   | 'NO_BINARIES'

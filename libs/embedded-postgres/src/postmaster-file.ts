@@ -15,7 +15,7 @@ export interface Postmaster {
 }
 
 /**
- * Returns the server that runs on this data folder, according to its `postmaster.pid`. PostgreSQL itself takes over a
+ * Returns the server that runs on this data folder, according to its `postmaster.pid`. PostgreSQL replaces a
  * file with the id of a dead process. It refuses to start forever if the id belongs to another program (ids are
  * reused) or to a zombie, so the id is replaced then. The rest of the file stays: with it the next server detects
  * whether processes of the previous one still use its shared memory.

@@ -9,7 +9,7 @@ const nobody = 65534
 /**
  * Returns the command prefix for a server whose files are in `dir`. PostgreSQL refuses to run as root. As root it
  * runs in a user namespace without a mapping, where the files stay owned by root. If the kernel forbids that, it runs
- * as `nobody`, who then owns the files. If the machine supports it, the server is stopped when the process that started
+ * as `nobody`, which then owns the files. If the machine supports it, the server is stopped when the process that started
  * it ends.
  */
 export function serverUser(dir: string): string[] {

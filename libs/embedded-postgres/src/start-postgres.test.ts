@@ -55,7 +55,7 @@ test('a folder that contains other files is rejected and not changed', async () 
   expect(readdirSync(other)).toEqual(['letter.txt'])
 })
 
-test('keeps its data over a restart, and listens on the given port on loopback only', async () => {
+test('keeps its data over a restart, and listens on the configured port on loopback only', async () => {
   const first = await start()
   await call(first.url, 'create table kept as select 42 as answer')
   await first.stop()

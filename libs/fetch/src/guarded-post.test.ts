@@ -20,7 +20,7 @@ async function receiver(listener: Parameters<typeof startOrigin>[0]) {
 const post = (url: string, more: object = {}) =>
   guardedPost(url, { policy, headers: { 'content-type': 'application/json' }, body: '{"ä":1}', timeoutMs: 10_000, ...more })
 
-test('sends the whole body with its headers', async () => {
+test('sends the complete body with its headers', async () => {
   let got = ''
   const origin = await receiver(async (request, response) => {
     got = `${request.method} ${request.headers['content-type']} ${request.headers['content-length']} ${await text(request)}`

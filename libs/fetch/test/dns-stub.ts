@@ -5,7 +5,7 @@ const typeCname = 5
 const typeAaaa = 28
 
 /** Response to a DNS query. */
-export interface DnsAnswer {
+export interface DnsRecord {
   a?: readonly string[]
   aaaa?: readonly Uint8Array[]
   cname?: string
@@ -16,12 +16,12 @@ export interface DnsAnswer {
  * query.
  */
 export async function startDnsStub(
-  answer: (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined,
+  answer: (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined,
 ): Promise<{ stop(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
     const { name, type, end } = questionOf(query)
-    const found = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsAnswer)
+    const found = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsRecord)
     if (found === 'silence') return
     const records: Buffer[] = []
     if (found?.cname) records.push(record(name, typeCname, encodeName(found.cname)))

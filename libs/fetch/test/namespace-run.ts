@@ -6,7 +6,7 @@ import { connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { download, guardedGet, isSourceError, sourcePolicy } from '@vitascope/fetch'
-import { type DnsAnswer, startDnsStub } from './dns-stub.ts'
+import { type DnsRecord, startDnsStub } from './dns-stub.ts'
 import { forbiddenHosts } from './forbidden-hosts.ts'
 
 // Runs in its own network namespace, whose loopback has a public address and private ones. Prints as JSON how the
@@ -52,7 +52,7 @@ console.log(JSON.stringify(report))
 for (const server of [...canaries, ...origins, ...(secure ? [secure] : [])]) server.close()
 dns.stop()
 
-function answerOf(): (name: string, type: 'A' | 'AAAA') => DnsAnswer | 'silence' | undefined {
+function answerOf(): (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined {
   let flips = 0
   let later = 0
   const six = Buffer.from('fd000000000000000000000000000001', 'hex')

@@ -24,16 +24,16 @@ async function serve(identity: Identity | undefined): Promise<string> {
   return `${identity ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Returns the response body, or `refused`. */
+/** Returns the response body, or `rejected`. */
 function call(service: HttpService): Promise<string> {
   return new Promise((resolve) => {
-    const asking = platformRequest(service, '/', {}, (result) => {
+    const request = platformRequest(service, '/', {}, (result) => {
       let text = ''
       result.on('data', (part: Buffer) => (text += part)).on('end', () => resolve(text))
-      result.on('error', () => resolve('refused'))
+      result.on('error', () => resolve('rejected'))
     })
-    asking.on('error', () => resolve('refused'))
-    asking.end()
+    request.on('error', () => resolve('rejected'))
+    request.end()
   })
 }
 
@@ -48,11 +48,11 @@ test('accepts callers that are listed, and rejects other callers, plain text and
   const to = async (files: CertificateFiles, service = 'delivery') =>
     call(httpService(origin, (await openTestIdentity(files)).identity.peer(service)))
   expect(await to(await authority.issue(['gateway']))).toBe('heard')
-  expect(await to(await authority.issue(['worker']))).toBe('refused')
-  expect(await to(stranger)).toBe('refused')
-  expect(await to(await authority.issue(['gateway'], { toSeconds: -60 }))).toBe('refused')
-  expect(await to(await authority.issue(['gateway']), 'encoding')).toBe('refused')
-  expect(await call(httpService(origin.replace('https', 'http'), undefined))).toBe('refused')
+  expect(await to(await authority.issue(['worker']))).toBe('rejected')
+  expect(await to(stranger)).toBe('rejected')
+  expect(await to(await authority.issue(['gateway'], { toSeconds: -60 }))).toBe('rejected')
+  expect(await to(await authority.issue(['gateway']), 'encoding')).toBe('rejected')
+  expect(await call(httpService(origin.replace('https', 'http'), undefined))).toBe('rejected')
 })
 
 test('client and server switch to a new authority between two requests', async () => {
@@ -62,7 +62,7 @@ test('client and server switch to a new authority between two requests', async (
   expect(await call(service)).toBe('heard')
   const next = await createTestAuthority('the next authority')
   await delivery.replace(await next.issue(['delivery']))
-  await waitFor(async () => (await call(service)) === 'refused')
+  await waitFor(async () => (await call(service)) === 'rejected')
   await gateway.replace(await next.issue(['gateway']))
   await waitFor(async () => (await call(service)) === 'heard')
 })

@@ -40,12 +40,12 @@ test('a signing key is replaced by the documented steps under calls, and no call
   const videos = channel.client(VideoServiceService)
 
   let [answered, stopped] = [0, false]
-  const refused: unknown[] = []
+  const rejections: unknown[] = []
   const callers = Array.from({ length: 4 }, async () => {
     while (!stopped) {
       await videos.getVideo({ videoId: '1' }, serviceCall('gateway', '')).then(
         () => answered++,
-        (error: unknown) => refused.push(error),
+        (error: unknown) => rejections.push(error),
       )
     }
   })
@@ -54,7 +54,7 @@ test('a signing key is replaced by the documented steps under calls, and no call
     await replace(path, text)
     await waitFor(async () => (await changes(metrics)) > before, { describe: `${path} to be loaded` })
     const seen = answered
-    await waitFor(() => answered > seen + 50 || refused.length > 0, { describe: 'calls after the step' })
+    await waitFor(() => answered > seen + 50 || rejections.length > 0, { describe: 'calls after the step' })
   }
   const outcome = () =>
     videos.getVideo({ videoId: '1' }, serviceCall('gateway', '')).then(
@@ -67,7 +67,7 @@ test('a signing key is replaced by the documented steps under calls, and no call
     await step('public/gateway.pub', publicKeyOf(second), catalogueMetrics)
     stopped = true
     await Promise.all(callers)
-    expect(refused).toEqual([])
+    expect(rejections).toEqual([])
 
     // From now on calls signed with the old key are rejected.
     await replace('gateway.key', first)

@@ -92,7 +92,7 @@ test('HDR, interlacing and many channels get their filters', () => {
   expect(soundFor({ ...probe, video, audio }).join(' ')).toContain('[0:1]pan=stereo|c0=c0|c1=c1,')
 })
 
-test('seeking for a middle chunk starts half a second early, with the time stamps of the whole source', () => {
+test('seeking for a middle chunk starts half a second early, with the time stamps of the source', () => {
   const args = argumentsFor(cut(aProbe()), 1).join(' ')
   expect(args).toContain('-copyts -start_at_zero -ss 3.504 -noaccurate_seek')
   expect(args).toContain('fps=fps=30000/1001:start_time=4.004000,tpad=stop_mode=clone:stop_duration=1.5,trim=start_frame=0:end_frame=180,')

@@ -4,15 +4,15 @@ import { callFilter } from './call-filter.ts'
 import { restrictedCommand } from './landlock.ts'
 import { toolEnvironment } from './sandbox.ts'
 
-let command: Promise<string[]> | undefined
+let cachedCommand: Promise<string[]> | undefined
 
 /**
  * Returns the command before LibreOffice, which has its own sandbox, that blocks unneeded system
  * calls. Returns an empty list if this machine does not support filters. It requires no_new_privs.
  */
 export function officeFilterCommand(): Promise<string[]> {
-  command ??= findCommand()
-  return command
+  cachedCommand ??= findCommand()
+  return cachedCommand
 }
 
 async function findCommand(): Promise<string[]> {

@@ -89,7 +89,7 @@ export function landlockCommand(perl: string): string[] {
 }
 
 /**
- * Returns the paths of the tool and of the libraries that were installed with it. Never its whole folder, which may
+ * Returns the paths of the tool and of the libraries that were installed with it. It never returns its folder, which may
  * be a home directory.
  */
 export async function findToolFiles(tool: string): Promise<string[]> {

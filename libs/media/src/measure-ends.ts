@@ -68,8 +68,8 @@ async function lastPackets({ run, guards, file, streams }: EndsOptions, from: nu
     const [index, pts, dts, duration] = line.split(',').map(Number)
     const time = finite(pts) ?? finite(dts)
     if (index === undefined || time === undefined || !streamIndexes.has(index)) return
-    const end = time + (finite(duration) ?? 0) - file.startSeconds
-    if (end > (ends.get(index) ?? 0)) ends.set(index, end)
+    const packetEnd = time + (finite(duration) ?? 0) - file.startSeconds
+    if (packetEnd > (ends.get(index) ?? 0)) ends.set(index, packetEnd)
   })
   return { ends, stderr: end.stderr }
 }

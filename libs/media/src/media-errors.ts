@@ -24,7 +24,7 @@ export class InvalidSource extends Error {
  * - `aborted`: by the caller's signal
  * - `out_of_memory`: exceeded its memory limit
  * - `output_too_large`: a file exceeded its size limit
- * - `incomplete`: it exited with 0, but its output is not what was planned
+ * - `incomplete`: it exited with 0, but its output differs from the plan
  * - `unclean`: the picture was to be copied, but reading it reported errors; plan again with `copies: false`
  */
 export type FailureKind = 'crashed' | 'stalled' | 'timeout' | 'aborted' | 'out_of_memory' | 'output_too_large' | 'incomplete' | 'unclean'

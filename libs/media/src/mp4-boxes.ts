@@ -6,8 +6,8 @@ export interface Mp4Box {
 }
 
 /**
- * Returns the top-level boxes of an MP4 file or segment in order. Undefined if they do not fill the file exactly, as
- * in a truncated file.
+ * Returns the top-level boxes of an MP4 file or segment in order. Returns undefined if they do not fill the
+ * file exactly, as in a truncated file.
  */
 export async function outerBoxes(file: FileHandle): Promise<Mp4Box[] | undefined> {
   const { size } = await file.stat()
@@ -37,8 +37,8 @@ export interface SegmentHead {
 }
 
 /**
- * Reads the boxes before the media of an fMP4 segment: one index (`sidx`), one fragment of one track. Undefined if
- * they are missing.
+ * Reads the boxes before the media of an fMP4 segment: one index (`sidx`), one fragment of one track. Returns undefined
+ * if they are missing.
  */
 export async function readSegmentHead(file: FileHandle): Promise<SegmentHead | undefined> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
@@ -61,7 +61,7 @@ function segmentHead(bytes: Buffer): SegmentHead | undefined {
   return { startSeconds: start / timescale, seconds: sidx.readUInt32BE(durationOffset) / timescale, samples: trun.readUInt32BE(4) }
 }
 
-/** Returns the content of the first box of this type, as far as it was read. Undefined if there is none. */
+/** Returns the content of the first box of this type, as far as it was read, or undefined if there is none. */
 function bodyOf(bytes: Buffer | undefined, type: string): Buffer | undefined {
   for (let offset = 0; bytes && offset + 8 <= bytes.length; ) {
     const size = bytes.readUInt32BE(offset)

@@ -35,7 +35,7 @@ const easyContent = 'rc-lookahead=20:aq-strength=0.5'
 /**
  * Returns the encoder options: constant quality under a cap with a buffer of one second, in closed groups of fixed
  * length. Each encoder has one thread. With more, rate control depends on thread timing, so two runs differ. The
- * encoders run in parallel. A chunk starts with half of the buffer, about what the previous chunk leaves.
+ * encoders run in parallel. A chunk starts with half of the buffer, which is about the level at the end of the previous chunk.
  * With a full buffer, each chunk border of a picture that is hard to encode would add bytes to the average.
  */
 export function pictureOptions({ codec, kbps, profile, groupFrames, chunk, x264Asm }: PictureQuality): string[][] {

@@ -37,7 +37,7 @@ test('expensive chunks take at most forty processor seconds, and have at least t
   expect(new Set(seconds({ cpuSecondsPerFrame: 1 }).slice(1))).toEqual(new Set([8, 4]))
 })
 
-test('a short rest is added to the previous chunk, and a source that cannot be cut stays whole', () => {
+test('a short rest is added to the previous chunk, and a source that cannot be cut has one chunk', () => {
   expect(seconds({ frames: 25 * 5 })).toEqual([5])
   expect(seconds({ frames: 25 * 6 })).toEqual([4, 2])
   expect(seconds({ frames: 25 * 62 })).toEqual([4, 8, 16, 16, 18])

@@ -90,7 +90,7 @@ describe('a failed run reports its kind', () => {
   })
 })
 
-test('processes and writes that a tool leaves running end with the run, and the end of its output is kept', async () => {
+test('processes and writes that a tool leaves running end with the run, and the end of its output is in the error', async () => {
   const { ffmpeg } = await fixture.fake(
     'family',
     'sleep 60 & sleep 60 & for i in {1..5000}; do echo "word $i" >&2; done; echo last >&2; wait',

@@ -48,7 +48,7 @@ test.each([
   expect(planned(10, size).tile).toEqual({ width, height })
 })
 
-test('the cues cover the whole duration without gaps', () => {
+test('the cues cover the complete duration without gaps', () => {
   const storyboard = planned(3_725)
   const cues = storyboardVtt(storyboard, 3_725.4).split('\n\n').slice(1)
   const times = cues.map((cue) => cue.split('\n')[0]?.split(' --> '))

@@ -285,7 +285,7 @@ test('a variable frame rate becomes a constant standard rate', async () => {
   expect(['24/1,24/1', '25/1,25/1', '20/1,20/1']).toContain(rates.trim())
 }, 60_000)
 
-test('a source whose size changes keeps one size and its whole length', async () => {
+test('a source whose size changes keeps one size and its full length', async () => {
   const parts = await Promise.all(['320x240', '480x360'].map((size) => fixture.make(`part-${size}.ts`, `${picture(size, 25, 2)} ${quick}`)))
   const joined = join(fixture.folder, 'changing.ts')
   await fixture.ffmpeg('-y', '-i', `concat:${parts.join('|')}`, '-c', 'copy', joined)

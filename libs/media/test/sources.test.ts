@@ -78,8 +78,8 @@ test(`of more than ${maxSounds} audio streams the default and the first ones are
 
 test('an audio-only source of a few milliseconds is rejected, and such audio is dropped if there is video', async () => {
   const source = await fixture.make('click.wav', `${tone(300, 0.02)}`)
-  const refused = await fixture.encode(source, ['h264_100']).catch((error: unknown) => error)
-  expect(isInvalidSource(refused) && refused.code).toBe(4002)
+  const error = await fixture.encode(source, ['h264_100']).catch((error: unknown) => error)
+  expect(isInvalidSource(error) && error.code).toBe(4002)
   const line = `${picture('320x240', 100, 0.01)} ${tone(300, 0.01)} -c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a pcm_s16le`
   const encoded = await fixture.encode(await fixture.make('frame.mkv', line), ['h264_100'])
   expect(encoded.plan.audio).toBeUndefined()

@@ -242,8 +242,8 @@ describe('idempotency keys', () => {
   })
   test('of twenty concurrent calls one creates the thing, and the others retry until its response is stored', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => add(`n${i}`)))
-    const refused = results.filter((r) => r.status === 'rejected').map((r) => (r.reason as { reason?: string }).reason)
-    expect(new Set(refused)).toEqual(new Set(refused.length > 0 ? ['IDEMPOTENCY_RUNNING'] : []))
+    const reasons = results.filter((r) => r.status === 'rejected').map((r) => (r.reason as { reason?: string }).reason)
+    expect(new Set(reasons)).toEqual(new Set(reasons.length > 0 ? ['IDEMPOTENCY_RUNNING'] : []))
     expect(await names()).toHaveLength(1)
   })
 })

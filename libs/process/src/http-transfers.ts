@@ -4,8 +4,8 @@ import type { Transfer } from './transfer-limiter.ts'
 type Progress = Pick<Transfer, 'bytes' | 'isWaitingForClient'>
 
 /**
- * Returns the progress of a request body that is forwarded as it arrives. It waits for the client when everything
- * that arrived has been forwarded.
+ * Returns the progress of a request body that is forwarded as it arrives. It waits for the client when all
+ * bytes that arrived have been forwarded.
  */
 export function uploadProgress(request: IncomingMessage): Progress {
   const { socket } = request

@@ -176,7 +176,7 @@ async function lease(query: Query, request: LeaseRequest, waiting: Waiting, sign
 }
 
 /**
- * `due_time` is rounded to whole milliseconds. A clock with a finer resolution could be up to half a millisecond
+ * `due_time` is rounded to milliseconds. A clock with a finer resolution could be up to half a millisecond
  * behind it, so an item that is due now would not count as due.
  */
 const IS_DUE = 'due_time <= now()::timestamptz(3)'

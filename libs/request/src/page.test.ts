@@ -14,7 +14,7 @@ function aList(length: number, places: PagePosition[] = []) {
   return { read, idOf: (id: string) => id }
 }
 
-test('the default page size is the maximum, unless another is given', () => {
+test('the default page size is the maximum, unless the caller sets another', () => {
   expect(pageSizeOf({ pageSize: 0 }, 1_000)).toBe(1_000)
   expect(pageSizeOf({ pageSize: 0 }, 1_000, 10)).toBe(10)
   expect(pageSizeOf({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)

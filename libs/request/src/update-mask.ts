@@ -25,7 +25,7 @@ export function readMask<Field extends string>(mask: readonly string[] | undefin
   return new Set(changeable.filter((field) => paths.has(field)))
 }
 
-/** Returns a problem for each path of the mask that names no field. */
+/** Returns a problem for each path of the mask that is not a field. */
 export function checkMask(mask: readonly string[], paths: { has(path: string): boolean }): FieldError[] {
   return mask
     .filter((path) => !paths.has(path))

@@ -53,7 +53,7 @@ function isSameKey(left: MasterKey, right: MasterKey): boolean {
   return left.version === right.version && a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Returns the error in the text of a key file, without its secrets. Undefined if the text is valid or empty. */
+/** Returns the error in the text of a key file, without its secrets, or undefined if the text is valid or empty. */
 export function masterKeysProblem(text: string): string | undefined {
   if (text === '') return undefined
   try {

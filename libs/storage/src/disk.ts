@@ -10,7 +10,7 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>
   remove(path: string): Promise<void>
   /**
-   * Returns true if the folder was created by this call. Throws EEXIST if the path is anything other than a folder,
+   * Returns true if the folder was created by this call. Throws EEXIST if the path is not a folder,
    * such as a link to a folder.
    */
   makeFolder(path: string): Promise<boolean>

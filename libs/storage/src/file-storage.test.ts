@@ -106,7 +106,7 @@ const withMounts = await promisify(execFile)('unshare', ['-rm', 'mount', '-t', '
     const script = fileURLToPath(new URL('../test/full-disk.ts', import.meta.url))
     const command = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" "$3" "$1"'
     const { stdout } = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', command, 'sh', mount, process.execPath, script])
-    expect(JSON.parse(stdout)).toEqual({ refusal: ['unavailable', 'STORAGE_FULL'], names: ['small'], aside: [], after: 1 << 19 })
+    expect(JSON.parse(stdout)).toEqual({ domainError: ['unavailable', 'STORAGE_FULL'], names: ['small'], aside: [], after: 1 << 19 })
   } finally {
     await rm(mount, { recursive: true })
   }

@@ -272,12 +272,12 @@ export function storageSuite(title: string, open: () => Promise<{ storage: Objec
     })
 
     test.each(badNames)('the name %j is rejected by every method', async (name) => {
-      const refusal = { kind: 'invalid', reason: 'BAD_OBJECT_NAME' }
-      await expect(storage.put(name, Buffer.from('x'))).rejects.toMatchObject(refusal)
-      await expect(storage.open(name)).rejects.toMatchObject(refusal)
-      await expect(storage.stat(name)).rejects.toMatchObject(refusal)
-      await expect(storage.delete(name)).rejects.toMatchObject(refusal)
-      await expect(storage.download(name, join(scratch, 'bad'))).rejects.toMatchObject(refusal)
+      const domainError = { kind: 'invalid', reason: 'BAD_OBJECT_NAME' }
+      await expect(storage.put(name, Buffer.from('x'))).rejects.toMatchObject(domainError)
+      await expect(storage.open(name)).rejects.toMatchObject(domainError)
+      await expect(storage.stat(name)).rejects.toMatchObject(domainError)
+      await expect(storage.delete(name)).rejects.toMatchObject(domainError)
+      await expect(storage.download(name, join(scratch, 'bad'))).rejects.toMatchObject(domainError)
       await expect(storage.deletePrefix(name)).rejects.toMatchObject({ kind: 'invalid' })
     })
 

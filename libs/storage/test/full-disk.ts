@@ -7,9 +7,16 @@ import { openFileStorage } from '@vitascope/storage'
 const root = process.argv[2] ?? ''
 const storage = await openFileStorage({ root })
 await storage.put('small', Buffer.alloc(1000))
-const refusal = await storage.put('large/one', Buffer.alloc(2 << 20)).catch((error: unknown) => error)
+const domainError = await storage.put('large/one', Buffer.alloc(2 << 20)).catch((error: unknown) => error)
 const names: string[] = []
 for await (const { name } of storage.list('')) names.push(name)
 const aside = await readdir(join(root, '.incoming'))
 const { bytes: after } = await storage.put('fits', Buffer.alloc(1 << 19))
-console.log(JSON.stringify({ refusal: isDomainError(refusal) ? [refusal.kind, refusal.reason] : String(refusal), names, aside, after }))
+console.log(
+  JSON.stringify({
+    domainError: isDomainError(domainError) ? [domainError.kind, domainError.reason] : String(domainError),
+    names,
+    aside,
+    after,
+  }),
+)

@@ -15,7 +15,7 @@ export interface TestDatabase {
 }
 
 /**
- * Number of the advisory lock for the whole cluster: templates are created one after another, since migrations may create roles, which
+ * Number of the advisory lock of the cluster: templates are created one after another, since migrations may create roles, which
  * all databases share.
  */
 const TEMPLATE_LOCK = 7_246_001

@@ -47,7 +47,7 @@ export function createEventSender(analytics: Client<typeof EventServiceService>,
       if (isDomainError(error) && error.reason !== 'VIDEO_UNCHECKED') throw error
       // One of the requests may be the cause, or the service may not know this rpc yet. Each is
       // sent alone then, because repeating an event has no effect.
-      return await Promise.all(batch.map((one) => outcomeOf(sendAlone(one))))
+      return await Promise.all(batch.map((event) => outcomeOf(sendAlone(event))))
     }
   }
   const batcher = createBatcher<QueuedRequest, Outcome>({

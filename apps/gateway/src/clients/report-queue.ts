@@ -8,11 +8,11 @@ import type { Call } from '@vitascope/grpc'
  */
 export interface ReportQueue {
   /**
-   * Runs `read` with a call whose deadline is `deadlineMs` from now, which is later than that of
+   * Runs `readReport` with a call whose deadline is `deadlineMs` from now, which is later than that of
    * other reads. Throws TOO_MANY_REPORTS if the organisation has too many waiting reports,
    * DEADLINE_EXCEEDED if the report could not start in time.
    */
-  run<T>(organisationId: string, call: Call, read: (call: Call) => Promise<T>): Promise<T>
+  run<T>(organisationId: string, call: Call, readReport: (call: Call) => Promise<T>): Promise<T>
 }
 
 export interface ReportQueueBounds {
@@ -37,13 +37,13 @@ export function createReportQueue({ concurrency, maxQueuedPerOrganisation, deadl
       }),
   })
   return {
-    async run(organisationId, call, read) {
+    async run(organisationId, call, readReport) {
       const deadline = new Date(Date.now() + deadlineMs)
       const timeout = AbortSignal.timeout(deadlineMs)
       let isStarted = false
       const start = () => {
         isStarted = true
-        return read({ ...call, deadline })
+        return readReport({ ...call, deadline })
       }
       try {
         return await queue.run(organisationId, start, AbortSignal.any([call.signal, timeout]))

@@ -78,11 +78,11 @@ export const QualityDayResponse = z.object({
 })
 
 /** Ids that each record of a report repeats. */
-export interface OfVideo {
+export interface VideoIds {
   video_id: string
   organisation_id: string
 }
-export type OfOrganisation = Pick<OfVideo, 'organisation_id'>
+export type OrganisationIds = Pick<VideoIds, 'organisation_id'>
 
 export function countersResponse(counts: Counts | undefined) {
   const { playerLoads, videoPlays, completeViews, bouncedViews } = required(counts, 'counts')
@@ -93,8 +93,8 @@ export function periodResponse({ dateStart, dateEnd }: Period) {
   return { date_start: dateStart, date_end: dateEnd }
 }
 
-export function watchedResponse(found: Watched | undefined) {
-  const { averagePercentageViewed, averageViewingTime, viewsPerDuration, maxPercentageViewed } = required(found, 'watched')
+export function watchedResponse(statistics: Watched | undefined) {
+  const { averagePercentageViewed, averageViewingTime, viewsPerDuration, maxPercentageViewed } = required(statistics, 'watched')
   return {
     average_percentage_viewed: averagePercentageViewed,
     average_viewing_time: averageViewingTime,
@@ -107,46 +107,50 @@ function bucketsResponse(counts: readonly number[]): Record<string, number> {
   return Object.fromEntries(BUCKETS.map((bucket, index) => [bucket, counts[index] ?? 0]))
 }
 
-export function languageResponse({ language, counts }: LanguageCounts, of: OfOrganisation, days: Period): z.input<typeof LanguageResponse> {
-  return { language, ...of, ...countersResponse(counts), ...periodResponse(days) }
+export function languageResponse(
+  { language, counts }: LanguageCounts,
+  ids: OrganisationIds,
+  days: Period,
+): z.input<typeof LanguageResponse> {
+  return { language, ...ids, ...countersResponse(counts), ...periodResponse(days) }
 }
 
-export function dayResponse<Of extends OfOrganisation>({ day, counts }: DayCounts, of: Of) {
-  return { day, ...of, ...countersResponse(counts) }
+export function dayResponse<Ids extends OrganisationIds>({ day, counts }: DayCounts, ids: Ids) {
+  return { day, ...ids, ...countersResponse(counts) }
 }
 
 export function videoListResponse(
-  found: VideoCounts,
-  of: OfOrganisation,
+  statistics: VideoCounts,
+  ids: OrganisationIds,
   { days, detailed }: { days: Period; detailed: boolean },
 ): z.input<typeof VideoListResponse> {
-  const record = { video_id: found.videoId, ...of, ...countersResponse(found.counts), ...periodResponse(days) }
+  const record = { video_id: statistics.videoId, ...ids, ...countersResponse(statistics.counts), ...periodResponse(days) }
   if (!detailed) return record
   return {
     ...record,
-    video_duration: found.durationSeconds,
-    ...watchedResponse(found.watched),
-    description: found.description,
-    language: found.language,
-    title_private: found.titlePrivate,
-    title_public: found.titlePublic,
+    video_duration: statistics.durationSeconds,
+    ...watchedResponse(statistics.watched),
+    description: statistics.description,
+    language: statistics.language,
+    title_private: statistics.titlePrivate,
+    title_public: statistics.titlePublic,
   }
 }
 
-export function viewerDayResponse<Of extends OfOrganisation>({ day, uniqueViewers }: ViewerDay, of: Of) {
-  return { day, ...of, unique_viewers: uniqueViewers }
+export function viewerDayResponse<Ids extends OrganisationIds>({ day, uniqueViewers }: ViewerDay, ids: Ids) {
+  return { day, ...ids, unique_viewers: uniqueViewers }
 }
 
-export function qualityDayResponse(found: QualityDay, of: OfVideo): z.input<typeof QualityDayResponse> {
+export function qualityDayResponse(statistics: QualityDay, ids: VideoIds): z.input<typeof QualityDayResponse> {
   return {
-    day: found.day,
-    ...of,
-    views: found.views,
-    started_views: found.startedViews,
-    average_startup_ms: found.averageStartupMs,
-    stalled_views: found.stalledViews,
-    stalls: found.stalls,
-    stalled_ms: found.stalledMs,
-    error_views: found.errorViews,
+    day: statistics.day,
+    ...ids,
+    views: statistics.views,
+    started_views: statistics.startedViews,
+    average_startup_ms: statistics.averageStartupMs,
+    stalled_views: statistics.stalledViews,
+    stalls: statistics.stalls,
+    stalled_ms: statistics.stalledMs,
+    error_views: statistics.errorViews,
   }
 }

@@ -29,15 +29,15 @@ const WORDS = /^[\x20-\x7e]{0,100}$/
 const TYPES: ReadonlySet<unknown> = new Set(['load', 'play', 'progress', 'ended'])
 
 const FIELDS: Readonly<Record<keyof Sent, (value: unknown) => boolean>> = {
-  video_id: (value) => isLike(value, VIDEO_ID),
-  view_id: (value) => isLike(value, VIEW_ID),
+  video_id: (value) => matches(value, VIDEO_ID),
+  view_id: (value) => matches(value, VIEW_ID),
   type: (value) => TYPES.has(value),
   at: isNumber,
   position: isNumber,
   watched: isIntervals,
   rewatched: isIntervals,
-  language: (value) => isLike(value, LANGUAGE),
-  subtitle: (value) => isLike(value, LANGUAGE),
+  language: (value) => matches(value, LANGUAGE),
+  subtitle: (value) => matches(value, LANGUAGE),
   qoe: isQuality,
 }
 const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof Sent)[]
@@ -45,7 +45,7 @@ const QUALITY: Readonly<Record<keyof NonNullable<Sent['qoe']>, (value: unknown) 
   startup_ms: (value) => isWithin(value, 3_600_000),
   stalls: (value) => Number.isSafeInteger(value) && isWithin(value, 1_000_000),
   stalled_ms: (value) => isWithin(value, 86_400_000),
-  error: (value) => isLike(value, WORDS),
+  error: (value) => matches(value, WORDS),
 }
 
 function isPlainEvent(value: unknown): value is Sent {
@@ -82,6 +82,6 @@ function isWithin(value: unknown, max: number): boolean {
   return typeof value === 'number' && value >= 0 && value <= max
 }
 
-function isLike(value: unknown, pattern: RegExp): boolean {
+function matches(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value)
 }

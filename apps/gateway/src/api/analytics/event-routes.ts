@@ -39,19 +39,19 @@ array of at most ${MAX_EVENTS} items is rejected as a whole.`,
     video_unchecked: 'The platform cannot check whether the videos exist. Send the events again.',
     intake_full: 'Too many events are waiting. Send the events again.',
   },
-  async handle({ payload }, { services, call, from, admitEvents }) {
+  async handle({ payload }, { services, call, client, admitEvents }) {
     const { events, indexes, malformed } = separate(payload)
     services.analyticsEvents.countMalformed(malformed.length)
-    const userAgent = from.userAgent.slice(0, MAX_USER_AGENT_LENGTH)
+    const userAgent = client.userAgent.slice(0, MAX_USER_AGENT_LENGTH)
     return await admitEvents(events, { userAgent, malformed: malformed.length }, async (knownViewOnly) => {
       if (events.length === 0) return { accepted: 0, rejected: malformed }
       const messages = events.map((event, nth) => eventMessage(event, knownViewOnly.has(nth)))
-      const request = { events: messages, userAgent, clientAddress: from.address }
+      const request = { events: messages, userAgent, clientAddress: client.address }
       // The service call has no end-user principal and continues if the client disconnects.
       // Repeated events have no effect.
       const { accepted, rejected } = await services.analyticsEvents.send(request, call.requestId)
-      const others = rejected.map(({ index, message }) => ({ index: indexes[index] ?? index, message }))
-      return { accepted, rejected: [...malformed, ...others].sort((a, b) => a.index - b.index) }
+      const rejectedEvents = rejected.map(({ index, message }) => ({ index: indexes[index] ?? index, message }))
+      return { accepted, rejected: [...malformed, ...rejectedEvents].sort((a, b) => a.index - b.index) }
     })
   },
 })

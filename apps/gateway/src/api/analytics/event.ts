@@ -91,19 +91,19 @@ export const PlayerEvent = z.strictObject({
 export type Sent = z.output<typeof PlayerEvent>
 
 /** Converts an event to its protobuf message. */
-export function eventMessage(sent: Sent, knownViewOnly: boolean): Event {
-  const { startup_ms, stalls = 0, stalled_ms = 0, error = '' } = sent.qoe ?? {}
+export function eventMessage(event: Sent, knownViewOnly: boolean): Event {
+  const { startup_ms, stalls = 0, stalled_ms = 0, error = '' } = event.qoe ?? {}
   return {
-    videoId: sent.video_id,
-    viewId: sent.view_id,
-    type: types[sent.type],
-    atMs: sent.at,
-    positionSeconds: sent.position,
-    watched: (sent.watched ?? []).map(toInterval),
-    rewatched: (sent.rewatched ?? []).map(toInterval),
-    language: sent.language ?? '',
-    subtitle: sent.subtitle ?? '',
-    quality: sent.qoe && { startupMs: startup_ms, stalls, stalledMs: stalled_ms, error },
+    videoId: event.video_id,
+    viewId: event.view_id,
+    type: types[event.type],
+    atMs: event.at,
+    positionSeconds: event.position,
+    watched: (event.watched ?? []).map(toInterval),
+    rewatched: (event.rewatched ?? []).map(toInterval),
+    language: event.language ?? '',
+    subtitle: event.subtitle ?? '',
+    quality: event.qoe && { startupMs: startup_ms, stalls, stalledMs: stalled_ms, error },
     knownViewOnly,
   }
 }

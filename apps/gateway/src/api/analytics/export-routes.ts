@@ -38,6 +38,6 @@ early, the export is incomplete.`,
 
 export const exportRoutes = [exportDays]
 
-async function* bytesOf(parts: AsyncIterable<{ data: Uint8Array }>): AsyncGenerator<Uint8Array> {
-  for await (const { data } of parts) yield data
+async function* bytesOf(chunks: AsyncIterable<{ data: Uint8Array }>): AsyncGenerator<Uint8Array> {
+  for await (const { data } of chunks) yield data
 }

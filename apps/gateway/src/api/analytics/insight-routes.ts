@@ -16,8 +16,8 @@ import { reportedOrganisation } from './reported-organisation.ts'
 
 const section = 'Analytics'
 const access = 'user'
-const ofOrganisation = z.object({ organisationId: id('organisation') })
-const ofVideo = z.object({ organisationId: id('organisation'), videoId: id('video') })
+const organisationParams = z.object({ organisationId: id('organisation') })
+const videoParams = z.object({ organisationId: id('organisation'), videoId: id('video') })
 const listQuery = z.object({ ...periodQuery, ...pageQuery })
 const SALTED = `Returns the number of distinct viewers for each day. Viewers are identified by a salted hash of IP address and user agent. The salt changes daily, so a viewer cannot be recognised on
 another day. Do not add up the numbers of several days.`
@@ -30,7 +30,7 @@ export const getHeatmap = route({
   description:
     'Divides the video into cells of `cell_seconds`, starting at 0. `cell_seconds` is the larger of 1 and a thousandth of the ' +
     'duration. If the source was replaced by one of another length, only the views of the length with most views count.',
-  params: ofVideo,
+  params: videoParams,
   query: z.object(periodQuery),
   response: z.object({
     video_id: schema.id('video'),
@@ -42,9 +42,9 @@ export const getHeatmap = route({
     date_start: schema.text('`YYYY-MM-DD` in UTC.', '2030-01-01'),
     date_end: schema.text('`YYYY-MM-DD` in UTC.', '2030-12-31'),
   }),
-  async handle({ params: { organisationId: named, videoId }, query }, context) {
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = periodOf(query)
-    const organisationId = await reportedOrganisation(named, context)
+    const organisationId = await reportedOrganisation(requestedId, context)
     const found = await context.services.insights.getHeatmap({ organisationId, videoId, period }, context.call)
     return {
       video_id: videoId,
@@ -64,7 +64,7 @@ export const getRealtime = route({
   access,
   summary: 'Count the current views',
   description: 'Counts the views that sent an event within the last 60 s, in all and for each of the 100 videos with most of them.',
-  params: ofOrganisation,
+  params: organisationParams,
   response: z.object({
     organisation_id: schema.id('organisation'),
     views: schema.int('Current views of all videos.', 12),
@@ -83,7 +83,7 @@ export const listViewerDays = route({
   access,
   summary: 'Count distinct viewers by day',
   description: SALTED,
-  params: ofOrganisation,
+  params: organisationParams,
   query: listQuery,
   response: z.array(ViewerDayResponse),
   async handle({ params, query }, context) {
@@ -102,11 +102,11 @@ export const listVideoViewerDays = route({
   access,
   summary: 'Count distinct viewers of a video by day',
   description: SALTED,
-  params: ofVideo,
+  params: videoParams,
   query: listQuery,
   response: z.array(VideoViewerDayResponse),
-  async handle({ params: { organisationId: named, videoId }, query }, context) {
-    const organisationId = await reportedOrganisation(named, context)
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
+    const organisationId = await reportedOrganisation(requestedId, context)
     const path = `/analytics/viewers/${organisationId}/video/${videoId}/per-day`
     const { rows, link } = await viewerDays({ organisationId, videoId }, query, context, path)
     return new Reply(
@@ -122,12 +122,12 @@ export const listQualityDays = route({
   access,
   summary: 'Read playback quality of a video by day',
   description: 'Returns a row for each day with views that reported playback quality, oldest first.',
-  params: ofVideo,
+  params: videoParams,
   query: listQuery,
   response: z.array(QualityDayResponse),
-  async handle({ params: { organisationId: named, videoId }, query }, context) {
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = periodOf(query)
-    const organisationId = await reportedOrganisation(named, context)
+    const organisationId = await reportedOrganisation(requestedId, context)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const request = { organisationId, videoId, period, ...page }
       const { days, nextPageToken } = await context.services.insights.listQualityDays(request, context.call)
@@ -150,14 +150,14 @@ export const insightRoutes = [getHeatmap, getRealtime, listViewerDays, listVideo
 
 /** Returns viewers per day of one video, or of all videos if none is named. */
 async function viewerDays(
-  of: { organisationId: string; videoId: string },
+  ids: { organisationId: string; videoId: string },
   query: z.output<typeof listQuery>,
   { services, call, publicUrl }: Context,
   path: string,
 ) {
   const period = periodOf(query)
   const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
-    const { days, nextPageToken } = await services.insights.listViewerDays({ ...of, period, ...page }, call)
+    const { days, nextPageToken } = await services.insights.listViewerDays({ ...ids, period, ...page }, call)
     return { rows: days, nextPageToken }
   })
   const { date_start, date_end } = query

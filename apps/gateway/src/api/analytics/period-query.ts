@@ -28,9 +28,10 @@ export function languagePeriodOf(query: Queried<'date_from' | 'date_to' | 'date_
     ['date_from', 'date_start'],
     ['date_to', 'date_end'],
   ] as const
-  const twice = pairs.filter(([name, other]) => query[name] !== undefined && query[other] !== undefined)
-  if (twice.length > 0) throw invalid(twice.map(([name, other]) => ({ field: other, message: `must not be combined with ${name}` })))
-  const [start, end] = pairs.map(([name, other]) => ({ name: query[other] === undefined ? name : other, day: query[name] ?? query[other] }))
+  const conflicts = pairs.filter(([name, alias]) => query[name] !== undefined && query[alias] !== undefined)
+  if (conflicts.length > 0)
+    throw invalid(conflicts.map(([name, alias]) => ({ field: alias, message: `must not be combined with ${name}` })))
+  const [start, end] = pairs.map(([name, alias]) => ({ name: query[alias] === undefined ? name : alias, day: query[name] ?? query[alias] }))
   return period(start ?? { name: 'date_from', day: undefined }, end ?? { name: 'date_to', day: undefined })
 }
 
@@ -44,9 +45,9 @@ function period(start: Named, end: Named): Period {
   const dateStart = start.day ?? firstDay
   const dateEnd = end.day ?? new Date().toISOString().slice(0, 10)
   if (dateStart <= dateEnd) return { dateStart, dateEnd }
-  const [bad, message] =
+  const [field, message] =
     end.day === undefined
       ? [start, `must not be after ${dateEnd}, which is today`]
       : [end, `must not be before ${start.name} (${dateStart})`]
-  throw invalid([{ field: bad.name, message }])
+  throw invalid([{ field: field.name, message }])
 }

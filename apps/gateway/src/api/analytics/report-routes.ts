@@ -25,8 +25,8 @@ import { reportedOrganisation } from './reported-organisation.ts'
 const section = 'Analytics'
 const errorCodes = { too_many_reports: 'The organisation has one active report and three waiting reports. Wait for their responses.' }
 const access = 'user'
-const ofOrganisation = z.object({ organisationId: id('organisation') })
-const ofVideo = z.object({ organisationId: id('organisation'), videoId: id('video') })
+const organisationParams = z.object({ organisationId: id('organisation') })
+const videoParams = z.object({ organisationId: id('organisation'), videoId: id('video') })
 
 const videoIds = list(
   idField('video'),
@@ -38,10 +38,10 @@ const languages = list(
   { max: 100 },
   { description: 'Counts only views in these languages. `""` selects views without a language.', example: ['en'] },
 ).optional()
-const shownFilter = { description: 'A JSON object. Only views of these videos count.', example: { video_id: ['42'] } }
-const filter = object(z.strictObject({ video_id: videoIds }), shownFilter).optional()
-const shownVideoFilter = { ...shownFilter, description: 'A JSON object. Only views of these videos in these languages count.' }
-const videoFilter = object(z.strictObject({ video_id: videoIds, language: languages }), shownVideoFilter).optional()
+const filterDocs = { description: 'A JSON object. Only views of these videos count.', example: { video_id: ['42'] } }
+const filter = object(z.strictObject({ video_id: videoIds }), filterDocs).optional()
+const videoFilterDocs = { ...filterDocs, description: 'A JSON object. Only views of these videos in these languages count.' }
+const videoFilter = object(z.strictObject({ video_id: videoIds, language: languages }), videoFilterDocs).optional()
 const publicNames = { video_ids: 'filter.video_id', languages: 'filter.language' }
 /** Rows per call. Rows with the texts of their videos are large. */
 const MAX_DETAILED_PAGE_SIZE = 200
@@ -52,14 +52,14 @@ export const listLanguages = route({
   access,
   summary: 'Count views by audio language',
   description: 'Returns the 1,000 languages with most player loads, in decreasing order.',
-  params: ofOrganisation,
+  params: organisationParams,
   query: z.object(languagePeriodQuery),
   response: z.array(LanguageResponse),
   async handle({ params, query }, context) {
     const period = languagePeriodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
-    const found = await context.services.reports.listLanguages({ organisationId, period }, context.call)
-    return found.languages.map((one) => languageResponse(one, { organisation_id: organisationId }, period))
+    const report = await context.services.reports.listLanguages({ organisationId, period }, context.call)
+    return report.languages.map((language) => languageResponse(language, { organisation_id: organisationId }, period))
   },
 })
 
@@ -69,14 +69,14 @@ export const listSubtitles = route({
   access,
   summary: 'Count views by subtitle language',
   description: 'Returns the 1,000 languages with most player loads, in decreasing order.',
-  params: ofOrganisation,
+  params: organisationParams,
   query: z.object(languagePeriodQuery),
   response: z.array(LanguageResponse),
   async handle({ params, query }, context) {
     const period = languagePeriodOf(query)
     const organisationId = await reportedOrganisation(params.organisationId, context)
-    const found = await context.services.reports.listSubtitles({ organisationId, period }, context.call)
-    return found.languages.map((one) => languageResponse(one, { organisation_id: organisationId }, period))
+    const report = await context.services.reports.listSubtitles({ organisationId, period }, context.call)
+    return report.languages.map((language) => languageResponse(language, { organisation_id: organisationId }, period))
   },
 })
 
@@ -87,7 +87,7 @@ export const getViews = route({
   summary: 'Count the views of an organisation',
   description: 'Returns the sums of all views of the organisation in the period.',
   errorCodes,
-  params: ofOrganisation,
+  params: organisationParams,
   query: z.object({ ...periodQuery, filter }),
   publicNames,
   response: ViewsResponse,
@@ -107,7 +107,7 @@ export const listDays = route({
   summary: 'Count the views of an organisation by day',
   errorCodes,
   description: 'Returns a row for each day with views, oldest first.',
-  params: ofOrganisation,
+  params: organisationParams,
   query: z.object({ ...periodQuery, ...pageQuery, filter }),
   publicNames,
   response: z.array(DayResponse),
@@ -137,7 +137,7 @@ export const listVideos = route({
   summary: 'Count the views of each video',
   errorCodes,
   description: 'Returns a row for each video with views, sorted by id. `detailed` adds viewing time and the texts of the video.',
-  params: ofOrganisation,
+  params: organisationParams,
   query: z.object({
     ...periodQuery,
     ...pageQuery,
@@ -177,15 +177,15 @@ export const getVideo = route({
   access,
   summary: 'Count the views of a video',
   description: 'Returns the sums of all views of the video in the period.',
-  params: ofVideo,
+  params: videoParams,
   query: z.object(periodQuery),
   response: VideoResponse,
-  async handle({ params: { organisationId: named, videoId }, query }, context) {
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = periodOf(query)
-    const organisationId = await reportedOrganisation(named, context)
-    const found = await context.services.reports.getVideo({ organisationId, videoId, period }, context.call)
-    const of = { video_id: videoId, organisation_id: organisationId }
-    return { ...of, video_duration: found.durationSeconds, ...countersResponse(found.counts), ...periodResponse(period) }
+    const organisationId = await reportedOrganisation(requestedId, context)
+    const report = await context.services.reports.getVideo({ organisationId, videoId, period }, context.call)
+    const ids = { video_id: videoId, organisation_id: organisationId }
+    return { ...ids, video_duration: report.durationSeconds, ...countersResponse(report.counts), ...periodResponse(period) }
   },
 })
 
@@ -195,12 +195,12 @@ export const listVideoDays = route({
   access,
   summary: 'Count the views of a video by day',
   description: 'Returns a row for each day with views, oldest first.',
-  params: ofVideo,
+  params: videoParams,
   query: z.object({ ...periodQuery, ...pageQuery }),
   response: z.array(VideoDayResponse),
-  async handle({ params: { organisationId: named, videoId }, query }, context) {
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = periodOf(query)
-    const organisationId = await reportedOrganisation(named, context)
+    const organisationId = await reportedOrganisation(requestedId, context)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 1_000 }, async (page) => {
       const { days, nextPageToken } = await context.services.reports.listVideoDays(
         { organisationId, videoId, period, ...page },
@@ -223,16 +223,16 @@ export const getDurationViewed = route({
   access,
   summary: 'Read how much of a video was watched',
   description: 'Returns the mean share of the video that was watched. Also counts the watched and the furthest positions in steps of 5 %.',
-  params: ofVideo,
+  params: videoParams,
   query: z.object(periodQuery),
   response: DurationResponse,
-  async handle({ params: { organisationId: named, videoId }, query }, context) {
+  async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = periodOf(query)
-    const organisationId = await reportedOrganisation(named, context)
-    const found = await context.services.reports.getDurationViewed({ organisationId, videoId, period }, context.call)
-    const { average_viewing_time: _, ...watched } = watchedResponse(required(found.watched, 'watched'))
-    const of = { video_id: videoId, organisation_id: organisationId }
-    return { ...of, video_duration: found.durationSeconds, ...countersResponse(found.counts), ...watched, ...periodResponse(period) }
+    const organisationId = await reportedOrganisation(requestedId, context)
+    const report = await context.services.reports.getDurationViewed({ organisationId, videoId, period }, context.call)
+    const { average_viewing_time: _, ...watched } = watchedResponse(required(report.watched, 'watched'))
+    const ids = { video_id: videoId, organisation_id: organisationId }
+    return { ...ids, video_duration: report.durationSeconds, ...countersResponse(report.counts), ...watched, ...periodResponse(period) }
   },
 })
 
@@ -245,9 +245,9 @@ export const reportRoutes = [listLanguages, listSubtitles, getViews, listDays, l
 function runReport<T>(
   { organisationId, videoIds }: { organisationId: string; videoIds: readonly string[] },
   { services, call }: Pick<Context, 'services' | 'call'>,
-  read: (call: Call) => Promise<T>,
+  readReport: (call: Call) => Promise<T>,
 ): Promise<T> {
-  return videoIds.length === 0 ? read(call) : services.reportQueue.run(organisationId, call, read)
+  return videoIds.length === 0 ? readReport(call) : services.reportQueue.run(organisationId, call, readReport)
 }
 
 /** Returns the filters that the next page repeats. */

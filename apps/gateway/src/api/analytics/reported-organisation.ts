@@ -1,5 +1,5 @@
 import type { Context } from '../../server/route/route.ts'
-import { isSystemCaller, namedOrganisation } from '../shared/resolve-organisation.ts'
+import { isSystemCaller, requestedOrganisation } from '../shared/resolve-organisation.ts'
 
 /**
  * Returns the organisation of a report. Analytics does not know which organisations exist, so an
@@ -7,10 +7,10 @@ import { isSystemCaller, namedOrganisation } from '../shared/resolve-organisatio
  * of zeros.
  */
 export async function reportedOrganisation(
-  named: string,
+  requestedId: string,
   { caller, services, call }: Pick<Context, 'caller' | 'services' | 'call'>,
 ): Promise<string> {
-  const organisationId = namedOrganisation(caller, named)
+  const organisationId = requestedOrganisation(caller, requestedId)
   if (isSystemCaller(caller)) await services.organisations.getOrganisation({ organisationId }, call)
   return organisationId
 }

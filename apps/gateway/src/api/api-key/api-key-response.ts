@@ -16,12 +16,12 @@ const expires = z
   .string()
   .nullable()
   .meta({ description: 'Time from which the key is invalid. null if it does not expire.', example: '2030-12-31 23:59:59 GMT' })
-const lastUsed = z.string().nullable().meta({
+const lastUsedField = z.string().nullable().meta({
   description: 'Time of last use, accurate to one or two minutes. null if the key was never used.',
   example: '2030-12-31 23:59:59 GMT',
 })
 const applicationName = schema.text('Purpose of the key.', 'Newsroom uploader')
-const keyShown = schema.text('The API key. It is a secret.', 'vs_…')
+const apiKeyField = schema.text('The API key. It is a secret.', 'vs_…')
 
 export const AccessListResponse = z
   .record(z.string(), z.object({ id: aclId, levels, resource: resourceName }))
@@ -29,7 +29,7 @@ export const AccessListResponse = z
 
 export const KeyAccessResponse = z.object({
   acl: z.array(resourceName).meta({ description: 'Resources that the key may access.' }),
-  key: keyShown,
+  key: apiKeyField,
   organisation_id: schema.id('organisation'),
   user_id: schema.id('user'),
 })
@@ -42,7 +42,7 @@ export const KeysOfUserResponse = z.object({
         .object({
           application_name: applicationName,
           expires,
-          last_used: lastUsed,
+          last_used: lastUsedField,
           resources: z.record(z.string(), z.object({ acl_id: aclId, levels })),
         })
         .nullable(),
@@ -59,7 +59,7 @@ export const KeysOfOrganisationResponse = z
       z
         .object({
           expires,
-          last_used: lastUsed,
+          last_used: lastUsedField,
           resources: z.record(z.string(), z.object({ acl_id: aclId, application_name: applicationName, levels })),
         })
         .nullable(),
@@ -69,7 +69,7 @@ export const KeysOfOrganisationResponse = z
 
 export const NewKeyResponse = z.object({
   expires,
-  key: keyShown,
+  key: apiKeyField,
   application_name: applicationName,
   resources: z.array(resourceName),
   user_id: schema.id('user'),
@@ -110,15 +110,15 @@ export function keysOfUserResponse(userId: string, keys: readonly ApiKey[], inde
 export function keysOfOrganisationResponse(keys: readonly ApiKey[], index: ResourceIndex): z.input<typeof KeysOfOrganisationResponse> {
   const users = Map.groupBy(keys, (key) => key.userId)
   return Object.fromEntries(
-    [...users].map(([userId, own]) => [
+    [...users].map(([userId, userKeys]) => [
       userId,
-      Object.fromEntries(own.map((key) => [key.value, key.resources.length === 0 ? null : keyOfOrganisationResponse(key, index)])),
+      Object.fromEntries(userKeys.map((key) => [key.value, key.resources.length === 0 ? null : keyOfOrganisationResponse(key, index)])),
     ]),
   )
 }
 
 function keyOfUserResponse(key: ApiKey, index: ResourceIndex) {
-  const resources = listed(key, index).map((resource) => [resource.name, { acl_id: resource.aclId, levels: levelsOf(resource) }])
+  const resources = listResources(key, index).map((resource) => [resource.name, { acl_id: resource.aclId, levels: levelsOf(resource) }])
   return {
     application_name: key.applicationName,
     expires: momentText(key.expireTime),
@@ -128,7 +128,7 @@ function keyOfUserResponse(key: ApiKey, index: ResourceIndex) {
 }
 
 function keyOfOrganisationResponse(key: ApiKey, index: ResourceIndex) {
-  const resources = listed(key, index).map((resource) => [
+  const resources = listResources(key, index).map((resource) => [
     resource.name,
     { acl_id: resource.aclId, application_name: key.applicationName, levels: levelsOf(resource) },
   ])
@@ -139,7 +139,7 @@ function keyOfOrganisationResponse(key: ApiKey, index: ResourceIndex) {
  * Returns the resources of a key. A name that is missing from the access list grants nothing and is
  * omitted.
  */
-function listed(key: ApiKey, index: ResourceIndex): Resource[] {
+function listResources(key: ApiKey, index: ResourceIndex): Resource[] {
   return key.resources.flatMap((name) => index.get(name) ?? [])
 }
 

@@ -174,7 +174,7 @@ function requireOwnKey(caller: Caller, key: string): void {
 }
 
 /** Compares two secrets in constant time. */
-function isSameSecret(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+function isSameSecret(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((text) => createHash('sha256').update(text).digest())
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)
 }

@@ -11,11 +11,11 @@ import { readCaption, readStored } from './read-caption.ts'
 
 const records = z.array(CaptionLineResponse).meta({ description: 'One record for each line, sorted by start time.' })
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the title is part of one line of an HLS playlist
-const oneLine = /^[^\u0000-\u001f\u007f\u2028\u2029]*$/
+const ONE_LINE = /^[^\u0000-\u001f\u007f\u2028\u2029]*$/
 const fields = {
   title: text(
     255,
-    { min: 1, pattern: oneLine, message: 'must be one line' },
+    { min: 1, pattern: ONE_LINE, message: 'must be one line' },
     { description: 'Title that viewers select. It is a single line.', example: 'English' },
   ),
   language: language({ description: 'Language code.' }),

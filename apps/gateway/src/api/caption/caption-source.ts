@@ -34,17 +34,17 @@ const extensions = CAPTION_FORMATS.map((format) => `.${format}`)
 export function withSource<Shape extends z.ZodObject>(shape: Shape, { required }: { required: boolean }): Shape {
   const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
     if (typeof value !== 'object' || value === null) return
-    const bad = new Set(issues.map(({ path }) => path?.[0]))
+    const invalidFields = new Set(issues.map(({ path }) => path?.[0]))
     const addProblem = (field: keyof Sent, message: string) => {
-      if (!bad.has(field)) addIssue({ code: 'custom', path: [field], message, input: value })
+      if (!invalidFields.has(field)) addIssue({ code: 'custom', path: [field], message, input: value })
     }
-    const sent = value as Sent
-    const has = (field: keyof Sent) => bad.has(field) || sent[field] !== undefined
+    const caption = value as Sent
+    const has = (field: keyof Sent) => invalidFields.has(field) || caption[field] !== undefined
     if (has('url') && has('content')) addProblem('content', 'must not be sent together with url')
     if (has('content') && !has('format')) addProblem('format', 'is required with content')
     if (!has('content') && has('format')) addProblem('format', 'must be sent with content only')
     if (required && !has('url') && !has('content')) addProblem('url', 'is required, or content with its format')
-    if (!bad.has('url') && sent.url !== undefined && !hasAllowedExtension(sent.url))
+    if (!invalidFields.has('url') && caption.url !== undefined && !hasAllowedExtension(caption.url))
       addProblem('url', `must end in ${extensions.join(', ')}`)
   }
   // The schema is the same, with one more check.

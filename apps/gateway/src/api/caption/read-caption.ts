@@ -50,10 +50,10 @@ async function readOnce(captionId: string, { captions }: Context['services'], ca
   return { caption: required(caption, 'caption'), lines }
 }
 
-async function withTimeLimit(call: Call, read: (signal: AbortSignal) => Promise<CaptionContent>): Promise<CaptionContent> {
+async function withTimeLimit(call: Call, load: (signal: AbortSignal) => Promise<CaptionContent>): Promise<CaptionContent> {
   const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
   try {
-    return await read(AbortSignal.any([call.signal, timeout]))
+    return await load(AbortSignal.any([call.signal, timeout]))
   } catch (error) {
     if (call.signal.aborted || !timeout.aborted) throw error
     throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'reading the lines took too long; try again', { retryAfter: 1, cause: error })

@@ -94,8 +94,8 @@ export const updateClip = route({
     const times = { timeStart: payload.time_start ?? 0, timeFinish: payload.time_finish ?? 0 }
     const clip = Clip.fromPartial({ clipId: params.clipId, ...fields, ...times })
     const response = await services.clips.updateClip({ clip, updateMask }, call)
-    const [now, before] = [required(response.clip, 'clip'), required(response.previous, 'clip before')]
-    return { new_data: clipResponse(now), original_data: clipResponse(before), updated: now.clipId }
+    const [current, previous] = [required(response.clip, 'clip'), required(response.previous, 'clip before')]
+    return { new_data: clipResponse(current), original_data: clipResponse(previous), updated: current.clipId }
   },
 })
 

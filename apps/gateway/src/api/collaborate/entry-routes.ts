@@ -9,8 +9,8 @@ import { EntryResponse, entryResponse, NewEntryResponse, newEntryResponse } from
 
 const section = 'Collaboration'
 const access = 'user'
-const ofVideo = z.object({ videoId: id('video') })
-const ofEntry = z.object({ collaborateId: id('collaboration entry') })
+const videoParams = z.object({ videoId: id('video') })
+const entryParams = z.object({ collaborateId: id('collaboration entry') })
 const user = idField('user', { description: 'Id of a user of the video’s organisation.', example: '7' })
 
 export const listEntries = route({
@@ -19,7 +19,7 @@ export const listEntries = route({
   access,
   summary: 'List the collaboration entries of a video',
   description: 'Returns the entries with their clips, by id, oldest first. Large results are split into pages. Follow the `Link` header.',
-  params: ofVideo,
+  params: videoParams,
   query: z.object(pageQuery),
   response: z.record(z.string(), EntryResponse),
   async handle({ params: { videoId }, query }, { services, call, publicUrl }) {
@@ -54,7 +54,7 @@ export const createEntry = route({
   access,
   summary: 'Create a collaboration entry of a video',
   description: 'Creates an entry for a user. A video has at most 100 entries. System keys may omit `user_id`. The entry then has no user.',
-  params: ofVideo,
+  params: videoParams,
   payload: z.strictObject({ user_id: user.optional() }),
   payloadOptional: true,
   response: z.object({ id: schema.id('collaboration entry'), data: NewEntryResponse }),
@@ -74,7 +74,7 @@ export const getEntry = route({
   access,
   summary: 'Read a collaboration entry',
   description: 'Returns a collaboration entry with its clips.',
-  params: ofEntry,
+  params: entryParams,
   response: EntryResponse,
   async handle({ params }, { services, call }) {
     return entryResponse(required((await services.entries.getEntry({ collaborationId: params.collaborateId }, call)).entry, 'entry'))
@@ -87,7 +87,7 @@ export const updateEntry = route({
   access,
   summary: 'Change a collaboration entry',
   description: 'Accepts `user_id`, `email`, or both. An empty `email` selects the email address of the user.',
-  params: ofEntry,
+  params: entryParams,
   payload: z.strictObject({
     user_id: user.optional(),
     email: text(
@@ -108,8 +108,8 @@ export const updateEntry = route({
     const { user_id = '', email = '' } = payload
     const entry = Entry.create({ collaborationId: params.collaborateId, userId: user_id, email })
     const response = await services.entries.updateEntry({ entry, updateMask }, call)
-    const [now, before] = [required(response.entry, 'entry'), required(response.previous, 'entry before')]
-    return { updated: now.collaborationId, original_data: entryResponse(before), new_data: entryResponse(now) }
+    const [current, previous] = [required(response.entry, 'entry'), required(response.previous, 'entry before')]
+    return { updated: current.collaborationId, original_data: entryResponse(previous), new_data: entryResponse(current) }
   },
 })
 
@@ -119,7 +119,7 @@ export const deleteEntry = route({
   access,
   summary: 'Delete a collaboration entry',
   description: 'Deletes an entry with its clips.',
-  params: ofEntry,
+  params: entryParams,
   response: z.object({
     deleted: schema.id('collaboration entry'),
     original_data: EntryResponse.meta({ description: 'The entry before it was deleted.' }),

@@ -2,8 +2,8 @@ import type { ContactForm, Submission } from '@vitascope/proto/catalogue/v1/cont
 import { z } from 'zod'
 import { formatFlag, formatOptionalTimestamp, schema } from '../../server/schema/response-format.ts'
 
-export const gatedMeaning = (on: string) =>
-  `${on} requests that players and other pages allow playback only after the form is submitted. The built-in player ignores it.`
+export const describeGate = (field: string) =>
+  `${field} requests that players and other pages allow playback only after the form is submitted. The built-in player ignores it.`
 
 export const ContactFormResponse = z
   .object({
@@ -16,7 +16,7 @@ export const ContactFormResponse = z
     capture_names: schema.flag('`"1"` adds a field for the name.'),
     capture_company_name: schema.flag('`"1"` adds a field for the company.'),
     capture_opt_in: schema.flag('`"1"` adds a field for consent to `opt_in_message`.'),
-    gated: schema.flag(gatedMeaning('`"1"`')),
+    gated: schema.flag(describeGate('`"1"`')),
     created_by_user_id: schema.id('user who created it'),
     organisation_id: schema.id('organisation'),
     date_created: schema.timestamp('Time of creation.'),

@@ -5,7 +5,7 @@ import { flag, id, organisationIdField, text } from '../../server/schema/fields.
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required } from '../../server/schema/response-format.ts'
 import { requiredOrganisation } from '../shared/resolve-organisation.ts'
-import { ContactFormResponse, contactFormResponse, gatedMeaning } from './contact-form-response.ts'
+import { ContactFormResponse, contactFormResponse, describeGate } from './contact-form-response.ts'
 import { deleteSubmission, listSubmissions, submitContactForm } from './submission-routes.ts'
 
 const formId = z.object({ contactFormId: id('contact form') })
@@ -44,7 +44,7 @@ export const getContactForm = route({
   },
 })
 
-const capture = (what: string) => flag({ description: `\`1\` adds a field for ${what}.` }).default(false)
+const capture = (data: string) => flag({ description: `\`1\` adds a field for ${data}.` }).default(false)
 
 export const createContactForm = route({
   post: ['/contact-form'],
@@ -63,7 +63,7 @@ export const createContactForm = route({
     capture_names: capture('the name'),
     capture_company_name: capture('the company'),
     capture_opt_in: capture('consent to `opt_in_message`'),
-    gated: flag({ description: gatedMeaning('`1`') }).default(false),
+    gated: flag({ description: describeGate('`1`') }).default(false),
     organisation_id: organisationIdField({ description: 'Id of the organisation. Required with a system key.' }).optional(),
   }),
   response: ContactFormResponse,

@@ -72,12 +72,12 @@ export const deleteSubmission = route({
   },
 })
 
-function toSubmission(sent: Partial<z.output<typeof newSubmission>>) {
+function toSubmission(payload: Partial<z.output<typeof newSubmission>>) {
   return {
-    name: sent.name ?? '',
-    companyName: sent.company_name ?? '',
-    email: sent.email ?? '',
-    optIn: sent.opt_in ?? false,
-    videoId: sent.video_id ?? '',
+    name: payload.name ?? '',
+    companyName: payload.company_name ?? '',
+    email: payload.email ?? '',
+    optIn: payload.opt_in ?? false,
+    videoId: payload.video_id ?? '',
   }
 }

@@ -71,10 +71,10 @@ export function scriptCode({ id, title, size, token }: Embedded, options: Script
  * Undefined attributes are omitted.
  */
 function htmlElement(name: 'iframe' | 'script', attributes: Readonly<Record<string, string | undefined>>): string {
-  const written = Object.entries(attributes).flatMap(([attribute, value]) =>
+  const attributeTexts = Object.entries(attributes).flatMap(([attribute, value]) =>
     value === undefined ? [] : value === '' ? [` ${attribute}`] : [` ${attribute}="${escapeAttribute(value)}"`],
   )
-  return `<${name}${written.join('')}></${name}>`
+  return `<${name}${attributeTexts.join('')}></${name}>`
 }
 
 /**

@@ -60,13 +60,13 @@ export const getPresentationCode = route({
 export const embedRoutes = [getEmbedCode, getPresentationCode]
 
 type FrameQuery = z.output<z.ZodObject<typeof frameQuery>>
-type PlaceQuery = z.output<z.ZodObject<typeof positionQuery>>
+type PositionQuery = z.output<z.ZodObject<typeof positionQuery>>
 
 function embed(id: string, title: string, picture: Picture, { width, height, token }: FrameQuery): Embedded {
   return { id, title, size: frameSize({ width, height }, picture), token }
 }
 
-function scriptOptions({ element_id, referrer_url, player }: PlaceQuery) {
+function scriptOptions({ element_id, referrer_url, player }: PositionQuery) {
   return { elementId: element_id, referrerUrl: referrer_url, player }
 }
 

@@ -72,12 +72,12 @@ export const getOrganisationFormats = route({
   params: z.object({ organisationId: id('organisation') }),
   response: OrganisationFormatsResponse,
   async handle({ params }, context) {
-    const named = await organisationOf(params.organisationId, context)
+    const organisationId = await organisationOf(params.organisationId, context)
     const { formats } = await context.services.encodingFormats.listOrganisationFormats(
       { organisationId: params.organisationId },
       context.call,
     )
-    return organisationFormatsResponse(named, formats)
+    return organisationFormatsResponse(organisationId, formats)
   },
 })
 
@@ -92,10 +92,10 @@ export const addOrganisationFormat = route({
   publicNames: { profile_id: 'encodingformat_id' },
   response: OrganisationFormatsResponse,
   async handle({ params, payload }, context) {
-    const named = await organisationOf(params.organisationId, context)
+    const organisationId = await organisationOf(params.organisationId, context)
     const request = { organisationId: params.organisationId, profileId: payload.encodingformat_id }
     const { formats } = await context.services.encodingFormats.addOrganisationFormat(request, context.call)
-    return organisationFormatsResponse(named, formats)
+    return organisationFormatsResponse(organisationId, formats)
   },
 })
 

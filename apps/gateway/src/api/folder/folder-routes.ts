@@ -5,14 +5,14 @@ import { Reply, route } from '../../server/route/route.ts'
 import { id, organisationIdField, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { FolderDataResponse, FolderResponse, folderDataResponse, folderResponse } from './folder-response.ts'
 
 const name = text(255, { min: 1 }, { description: 'Name of the folder. It is unique in its organisation.', example: 'Trailers' })
 const description = text(5_000, {}, { description: 'Description of the folder. Free text.' })
 const exists = { folder_exists: 'The organisation already has a folder with this name.' }
-const ofFolder = z.object({ folderId: id('folder') })
-const ofVideo = z.object({ folderId: id('folder'), videoId: id('video') })
+const folderParams = z.object({ folderId: id('folder') })
+const videoParams = z.object({ folderId: id('folder'), videoId: id('video') })
 
 export const listFolders = route({
   get: ['/folder/:organisationId'],
@@ -24,7 +24,7 @@ export const listFolders = route({
   query: z.object(pageQuery),
   response: z.array(z.record(z.string(), FolderResponse)),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const { folders, nextPageToken } = await services.folders.listFolders({ organisationId, ...page }, call)
       return { rows: folders, nextPageToken }
@@ -44,7 +44,7 @@ export const createFolder = route({
   response: z.object({ created: schema.id('folder'), data: FolderDataResponse }),
   errorCodes: exists,
   async handle({ payload }, { caller, services, call }) {
-    const organisationId = namedOrganisation(caller, payload.organisation_id)
+    const organisationId = requestedOrganisation(caller, payload.organisation_id)
     const request = { organisationId, name: payload.name, description: payload.description }
     const folder = required((await services.folders.createFolder(request, call)).folder, 'folder')
     return { created: folder.folderId, data: folderDataResponse(folder) }
@@ -57,7 +57,7 @@ export const updateFolder = route({
   access: 'user',
   summary: 'Change a folder',
   description: 'Accepts `name`, `description`, or both.',
-  params: ofFolder,
+  params: folderParams,
   payload: z.strictObject({ organisation_id: organisationIdField(), name: name.optional(), description: description.optional() }),
   response: z.object({
     updated_data: FolderResponse.meta({ description: 'The folder after the change.' }),
@@ -67,14 +67,14 @@ export const updateFolder = route({
   errorCodes: exists,
   async handle({ params, payload }, { caller, services, call }) {
     const { organisation_id, ...fields } = payload
-    const organisationId = namedOrganisation(caller, organisation_id)
+    const organisationId = requestedOrganisation(caller, organisation_id)
     const updateMask = Object.keys(fields)
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have name or description' }])
     const { name = '', description = '' } = fields
     const folder = Folder.create({ folderId: params.folderId, organisationId, name, description })
     const response = await services.folders.updateFolder({ folder, updateMask }, call)
-    const [now, before] = [required(response.folder, 'folder'), required(response.previous, 'folder before')]
-    return { updated_data: folderResponse(now), old_data: folderResponse(before), updated: now.folderId }
+    const [current, previous] = [required(response.folder, 'folder'), required(response.previous, 'folder before')]
+    return { updated_data: folderResponse(current), old_data: folderResponse(previous), updated: current.folderId }
   },
 })
 
@@ -88,7 +88,7 @@ export const deleteFolder = route({
   params: z.object({ folderId: id('folder'), organisationId: id('organisation') }),
   response: z.object({ deleted: z.literal(true), old_data: FolderResponse.meta({ description: 'The folder before it was deleted.' }) }),
   async handle({ params }, { caller, services, call }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { folder } = await services.folders.deleteFolder({ folderId: params.folderId, organisationId }, call)
     return { deleted: true as const, old_data: folderResponse(required(folder, 'folder')) }
   },
@@ -100,7 +100,7 @@ export const listFolderVideos = route({
   access: 'user',
   summary: 'List the ids of videos in a folder',
   description: 'Returns the ids in the order in which the videos were added.',
-  params: ofFolder,
+  params: folderParams,
   query: z.object(pageQuery),
   response: z.object({ contents: z.array(schema.id('video')), folder_id: schema.id('folder') }),
   async handle({ params: { folderId }, query }, { services, call, publicUrl }) {
@@ -119,7 +119,7 @@ export const addFolderVideo = route({
   access: 'user',
   summary: 'Add a video to a folder',
   description: 'Adds a video of the folder’s organisation. A video may be in several folders.',
-  params: ofVideo,
+  params: videoParams,
   response: z.object({
     folder_id: schema.id('folder'),
     added: z.array(schema.id('video')).meta({ description: 'The added video. Empty if it was already in the folder.' }),
@@ -137,7 +137,7 @@ export const removeFolderVideo = route({
   access: 'user',
   summary: 'Remove a video from a folder',
   description: 'Removes a video from a folder. The video is kept.',
-  params: ofVideo,
+  params: videoParams,
   response: z.object({ folder_id: schema.id('folder'), removed: z.array(schema.id('video')).meta({ description: 'The removed video.' }) }),
   errorCodes: { folder_video_not_found: 'The folder does not contain the video.' },
   async handle({ params }, { services, call }) {

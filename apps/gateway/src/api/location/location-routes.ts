@@ -8,7 +8,7 @@ import { formatNumber, required, schema } from '../../server/schema/response-for
 import { requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { LocationResponse, locationResponse } from '../video/video-response.ts'
 
-export const lookUpPostcode = route({
+export const findPostcode = route({
   get: ['/location/lookup/:postcode'],
   section: 'Location',
   access: 'user',
@@ -31,12 +31,12 @@ is the country whose code sorts first.`,
     longitude: schema.text('Longitude in degrees.', '4.89'),
   }),
   async handle({ params, query }, { services, call }) {
-    const found = await services.locations.lookUpPostcode({ postcode: params.postcode, country: query.country ?? '' }, call)
+    const location = await services.locations.lookUpPostcode({ postcode: params.postcode, country: query.country ?? '' }, call)
     return {
-      postcode: found.postcode,
-      country: found.country,
-      latitude: formatNumber(found.latitude),
-      longitude: formatNumber(found.longitude),
+      postcode: location.postcode,
+      country: location.country,
+      latitude: formatNumber(location.latitude),
+      longitude: formatNumber(location.longitude),
     }
   },
 })
@@ -74,21 +74,21 @@ export const listVideosOfCity = route({
   handle: ({ params, query }, context) => listVideos({ $case: 'city', value: params.city }, query, context),
 })
 
-export const locationRoutes = [lookUpPostcode, listVideosOfCountry, listVideosOfCity]
+export const locationRoutes = [findPostcode, listVideosOfCountry, listVideosOfCity]
 
 type Where = NonNullable<ListVideosByPlaceRequest['place']>
 
 async function listVideos(
-  place: Where,
+  position: Where,
   { organisation_id, ...query }: z.output<typeof listQuery>,
   { caller, services, call, publicUrl }: Context,
 ): Promise<Reply> {
   const organisationId = requiredOrganisation(caller, organisation_id)
   const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 500 }, async (page) => {
-    const { videos, nextPageToken } = await services.locations.listVideosByPlace({ organisationId, place, ...page }, call)
+    const { videos, nextPageToken } = await services.locations.listVideosByPlace({ organisationId, place: position, ...page }, call)
     return { rows: videos, nextPageToken }
   })
-  const path = `/location/videos/${place.$case}/${encodeURIComponent(place.value)}`
+  const path = `/location/videos/${position.$case}/${encodeURIComponent(position.value)}`
   const headers = nextLink(publicUrl, path, { ...query, nextCursor, query: { organisation_id: organisationId } })
   return new Reply(rows.map(placedVideoResponse), { headers })
 }

@@ -59,9 +59,9 @@ export const updateMedia = route({
   errorCodes: { system_only: 'Only system keys may set `original_filename` and `token_required_platform`.', ...QUOTA_ERRORS },
   async handle({ params, payload }, context) {
     const { uri, ...details } = payload
-    const updateMask = Object.keys(details)
-    if (uri === undefined && updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have uri or a detail field' }])
-    if (uri !== undefined && updateMask.length > 0) throw invalid([{ field: 'uri', message: 'must not be combined with detail fields' }])
+    const sentNames = Object.keys(details)
+    if (uri === undefined && sentNames.length === 0) throw invalid([{ field: 'payload', message: 'must have uri or a detail field' }])
+    if (uri !== undefined && sentNames.length > 0) throw invalid([{ field: 'uri', message: 'must not be combined with detail fields' }])
     if (uri === undefined) return { media_id: params.mediaId, status: await changeDetails(params.mediaId, details, context) }
     const jobId = await replaceSource(params.mediaId, uri, context)
     const status = { action: 'replace_video' as const, success: true as const, uri }
@@ -128,10 +128,10 @@ async function changeDetails(mediaId: string, details: Omit<z.output<typeof chan
     originalFilename: details.original_filename ?? '',
     tokenRequired: details.token_required_platform ?? false,
   })
-  const sent = Object.keys(details)
-  const updateMask = sent.map((name) => (name === 'token_required_platform' ? 'token_required' : name))
+  const sentNames = Object.keys(details)
+  const updateMask = sentNames.map((name) => (name === 'token_required_platform' ? 'token_required' : name))
   const changed = await services.media.updateMedia({ media, updateMask }, call)
-  const data = changedFields(mediaDetailsResponse(required(changed.media, 'media')), sent)
+  const data = changedFields(mediaDetailsResponse(required(changed.media, 'media')), sentNames)
   return { action: 'update_data' as const, success: true as const, data }
 }
 
@@ -143,8 +143,10 @@ type Deletion = Partial<Record<'media_id' | 'user_id' | 'notes', string | undefi
  */
 function deletionOf(query: Deletion, payload: Deletion, caller: Caller) {
   const system = isSystemCaller(caller)
-  const both = (['media_id', 'user_id', 'notes'] as const).filter((name) => query[name] !== undefined && payload[name] !== undefined)
-  const problems: FieldError[] = both
+  const repeatedFields = (['media_id', 'user_id', 'notes'] as const).filter(
+    (name) => query[name] !== undefined && payload[name] !== undefined,
+  )
+  const problems: FieldError[] = repeatedFields
     .filter((name) => query[name] !== payload[name])
     .map((field) => ({ field, message: 'must be the same in query and payload' }))
   const { media_id: mediaId, user_id: userId, notes = '' } = { ...query, ...payload }

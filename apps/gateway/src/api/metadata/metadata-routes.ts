@@ -38,19 +38,22 @@ const readOnly = flag({ description: '`true` allows only system keys to change t
 
 /** Requires unique names. */
 function entries<Entry extends z.ZodObject<{ name: typeof name }>>(entry: Entry) {
-  const many = `must have 1 to ${MAX_ITEMS} items`
-  return checked(z.array(entry).min(1, many).max(MAX_ITEMS, many), (items: readonly ({ name?: string } | undefined)[]) => {
-    const names = items.map((item) => item?.name)
-    return names.flatMap((one, index) =>
-      one !== undefined && names.indexOf(one) < index ? [{ path: [index, 'name'], message: 'must not be repeated' }] : [],
-    )
-  })
+  const itemCountMessage = `must have 1 to ${MAX_ITEMS} items`
+  return checked(
+    z.array(entry).min(1, itemCountMessage).max(MAX_ITEMS, itemCountMessage),
+    (items: readonly ({ name?: string } | undefined)[]) => {
+      const names = items.map((item) => item?.name)
+      return names.flatMap((name, index) =>
+        name !== undefined && names.indexOf(name) < index ? [{ path: [index, 'name'], message: 'must not be repeated' }] : [],
+      )
+    },
+  )
 }
 
-const of = { id: schema.id('video'), status: z.literal(1) }
+const videoResponse = { id: schema.id('video'), status: z.literal(1) }
 
 const systemOnly = 'Only system keys may make entries read-only.'
-const bound = 'Only system keys may change or delete read-only entries.'
+const READ_ONLY_MESSAGE = 'Only system keys may change or delete read-only entries.'
 
 export const createMetadata = route({
   post: ['/metadata/:videoId'],
@@ -63,14 +66,17 @@ export const createMetadata = route({
   payload: entries(z.strictObject({ name, value, private: isPrivate.default(false), read_only: readOnly.default(false) })),
   publicNames: { entries: '' },
   status: 201,
-  response: z.object({ status: z.literal('Created'), message: z.object({ ...of, created: schema.timestamp('Time of creation.') }) }),
+  response: z.object({
+    status: z.literal('Created'),
+    message: z.object({ ...videoResponse, created: schema.timestamp('Time of creation.') }),
+  }),
   errorCodes: {
     metadata_exists: 'The video already has an entry with one of the names.',
     metadata_full: 'The video would have more than 100 entries.',
     system_only: systemOnly,
   },
   async handle({ params, payload }, { services, call }) {
-    const entries = payload.map((one) => ({ name: one.name, value: one.value, private: one.private, readOnly: one.read_only }))
+    const entries = payload.map((entry) => ({ name: entry.name, value: entry.value, private: entry.private, readOnly: entry.read_only }))
     const request = { videoId: params.videoId, entries }
     const { createTime } = await services.metadata.createMetadata(request, call)
     return {
@@ -91,10 +97,17 @@ export const updateMetadata = route({
   params: z.object({ videoId: id('video') }),
   payload: entries(z.strictObject({ name, value, private: isPrivate.optional(), read_only: readOnly.optional() })),
   publicNames: { changes: '' },
-  response: z.object({ status: z.literal('Updated'), message: z.object({ ...of, created: schema.timestamp('Time of the change.') }) }),
-  errorCodes: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound, system_only: systemOnly },
+  response: z.object({
+    status: z.literal('Updated'),
+    message: z.object({ ...videoResponse, created: schema.timestamp('Time of the change.') }),
+  }),
+  errorCodes: {
+    metadata_not_found: 'The video has no entry with one of the names.',
+    metadata_read_only: READ_ONLY_MESSAGE,
+    system_only: systemOnly,
+  },
   async handle({ params, payload }, { services, call }) {
-    const changes = payload.map((one) => ({ name: one.name, value: one.value, private: one.private, readOnly: one.read_only }))
+    const changes = payload.map((entry) => ({ name: entry.name, value: entry.value, private: entry.private, readOnly: entry.read_only }))
     const request = { videoId: params.videoId, changes }
     const { updateTime } = await services.metadata.updateMetadata(request, call)
     return {
@@ -104,11 +117,11 @@ export const updateMetadata = route({
   },
 })
 
-/** A name that no entry can have matches nothing, and the service answers 404. */
+/** A name that no entry can have matches nothing, and the service returns 404. */
 const keyNames = field(
-  (written) => {
-    if (typeof written !== 'string' || !isStorable(written)) return reject('must be well-formed Unicode without NUL')
-    const names = [...new Set(written.split(',', MAX_ITEMS * 2))]
+  (text) => {
+    if (typeof text !== 'string' || !isStorable(text)) return reject('must be well-formed Unicode without NUL')
+    const names = [...new Set(text.split(',', MAX_ITEMS * 2))]
     return names.length > MAX_ITEMS ? reject(`must have at most ${MAX_ITEMS} names`) : names
   },
   z.array(z.string()).meta({ type: 'string', description: 'Names of entries, separated by commas.', example: 'genre,mood' }),
@@ -122,8 +135,11 @@ export const deleteMetadata = route({
   description: 'Deletes all named entries, or none if one of them is rejected.',
   params: z.object({ videoId: id('video'), keyNames }),
   publicNames: { changes: '' },
-  response: z.object({ status: z.literal('Updated'), message: z.object({ ...of, deleted: schema.timestamp('Time of deletion.') }) }),
-  errorCodes: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: bound },
+  response: z.object({
+    status: z.literal('Updated'),
+    message: z.object({ ...videoResponse, deleted: schema.timestamp('Time of deletion.') }),
+  }),
+  errorCodes: { metadata_not_found: 'The video has no entry with one of the names.', metadata_read_only: READ_ONLY_MESSAGE },
   async handle({ params }, { services, call }) {
     const { deleteTime } = await services.metadata.deleteMetadata({ videoId: params.videoId, names: params.keyNames }, call)
     return {

@@ -9,7 +9,7 @@ const limit = (description: string) =>
     .nullable()
     .meta({ description: `${description}. null if there is no limit.`, example: '600' })
 
-const used = (description: string, example = '1048576') => z.string().meta({ description: `${description}.`, example })
+const usedBytes = (description: string, example = '1048576') => z.string().meta({ description: `${description}.`, example })
 
 export const OrganisationResponse = z
   .object({
@@ -30,11 +30,14 @@ export const OrganisationResponse = z
     }),
     usage: z
       .object({
-        bytes: used('Stored bytes'),
-        bytes_reserved: used('Bytes reserved for active uploads and jobs'),
-        minutes_this_month: used('Encoded minutes of sources that were accepted in this calendar month in UTC, to two decimals', '12.5'),
-        minutes_reserved: used('Minutes reserved for active jobs that were accepted in this month, to two decimals', '1'),
-        jobs: used('Jobs that wait or run', '3'),
+        bytes: usedBytes('Stored bytes'),
+        bytes_reserved: usedBytes('Bytes reserved for active uploads and jobs'),
+        minutes_this_month: usedBytes(
+          'Encoded minutes of sources that were accepted in this calendar month in UTC, to two decimals',
+          '12.5',
+        ),
+        minutes_reserved: usedBytes('Minutes reserved for active jobs that were accepted in this month, to two decimals', '1'),
+        jobs: usedBytes('Jobs that wait or run', '3'),
       })
       .meta({ description: 'Usage that counts against the quota.' }),
     time_created: schema.timestamp('Time of creation.'),

@@ -92,7 +92,7 @@ export const updateOrganisation = route({
     if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     await requireDefaults(params.id, payload, { services, call })
     const { organisation } = await services.organisations.updateOrganisation(
-      { organisation: fromPayload(params.id, payload), updateMask },
+      { organisation: toOrganisation(params.id, payload), updateMask },
       call,
     )
     const data = changedFields(organisationDetails(required(organisation, 'organisation')), updateMask)
@@ -144,7 +144,7 @@ async function requireDefaults(
   }
 }
 
-function fromPayload(organisationId: string, payload: z.output<typeof changes>): Organisation {
+function toOrganisation(organisationId: string, payload: z.output<typeof changes>): Organisation {
   const { bytes, minutes_per_month, concurrent_jobs } = payload.quota ?? {}
   return Organisation.create({
     organisationId,

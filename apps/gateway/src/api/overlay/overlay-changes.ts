@@ -25,7 +25,7 @@ const isEmptyRange = (value: unknown) =>
   typeof value === 'object' &&
   value !== null &&
   Object.keys(value).sort().join() === 'end,start' &&
-  Object.values(value).every((t) => t === '')
+  Object.values(value).every((text) => text === '')
 
 const during = field(
   (value) => (value === '' || isEmptyRange(value) ? null : value),
@@ -79,34 +79,34 @@ export const overlayChanges = z.strictObject({ title: title.optional(), ...optio
 
 type Sent = z.output<typeof overlayChanges>
 
-export function overlayMessage(sent: Sent, ids: { overlayId?: string; organisationId?: string }): Overlay {
+export function overlayMessage(changes: Sent, ids: { overlayId?: string; organisationId?: string }): Overlay {
   return Overlay.create({
     organisationId: ids.organisationId ?? '',
-    mediaId: sent.associated_with_media_id ?? '',
-    disabled: sent.disabled ?? false,
+    mediaId: changes.associated_with_media_id ?? '',
+    disabled: changes.disabled ?? false,
     shown: VideoOverlay.create({
       overlayId: ids.overlayId ?? '',
-      atEnd: sent.show?.at_end ?? false,
-      startSeconds: sent.show?.during?.start,
-      endSeconds: sent.show?.during?.end,
-      title: sent.title ?? '',
-      description: sent.description ?? '',
-      imagePath: sent.image_path ?? '',
-      linkText: sent.link_text ?? '',
-      linkAction: sent.link_action ?? '',
-      linkUrl: sent.link_url ?? '',
-      linkTarget: sent.link_target ?? '',
-      linkJavascriptCode: sent.link_javascript_code ?? '',
-      language: sent.language ?? '',
-      width: sent.width ?? undefined,
-      height: sent.height ?? undefined,
+      atEnd: changes.show?.at_end ?? false,
+      startSeconds: changes.show?.during?.start,
+      endSeconds: changes.show?.during?.end,
+      title: changes.title ?? '',
+      description: changes.description ?? '',
+      imagePath: changes.image_path ?? '',
+      linkText: changes.link_text ?? '',
+      linkAction: changes.link_action ?? '',
+      linkUrl: changes.link_url ?? '',
+      linkTarget: changes.link_target ?? '',
+      linkJavascriptCode: changes.link_javascript_code ?? '',
+      language: changes.language ?? '',
+      width: changes.width ?? undefined,
+      height: changes.height ?? undefined,
     }),
   })
 }
 
 /** Returns the catalogue's names of the fields that were sent. */
-export function overlayMask({ show, associated_with_media_id, ...others }: Sent): string[] {
-  return [...Object.keys(others), ...(associated_with_media_id === undefined ? [] : ['media_id']), ...Object.keys(show ?? {})]
+export function overlayMask({ show, associated_with_media_id, ...fields }: Sent): string[] {
+  return [...Object.keys(fields), ...(associated_with_media_id === undefined ? [] : ['media_id']), ...Object.keys(show ?? {})]
 }
 
 /** Public names of fields in the catalogue's errors. */

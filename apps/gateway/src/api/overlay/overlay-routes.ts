@@ -4,7 +4,7 @@ import { Reply, route } from '../../server/route/route.ts'
 import { id, organisationIdField } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required } from '../../server/schema/response-format.ts'
-import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { newOverlay, overlayChanges, overlayMask, overlayMessage, publicOverlayNames } from './overlay-changes.ts'
 import { OverlayResponse, overlayResponse } from './overlay-response.ts'
 
@@ -59,7 +59,7 @@ export const createOverlay = route({
   response: OverlayResponse,
   errorCodes: full,
   async handle({ payload: { organisation_id, ...payload } }, { caller, services, call }) {
-    const organisationId = organisation_id === undefined ? '' : namedOrganisation(caller, organisation_id)
+    const organisationId = organisation_id === undefined ? '' : requestedOrganisation(caller, organisation_id)
     const request = { overlay: overlayMessage(payload, { organisationId }) }
     const { overlay } = await services.overlays.createOverlay(request, call)
     return overlayResponse(required(overlay, 'overlay'))

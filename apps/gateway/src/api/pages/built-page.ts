@@ -3,7 +3,7 @@ import type { Response } from 'express'
 import { sendHtml } from '../../server/http/page.ts'
 
 /** Returns a built page. If the web pages are not built, it sends 404 and returns undefined. */
-export async function builtPage(file: string, response: Response): Promise<string | undefined> {
+export async function readBuiltPage(file: string, response: Response): Promise<string | undefined> {
   const html = await readFile(file, 'utf8').catch(() => undefined)
   response.setHeader('Cache-Control', 'no-cache')
   if (html === undefined) {
@@ -18,14 +18,14 @@ export interface PageRights {
   /** Origin that delivery redirects to, if any. */
   redirectOrigin?: string | undefined
   /** Which pages may embed the page in a frame. */
-  framedBy: '*' | `'none'`
+  frameAncestors: '*' | `'none'`
 }
 
 /**
  * Returns the Content Security Policy: only our own scripts, and media also from the public origin
  * and the redirect origin.
  */
-export function webPolicy({ publicUrl, redirectOrigin, framedBy }: PageRights): string {
+export function webPolicy({ publicUrl, redirectOrigin, frameAncestors }: PageRights): string {
   const media = [`'self'`, new URL(publicUrl()).origin, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
   return [
     `default-src 'none'`,
@@ -39,7 +39,7 @@ export function webPolicy({ publicUrl, redirectOrigin, framedBy }: PageRights): 
     `font-src 'self'`,
     `base-uri 'none'`,
     `form-action 'none'`,
-    `frame-ancestors ${framedBy}`,
+    `frame-ancestors ${frameAncestors}`,
   ].join('; ')
 }
 

@@ -19,7 +19,7 @@ const LOOKUP_TIMEOUT_MS = 1_000
 const UNKNOWN_TTL_MS = 2_000
 const MAX_UNKNOWN = 20_000
 
-export interface FactsParts {
+export interface FactsDependencies {
   services: Services
   concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
@@ -31,7 +31,7 @@ export interface FactsParts {
  * returns undefined if the catalogue is unavailable, or if the client requested too many unknown
  * ids. An unknown id is cached for 2 s, and concurrent requests for one id share one lookup.
  */
-export function createFactsFinder(parts: FactsParts): (id: string, response: Response) => Promise<PageFacts | undefined> {
+export function createFactsFinder(dependencies: FactsDependencies): (id: string, response: Response) => Promise<PageFacts | undefined> {
   const facts = createLoadingCache<PageFacts | undefined>({
     max: MAX_UNKNOWN,
     ttlMs: (found) => (found?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
@@ -39,18 +39,22 @@ export function createFactsFinder(parts: FactsParts): (id: string, response: Res
   return async (id, response) => {
     // Anything else is not an id.
     if (!/^\d{1,19}$/.test(id)) return { shows: 'none' }
-    const known = facts.last(id)
-    if (known?.isFresh) return known.value
+    const cached = facts.last(id)
+    if (cached?.isFresh) return cached.value
     const { address, requestId } = requestContext(response)
-    if ((await parts.unknownIds.rejection(address)) !== undefined) return undefined
-    const found = await facts.get(id, () => find(id, { address, requestId }, parts))
-    if (found?.shows === 'none') await parts.unknownIds.count(address)
+    if ((await dependencies.unknownIds.rejection(address)) !== undefined) return undefined
+    const found = await facts.get(id, () => loadFacts(id, { address, requestId }, dependencies))
+    if (found?.shows === 'none') await dependencies.unknownIds.count(address)
     return found
   }
 }
 
 /** Looks up an id with one or two catalogue reads. */
-async function find(id: string, caller: Pick<RequestContext, 'address' | 'requestId'>, parts: FactsParts): Promise<PageFacts | undefined> {
+async function loadFacts(
+  id: string,
+  caller: Pick<RequestContext, 'address' | 'requestId'>,
+  dependencies: FactsDependencies,
+): Promise<PageFacts | undefined> {
   const call = {
     principal: { kind: 'guest' as const },
     requestId: caller.requestId,
@@ -59,9 +63,9 @@ async function find(id: string, caller: Pick<RequestContext, 'address' | 'reques
     deadline: new Date(Date.now() + LOOKUP_TIMEOUT_MS),
   }
   try {
-    const slot = parts.concurrencyLimit.begin('read', widestGroup(caller.address))
+    const slot = dependencies.concurrencyLimit.begin('read', widestGroup(caller.address))
     try {
-      return await fetchFacts(id, parts.services, parts.publicUrl(), call)
+      return await fetchFacts(id, dependencies.services, dependencies.publicUrl(), call)
     } finally {
       slot.end(false)
     }
@@ -83,7 +87,7 @@ async function fetchFacts(id: string, services: Services, publicUrl: string, cal
   const [first] = videos
   const picture = first ? await shareDataOf(first, services, publicUrl, call) : WITHOUT_PICTURE
   const { title, description } = playlist ?? { title: '', description: '' }
-  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, playsInPlace: false } }
+  return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, canPlayInline: false } }
 }
 
 const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
@@ -98,7 +102,7 @@ async function shareDataOf(video: Video, services: Services, publicUrl: string, 
     image: isProtected ? '' : videoUriResponse(video, publicUrl).poster_frame,
     width: video.publishedWidth ?? (video.renditions?.width || 1280),
     height: video.publishedHeight ?? (video.renditions?.height || 720),
-    playsInPlace: video.sharing?.embedWithinSocial ?? false,
+    canPlayInline: video.sharing?.embedWithinSocial ?? false,
   }
 }
 

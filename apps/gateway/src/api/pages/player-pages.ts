@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import express, { type RequestHandler, Router } from 'express'
 import { page, sendHtml } from '../../server/http/page.ts'
 import { domainError } from '../../server/http/problem.ts'
-import { builtPage, webPolicy } from './built-page.ts'
-import { createFactsFinder, type FactsParts } from './page-facts.ts'
+import { readBuiltPage, webPolicy } from './built-page.ts'
+import { createFactsFinder, type FactsDependencies } from './page-facts.ts'
 import { withFacts } from './share-tags.ts'
 
-interface Parts extends FactsParts {
+interface Parts extends FactsDependencies {
   webDir: string
   /** Origin that delivery redirects to. */
   redirectOrigin?: string | undefined
@@ -14,24 +14,24 @@ interface Parts extends FactsParts {
 }
 
 /** Serves `/player/assets/*`, `/player/embed.js` and `/player/{id}` from the built web pages. */
-export function playerPages(parts: Parts): Router {
-  const { webDir, publicUrl } = parts
-  const findFacts = createFactsFinder(parts)
+export function playerPages(dependencies: Parts): Router {
+  const { webDir, publicUrl } = dependencies
+  const findFacts = createFactsFinder(dependencies)
   const router = Router({ caseSensitive: true })
   const withTrackingTag = (html: string) =>
-    parts.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${TRACK_ALL_TAG}`) : html
+    dependencies.doNotTrack === 'ignore' ? html.replace('</title>', `</title>\n    ${TRACK_ALL_TAG}`) : html
   router.use('/assets', page('/player/assets/*', assets(join(webDir, 'assets'))))
   router.all('/embed.js', page('/player/embed.js', embedScript(webDir)))
   router.all(
     '/:id',
     page('/player/:id', async (request, response) => {
-      const built = await builtPage(join(webDir, 'index.html'), response)
-      if (built === undefined) return
-      const html = withTrackingTag(built)
+      const builtHtml = await readBuiltPage(join(webDir, 'index.html'), response)
+      if (builtHtml === undefined) return
+      const html = withTrackingTag(builtHtml)
       const facts = await findFacts(String(request.params['id']), response)
       // The body is the same page, which shows its own message.
       if (facts?.shows === 'none') response.status(404)
-      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, webPolicy({ ...parts, framedBy: '*' }))
+      sendHtml(response, facts ? withFacts(html, facts, publicUrl()) : html, webPolicy({ ...dependencies, frameAncestors: '*' }))
     }),
   )
   return router

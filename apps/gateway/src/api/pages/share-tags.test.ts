@@ -14,7 +14,7 @@ function shareData(fields: Partial<ShareData> = {}): ShareData {
     image: 'https://video.example.org/delivery/42/v/poster.jpg',
     width: 1280,
     height: 720,
-    playsInPlace: true,
+    canPlayInline: true,
     ...fields,
   }
 }
@@ -60,7 +60,7 @@ test('a video that other sites may embed has player tags', () => {
 })
 
 test('a video that other sites may not embed has no player tags', () => {
-  const { tags } = headOf(shareData({ playsInPlace: false, image: '', language: '' }))
+  const { tags } = headOf(shareData({ canPlayInline: false, image: '', language: '' }))
   expect(Object.keys(tags)).toEqual([
     'og:type',
     'og:title',

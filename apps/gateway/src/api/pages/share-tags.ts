@@ -12,7 +12,7 @@ export interface ShareData {
   width: number
   height: number
   /** True if social sites may play the video inline. */
-  playsInPlace: boolean
+  canPlayInline: boolean
 }
 
 /** Facts embedded in a player page, so that it does not request what does not exist. */
@@ -33,7 +33,7 @@ export function shareTags(shared: ShareData, publicUrl: string): string {
     ['og:description', description],
     ['og:image', shared.image],
     ['og:locale', shared.language.replaceAll('-', '_')],
-    ['twitter:card', shared.playsInPlace ? 'player' : 'summary_large_image'],
+    ['twitter:card', shared.canPlayInline ? 'player' : 'summary_large_image'],
     ['twitter:title', shared.title],
     ['twitter:description', description],
     ['twitter:image', shared.image],
@@ -48,7 +48,7 @@ export function shareTags(shared: ShareData, publicUrl: string): string {
     ['twitter:player:width', size.width],
     ['twitter:player:height', size.height],
   ]
-  return [...common, ...(shared.playsInPlace ? player : [])]
+  return [...common, ...(shared.canPlayInline ? player : [])]
     .filter(([, content]) => content !== '')
     .map(([name, content]) => `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeHtml(content)}" />`)
     .join('\n    ')

@@ -66,9 +66,9 @@ function item(video: Video, guid: string, publicUrl: string): Markup {
 function files(video: Video, publicUrl: string): Markup[] {
   const { http, hls } = videoUriResponse(video, publicUrl)
   const renditions = [...(video.renditions?.renditions ?? [])].sort((a, b) => b.bitrate - a.bitrate)
-  const largest = renditions.find(({ key }) => key.startsWith('h264_'))
-  const address = largest && http[largest.key]
-  if (!largest || !address) return []
+  const defaultRendition = renditions.find(({ key }) => key.startsWith('h264_'))
+  const address = defaultRendition && http[defaultRendition.key]
+  if (!defaultRendition || !address) return []
   const duration = formatSeconds(video.renditions?.durationSeconds ?? 0)
   const lang = video.language || undefined
   const content = (rendition: Rendition) =>
@@ -77,7 +77,7 @@ function files(video: Video, publicUrl: string): Markup[] {
       fileSize: String(rendition.bytes),
       type: 'video/mp4',
       medium: 'video',
-      isDefault: String(rendition === largest),
+      isDefault: String(rendition === defaultRendition),
       // In kbit/s. Our own value is in bit/s.
       bitrate: String(Math.round(rendition.bitrate / 1_000)),
       duration,
@@ -88,12 +88,12 @@ function files(video: Video, publicUrl: string): Markup[] {
   const stream =
     hls === '' ? undefined : element('media:content', { url: hls, type: 'application/vnd.apple.mpegurl', medium: 'video', duration, lang })
   return [
-    element('enclosure', { url: address, length: String(largest.bytes), type: 'video/mp4' }),
+    element('enclosure', { url: address, length: String(defaultRendition.bytes), type: 'video/mp4' }),
     element('media:group', {}, ...renditions.map(content), stream),
   ]
 }
 
 /** Converts plain text to HTML, which RSS requires for descriptions. */
-function html(plain: string): string {
-  return escapeHtml(plain).replaceAll('\n', '<br>')
+function html(text: string): string {
+  return escapeHtml(text).replaceAll('\n', '<br>')
 }

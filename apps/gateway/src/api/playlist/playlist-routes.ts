@@ -6,7 +6,7 @@ import { type Context, Reply, route } from '../../server/route/route.ts'
 import { flag, id, idField, int, jsonObject, list, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { guestVideoResponse, ownVideoResponse } from '../video/video-response.ts'
 import { FEED_TYPE, playlistFeed } from './playlist-feed.ts'
 import {
@@ -74,8 +74,8 @@ export const updatePlaylist = route({
   response: z.object({ status: z.literal(true) }),
   publicNames: { monetization_json: 'monetization', video_ids: 'videos' },
   async handle({ params, payload }, { services, call }) {
-    const sent = Object.keys(payload)
-    if (sent.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+    const sentNames = Object.keys(payload)
+    if (sentNames.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     const playlist = Playlist.create({
       playlistId: params.playlistId,
       playlistType: payload.playlist_type ?? '',
@@ -89,7 +89,7 @@ export const updatePlaylist = route({
       monetizationJson: payload.monetization ?? '',
       videoIds: payload.videos ?? [],
     })
-    const updateMask = sent.map((name) => maskNames[name] ?? name)
+    const updateMask = sentNames.map((name) => maskNames[name] ?? name)
     await services.playlists.updatePlaylist({ playlist, updateMask }, call)
     return { status: true as const }
   },
@@ -107,7 +107,7 @@ export const createPlaylist = route({
   payloadOptional: true,
   response: z.object({ playlist_id: schema.id('playlist') }),
   async handle({ params, payload }, { caller, services, call }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { playlistId } = await services.playlists.createPlaylist({ organisationId, ...payload }, call)
     return { playlist_id: playlistId }
   },
@@ -163,7 +163,7 @@ export const listPlaylists = route({
   query: z.object(pageQuery),
   response: z.array(PlaylistEntryResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 250 }, async (page) => {
       const { playlists, nextPageToken } = await services.playlists.listPlaylists({ organisationId, ...page }, call)
       return { rows: playlists, nextPageToken }
@@ -197,8 +197,8 @@ export const playlistRoutes = [getPlaylist, updatePlaylist, createPlaylist, addV
  * with all fields. Other callers receive the public videos with their public fields.
  */
 async function findPlaylist(playlistId: string, { caller, services, call }: Context) {
-  const own = caller.kind === 'guest' ? undefined : await getOwnPlaylist()
-  if (own) return { ...own, toResponse: ownVideoResponse }
+  const ownPlaylist = caller.kind === 'guest' ? undefined : await getOwnPlaylist()
+  if (ownPlaylist) return { ...ownPlaylist, toResponse: ownVideoResponse }
   const found = await readAllParts((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
   return { ...found, toResponse: guestVideoResponse }
 

@@ -12,9 +12,11 @@ export function element(
   attributes: Readonly<Record<string, string | undefined>>,
   ...children: readonly (Markup | string | undefined)[]
 ): Markup {
-  const written = Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [` ${key}="${attributeText(value)}"`]))
+  const attributeTexts = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${attributeText(value)}"`],
+  )
   const inner = children.map((child) => (child === undefined ? '' : typeof child === 'string' ? text(child) : child.markup)).join('')
-  return { markup: inner === '' ? `<${name}${written.join('')}/>` : `<${name}${written.join('')}>${inner}</${name}>` }
+  return { markup: inner === '' ? `<${name}${attributeTexts.join('')}/>` : `<${name}${attributeTexts.join('')}>${inner}</${name}>` }
 }
 
 export function xmlDocument(root: Markup): string {
@@ -27,11 +29,11 @@ const UNWRITABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#13;' }
 
 /** Escapes text. A literal carriage return would be parsed as a line feed. */
-function text(plain: string): string {
-  return plain.replace(UNWRITABLE, '\ufffd').replace(/[&<>"\r]/g, (character) => ENTITIES[character] ?? character)
+function text(value: string): string {
+  return value.replace(UNWRITABLE, '\ufffd').replace(/[&<>"\r]/g, (character) => ENTITIES[character] ?? character)
 }
 
 /** Escapes an attribute value. Literal white space would be parsed as a space. */
-function attributeText(plain: string): string {
-  return text(plain).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;')
+function attributeText(value: string): string {
+  return text(value).replaceAll('\t', '&#9;').replaceAll('\n', '&#10;')
 }

@@ -78,8 +78,8 @@ export function presentationResponse(presentation: Presentation, publicUrl: stri
     status: statusResponse(required(presentation.status, 'status of the presentation')),
     video_id: presentation.videoId,
     date_created: formatOptionalTimestamp(presentation.createTime),
-    slides: byNumber(slides),
-    slides_url: byNumber(slides.map(({ url }) => url)),
+    slides: numberFromOne(slides),
+    slides_url: numberFromOne(slides.map(({ url }) => url)),
     number_of_slides: slides.length,
   }
 }
@@ -90,6 +90,6 @@ function statusResponse({ state, progress, code, reason }: PresentationStatus): 
   return { message: message as PresentationBody['status']['message'], progress, code, reason }
 }
 
-function byNumber<T>(values: readonly T[]): Record<string, T> {
+function numberFromOne<T>(values: readonly T[]): Record<string, T> {
   return Object.fromEntries(values.map((value, index) => [String(index + 1), value]))
 }

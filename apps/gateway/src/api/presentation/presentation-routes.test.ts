@@ -84,7 +84,7 @@ function contextOf(by: UserKind | 'guest', responses: Record<string, () => unkno
     countPasswordAttempt: () => Promise.resolve(),
     countSubmission: () => Promise.resolve(),
     admitEvents: (_events, _sent, send) => send(new Set()),
-    from: { address: '203.0.113.1', userAgent: 'test' },
+    client: { address: '203.0.113.1', userAgent: 'test' },
   }
   return { context, calls }
 }
@@ -108,7 +108,7 @@ describe('reading', () => {
     expect(await read('guest', throwNotFound)).toEqual(['findPublicPresentation'])
     expect(await read('standard', throwNotFound)).toEqual(['getPresentation', 'findPublicPresentation'])
   })
-  test('a key of the same organisation reads the whole presentation', async () => {
+  test('a key of the same organisation reads the complete presentation', async () => {
     expect(await read('uploader', () => ({ presentation }))).toEqual(['getPresentation'])
   })
 })

@@ -85,9 +85,12 @@ export const updatePresentation = route({
     if (Object.keys(payload).length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
     // A missing presentation is reported before other missing records.
     if (payload.user_id !== undefined) {
-      const now = required((await services.presentations.getPresentation({ presentationId: params.id }, call)).presentation, 'presentation')
+      const current = required(
+        (await services.presentations.getPresentation({ presentationId: params.id }, call)).presentation,
+        'presentation',
+      )
       // The current user was valid when it was set and is not checked again.
-      if (payload.user_id !== now.userId) await requireUser(payload.user_id, payload.organisation_id ?? now.organisationId, context)
+      if (payload.user_id !== current.userId) await requireUser(payload.user_id, payload.organisation_id ?? current.organisationId, context)
     }
     const presentation = Presentation.create({
       presentationId: params.id,
@@ -133,11 +136,11 @@ async function requireUser(userId: string, organisationId: string, { services, c
  * only while it is public.
  */
 async function findPresentation(presentationId: string, { caller, services, call }: Context): Promise<Presentation> {
-  const own = caller.kind === 'guest' ? undefined : await getOwn()
-  const { presentation } = own ?? (await services.presentations.findPublicPresentation({ presentationId }, call))
+  const ownPresentation = caller.kind === 'guest' ? undefined : await getOwnPresentation()
+  const { presentation } = ownPresentation ?? (await services.presentations.findPublicPresentation({ presentationId }, call))
   return required(presentation, 'presentation')
 
-  async function getOwn() {
+  async function getOwnPresentation() {
     try {
       return await services.presentations.getPresentation({ presentationId }, call)
     } catch (error) {

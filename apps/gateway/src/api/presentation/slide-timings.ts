@@ -15,6 +15,6 @@ export const slideTimings = map(
   },
 )
 
-export function toTimings(sent: z.output<typeof slideTimings> | undefined): SlideTiming[] {
-  return Object.entries(sent ?? {}).map(([number, { seconds }]) => ({ slide: Number(number), seconds: seconds ?? undefined }))
+export function toTimings(timings: z.output<typeof slideTimings> | undefined): SlideTiming[] {
+  return Object.entries(timings ?? {}).map(([number, { seconds }]) => ({ slide: Number(number), seconds: seconds ?? undefined }))
 }

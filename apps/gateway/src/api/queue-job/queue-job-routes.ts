@@ -97,9 +97,9 @@ function queueJobResponse({ jobId, jobName, priority, data, createTime }: QueueJ
   }
 }
 
-function isJson(written: string): boolean {
+function isJson(text: string): boolean {
   try {
-    JSON.parse(written)
+    JSON.parse(text)
     return true
   } catch {
     return false

@@ -3,16 +3,17 @@ import { z } from 'zod'
 import { clearable, flag, idField, int, jsonObject, list, object, oneOf, text } from '../../server/schema/fields.ts'
 import { webAddress } from '../../server/schema/web-address.ts'
 
-const onOff = (description: string, byDefault: 0 | 1) => flag({ description: `${description} The default is ${byDefault}.` }).optional()
-const legacy = (description: string, byDefault: 0 | 1) => onOff(`${description} Used by older players only.`, byDefault)
+const switchField = (description: string, defaultValue: 0 | 1) =>
+  flag({ description: `${description} The default is ${defaultValue}.` }).optional()
+const legacy = (description: string, defaultValue: 0 | 1) => switchField(`${description} Used by older players only.`, defaultValue)
 const kbits = (description: string) => int({ min: 100, max: 6_000 }, { description }).optional()
 const rollIds = (description: string) => list(idField('video'), { max: 100 }, { description }).optional()
 
 /** Payload of POST and PUT of a profile. No other field is accepted. */
 export const settingChanges = z.strictObject({
   title: text(50, {}, { description: 'Title of the profile.', example: 'Newsroom' }).optional(),
-  allow_sharing: onOff('The player offers sharing.', 0),
-  allow_download: onOff('The player offers the largest MP4 file for download.', 0),
+  allow_sharing: switchField('The player offers sharing.', 0),
+  allow_download: switchField('The player offers the largest MP4 file for download.', 0),
   lowest_quality_version: kbits('Lowest rendition rate in kbit/s. The default is 100. It must not exceed the highest rate.'),
   highest_quality_version: kbits('Highest rendition rate in kbit/s. The default is 1200.'),
   rolls: clearable(
@@ -31,7 +32,7 @@ export const settingChanges = z.strictObject({
     { paths: false },
     { description: 'http or https URL that a click on the logo opens.', example: 'https://www.example.org/' },
   ).optional(),
-  captions_default_on: onOff('The player shows captions from the start.', 0),
+  captions_default_on: switchField('The player shows captions from the start.', 0),
   ga_tracker_id: text(
     100,
     { pattern: /^[\w.-]*$/, message: 'must be letters, digits, dots, hyphens and underscores' },
@@ -57,7 +58,7 @@ export const settingChanges = z.strictObject({
   monetization: jsonObject(10_000, {
     description: 'A monetization profile: an object, or its JSON text. `""` or null removes it.',
   }).optional(),
-  use_https_embed: onOff('Embed codes use https.', 1),
+  use_https_embed: switchField('Embed codes use https.', 1),
   show_title_bar: legacy('The player shows the title.', 0),
   sharing_open_link_in_new_window: legacy('Shared links open in a new window.', 0),
   show_other_videos: legacy('The player offers other videos at the end.', 1),
@@ -84,37 +85,37 @@ export type SettingChanges = z.output<typeof settingChanges>
  * Returns the new values and the names of the fields that were sent, which are the same in the
  * catalogue.
  */
-export function settingUpdate(settingId: string, sent: SettingChanges): { setting: Setting; mask: string[] } {
+export function settingUpdate(settingId: string, changes: SettingChanges): { setting: Setting; mask: string[] } {
   const setting = Setting.create({
     settingId,
-    title: sent.title ?? '',
-    allowSharing: sent.allow_sharing ?? false,
-    allowDownload: sent.allow_download ?? false,
-    lowestQualityVersion: sent.lowest_quality_version ?? 0,
-    highestQualityVersion: sent.highest_quality_version ?? 0,
-    rolls: sent.rolls ? JSON.stringify(sent.rolls) : '',
-    logoAssetId: sent.logo_asset_id ?? '',
-    logoDestinationUrl: sent.logo_destination_url ?? '',
-    captionsDefaultOn: sent.captions_default_on ?? false,
-    gaTrackerId: sent.ga_tracker_id ?? '',
-    gaTrackerDomain: sent.ga_tracker_domain ?? '',
-    gaLibrary: sent.ga_library ?? '',
-    passwordProtected: sent.password_protected ?? false,
-    password: sent.password ?? '',
-    monetization: sent.monetization ?? '',
-    useHttpsEmbed: sent.use_https_embed ?? false,
-    showTitleBar: sent.show_title_bar ?? false,
-    sharingOpenLinkInNewWindow: sent.sharing_open_link_in_new_window ?? false,
-    showOtherVideos: sent.show_other_videos ?? false,
-    isAutoPlay: sent.is_auto_play ?? false,
-    preBuffer: sent.pre_buffer ?? false,
-    showControls: sent.show_controls ?? false,
-    autohideControls: sent.autohide_controls ?? false,
-    showRss: sent.show_rss ?? false,
-    monetizationId: sent.monetization_id ?? undefined,
-    embedWmode: sent.embed_wmode ?? '',
-    useJavascriptApi: sent.use_javascript_api ?? false,
-    javascriptApiAllowedDomains: sent.javascript_api_allowed_domains ?? '',
+    title: changes.title ?? '',
+    allowSharing: changes.allow_sharing ?? false,
+    allowDownload: changes.allow_download ?? false,
+    lowestQualityVersion: changes.lowest_quality_version ?? 0,
+    highestQualityVersion: changes.highest_quality_version ?? 0,
+    rolls: changes.rolls ? JSON.stringify(changes.rolls) : '',
+    logoAssetId: changes.logo_asset_id ?? '',
+    logoDestinationUrl: changes.logo_destination_url ?? '',
+    captionsDefaultOn: changes.captions_default_on ?? false,
+    gaTrackerId: changes.ga_tracker_id ?? '',
+    gaTrackerDomain: changes.ga_tracker_domain ?? '',
+    gaLibrary: changes.ga_library ?? '',
+    passwordProtected: changes.password_protected ?? false,
+    password: changes.password ?? '',
+    monetization: changes.monetization ?? '',
+    useHttpsEmbed: changes.use_https_embed ?? false,
+    showTitleBar: changes.show_title_bar ?? false,
+    sharingOpenLinkInNewWindow: changes.sharing_open_link_in_new_window ?? false,
+    showOtherVideos: changes.show_other_videos ?? false,
+    isAutoPlay: changes.is_auto_play ?? false,
+    preBuffer: changes.pre_buffer ?? false,
+    showControls: changes.show_controls ?? false,
+    autohideControls: changes.autohide_controls ?? false,
+    showRss: changes.show_rss ?? false,
+    monetizationId: changes.monetization_id ?? undefined,
+    embedWmode: changes.embed_wmode ?? '',
+    useJavascriptApi: changes.use_javascript_api ?? false,
+    javascriptApiAllowedDomains: changes.javascript_api_allowed_domains ?? '',
   })
-  return { setting, mask: Object.keys(sent) }
+  return { setting, mask: Object.keys(changes) }
 }

@@ -4,7 +4,7 @@ import { Reply, route } from '../../server/route/route.ts'
 import { id } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { type SettingChanges, settingChanges, settingUpdate } from './setting-changes.ts'
 import { SettingResponse, settingResponse } from './setting-response.ts'
 
@@ -37,8 +37,8 @@ const pairs = [
   ['password', 'password_protected'],
 ] as const
 
-function withoutAffectedPairs(valid: SettingChanges, bad: ReadonlySet<string>): SettingChanges {
-  const affected: readonly string[] = pairs.filter((pair) => pair.some((name) => bad.has(name))).flat()
+function withoutAffectedPairs(valid: SettingChanges, invalidFields: ReadonlySet<string>): SettingChanges {
+  const affected: readonly string[] = pairs.filter((pair) => pair.some((name) => invalidFields.has(name))).flat()
   return Object.fromEntries(Object.entries(valid).filter(([name]) => !affected.includes(name)))
 }
 
@@ -54,13 +54,13 @@ export const createSetting = route({
   status: 201,
   response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('profile') }) }),
   errorCodes: busy,
-  async validateRemotely({ params, payload, bad }, { caller, services, call }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
-    const request = { organisationId, ...settingUpdate('', withoutAffectedPairs(payload, bad)), validateOnly: true }
+  async validateRemotely({ params, payload, invalidFields }, { caller, services, call }) {
+    const organisationId = requestedOrganisation(caller, params.organisationId)
+    const request = { organisationId, ...settingUpdate('', withoutAffectedPairs(payload, invalidFields)), validateOnly: true }
     await services.settings.createSetting(request, call)
   },
   async handle({ params, payload }, { caller, services, call }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { settingId } = await services.settings.createSetting(
       { organisationId, ...settingUpdate('', payload), validateOnly: false },
       call,
@@ -79,8 +79,8 @@ export const updateSetting = route({
   payload: settingChanges,
   response: z.object({ status: z.literal('OK'), message: z.object({ updated: schema.id('profile') }) }),
   errorCodes: busy,
-  async validateRemotely({ params, payload, bad }, { services, call }) {
-    const { setting, mask: updateMask } = settingUpdate(params.settingId, withoutAffectedPairs(payload, bad))
+  async validateRemotely({ params, payload, invalidFields }, { services, call }) {
+    const { setting, mask: updateMask } = settingUpdate(params.settingId, withoutAffectedPairs(payload, invalidFields))
     await services.settings.updateSetting({ setting, updateMask, validateOnly: true }, call)
   },
   async handle({ params, payload }, { services, call }) {
@@ -121,7 +121,7 @@ export const listSettings = route({
   query: z.object(pageQuery),
   response: z.record(z.string(), SettingResponse).meta({ description: 'Profiles by id.' }),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 50 }, async (page) => {
       const { settings, nextPageToken } = await services.settings.listSettings({ organisationId, ...page }, call)
       return { rows: settings, nextPageToken }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { UserKind } from '@vitascope/grpc'
 import type { Caller } from '../../server/route/caller.ts'
-import { namedOrganisation, queriedOrganisation, requiredOrganisation } from './resolve-organisation.ts'
+import { queriedOrganisation, requestedOrganisation, requiredOrganisation } from './resolve-organisation.ts'
 
 function aCaller(userType: UserKind, organisationId: string): Caller {
   return { kind: 'user', keyId: '1', userId: '1', organisationId, userType, resources: new Set(), key: '' }
@@ -12,14 +12,14 @@ const foreign = expect.objectContaining({ kind: 'forbidden', reason: 'FOREIGN_OR
 describe.each(['uploader', 'standard'] as const)('a user of type %s', (type) => {
   const caller = aCaller(type, '2')
 
-  test('uses its own organisation, named or not', () => {
-    expect(namedOrganisation(caller, '2')).toBe('2')
+  test('uses its own organisation, whether or not the request has its id', () => {
+    expect(requestedOrganisation(caller, '2')).toBe('2')
     expect(queriedOrganisation(caller, undefined)).toBe('2')
     expect(requiredOrganisation(caller, undefined)).toBe('2')
   })
 
-  test.each([['3'], ['999999'], ['abc'], [''], ['02'], ['2 ']])('may not name organisation %p, even if it does not exist', (named) => {
-    for (const rule of [namedOrganisation, queriedOrganisation, requiredOrganisation]) {
+  test.each([['3'], ['999999'], ['abc'], [''], ['02'], ['2 ']])('may not use organisation %p, even if it does not exist', (named) => {
+    for (const rule of [requestedOrganisation, queriedOrganisation, requiredOrganisation]) {
       expect(() => rule(caller, named)).toThrow(foreign)
     }
   })
@@ -29,8 +29,8 @@ describe('a system caller', () => {
   const caller = aCaller('system', '1')
 
   test('may name any organisation, and its existence is not checked here', () => {
-    expect(namedOrganisation(caller, '2')).toBe('2')
-    expect(namedOrganisation(caller, 'abc')).toBe('abc')
+    expect(requestedOrganisation(caller, '2')).toBe('2')
+    expect(requestedOrganisation(caller, 'abc')).toBe('abc')
     expect(queriedOrganisation(caller, undefined)).toBeUndefined()
   })
 
@@ -42,5 +42,5 @@ describe('a system caller', () => {
 })
 
 test('a guest has no organisation', () => {
-  expect(() => namedOrganisation({ kind: 'guest' }, '2')).toThrow(expect.objectContaining({ kind: 'unauthenticated' }))
+  expect(() => requestedOrganisation({ kind: 'guest' }, '2')).toThrow(expect.objectContaining({ kind: 'unauthenticated' }))
 })

@@ -15,9 +15,9 @@ export function isSystemCaller(caller: Caller): boolean {
  * than its own, whether or not it exists. A system key may name any, and the service checks that it
  * exists.
  */
-export function namedOrganisation(caller: Caller, named: string): string {
-  const own = ownOrganisation(caller)
-  if (own === undefined || own === named) return named
+export function requestedOrganisation(caller: Caller, requestedId: string): string {
+  const ownId = ownOrganisation(caller)
+  if (ownId === undefined || ownId === requestedId) return requestedId
   throw foreignOrganisation()
 }
 
@@ -25,16 +25,16 @@ export function namedOrganisation(caller: Caller, named: string): string {
  * Returns the organisation that a query is restricted to. For a user it is always its own. For a
  * system key it is the named one, or undefined for all.
  */
-export function queriedOrganisation(caller: Caller, named: string | undefined): string | undefined {
-  if (named === undefined) return ownOrganisation(caller)
-  const organisationId = namedOrganisation(caller, named)
+export function queriedOrganisation(caller: Caller, requestedId: string | undefined): string | undefined {
+  if (requestedId === undefined) return ownOrganisation(caller)
+  const organisationId = requestedOrganisation(caller, requestedId)
   if (/^\d{1,19}$/.test(organisationId)) return organisationId
   throw invalid([{ field: 'organisation_id', message: 'must be an id: digits' }])
 }
 
 /** Like `queriedOrganisation`, but throws if a system key names no organisation. */
-export function requiredOrganisation(caller: Caller, named: string | undefined): string {
-  const organisationId = queriedOrganisation(caller, named)
+export function requiredOrganisation(caller: Caller, requestedId: string | undefined): string {
+  const organisationId = queriedOrganisation(caller, requestedId)
   if (organisationId !== undefined) return organisationId
   throw invalid([{ field: 'organisation_id', message: 'is required with a system key' }])
 }

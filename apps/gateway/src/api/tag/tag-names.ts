@@ -40,8 +40,8 @@ export function requestedTags(max: number) {
 const wrapped = z.strictObject({ tags: z.array(z.unknown()) })
 
 function unwrapped(text: string): unknown {
-  const found = wrapped.safeParse(jsonOf(text))
-  return found.success ? found.data.tags : reject('must be one tag, or a JSON object with an array `tags`')
+  const parsed = wrapped.safeParse(jsonOf(text))
+  return parsed.success ? parsed.data.tags : reject('must be one tag, or a JSON object with an array `tags`')
 }
 
 /** Returns the parsed JSON, or undefined if the text is invalid, so that it has no tags. */

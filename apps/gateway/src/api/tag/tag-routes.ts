@@ -11,7 +11,7 @@ import { requestedTags, tagsInPath } from './tag-names.ts'
 const MAX_TAGS = 100
 const MAX_PAGE_SIZE = 1_000
 
-const ofOrganisation = organisationIdField({
+const organisationId = organisationIdField({
   description: 'Id of the organisation. Required with a system key. The default is the organisation of the key.',
 }).optional()
 
@@ -22,7 +22,7 @@ export const listTags = route({
   summary: 'List tags with their video counts',
   description:
     'Returns the most used tags first. Tags with equal counts are sorted by their characters. Tags that differ in case are different tags.',
-  query: z.object({ organisation_id: ofOrganisation, ...pageQuery }),
+  query: z.object({ organisation_id: organisationId, ...pageQuery }),
   response: z.array(
     z.object({ tag: schema.text('Tag as it was written.', 'launch'), count: schema.int('Number of videos with the tag.', 42) }),
   ),
@@ -65,10 +65,10 @@ export const addTags = route({
   response: z.object({ added: z.array(z.string()).meta({ description: 'Tags that the video did not have before.', example: ['launch'] }) }),
   errorCodes: { tags_full: 'The video would have more than 100 tags.' },
   async handle({ params, payload }, { services, call }) {
-    const both = params.tags !== undefined && payload.tags !== undefined
+    const hasBoth = params.tags !== undefined && payload.tags !== undefined
     const tags = params.tags ?? payload.tags
-    if (both || tags === undefined) {
-      throw invalid([{ field: 'tags', message: both ? 'must be in the path or in the payload, not in both' : 'is required' }])
+    if (hasBoth || tags === undefined) {
+      throw invalid([{ field: 'tags', message: hasBoth ? 'must be in the path or in the payload, not in both' : 'is required' }])
     }
     const { added } = await services.tags.addTags({ videoId: params.videoId, tags }, call)
     return { added }
@@ -99,7 +99,7 @@ export const listTaggedVideos = route({
   params: z.object({ tag: requestedTags(20) }),
   query: z.object({
     match: oneOf(['all', 'any'], { description: '`all` requires all tags. `any` requires one of them.' }).default('all'),
-    organisation_id: ofOrganisation,
+    organisation_id: organisationId,
     ...pageQuery,
   }),
   response: z.array(schema.id('video')),
@@ -107,9 +107,9 @@ export const listTaggedVideos = route({
   async handle({ params, query }, { caller, services, call, publicUrl }) {
     const { match, organisation_id } = query
     const organisationId = requiredOrganisation(caller, organisation_id)
-    const wanted = { organisationId, tags: params.tag, any: match === 'any' }
+    const filter = { organisationId, tags: params.tag, any: match === 'any' }
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: MAX_PAGE_SIZE }, async (page) => {
-      const { videoIds, nextPageToken } = await services.tags.listTaggedVideos({ ...wanted, ...page }, call)
+      const { videoIds, nextPageToken } = await services.tags.listTaggedVideos({ ...filter, ...page }, call)
       return { rows: videoIds, nextPageToken }
     })
     const path = `/video/tag/${encodeURIComponent(JSON.stringify({ tags: params.tag }))}`

@@ -76,17 +76,17 @@ export const themeChanges = z.strictObject({
 export type ThemeChanges = z.output<typeof themeChanges>
 
 /** Returns the values. The names of the fields that were sent are the same in the catalogue. */
-export function themeValues(themeId: string, sent: ThemeChanges): Theme {
+export function themeValues(themeId: string, changes: ThemeChanges): Theme {
   return Theme.create({
     themeId,
-    title: sent.title ?? '',
-    skin: sent.skin ?? undefined,
-    backgroundColour: sent.background_colour ?? '',
-    textColour: sent.text_colour ?? '',
-    iconColour: sent.icon_colour ?? '',
-    controlBarColour: sent.control_bar_colour ?? '',
-    overlayTextColour: sent.overlay_text_colour ?? '',
-    overlayBackgroundColour: sent.overlay_background_colour ?? '',
-    overlayLinkColour: sent.overlay_link_colour ?? '',
+    title: changes.title ?? '',
+    skin: changes.skin ?? undefined,
+    backgroundColour: changes.background_colour ?? '',
+    textColour: changes.text_colour ?? '',
+    iconColour: changes.icon_colour ?? '',
+    controlBarColour: changes.control_bar_colour ?? '',
+    overlayTextColour: changes.overlay_text_colour ?? '',
+    overlayBackgroundColour: changes.overlay_background_colour ?? '',
+    overlayLinkColour: changes.overlay_link_colour ?? '',
   })
 }

@@ -4,7 +4,7 @@ import { Reply, route } from '../../server/route/route.ts'
 import { id, organisationIdField } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { ThemeResponse, themeChanges, themeResponse, themeValues } from './theme-response.ts'
 
 const section = 'Themes'
@@ -76,7 +76,7 @@ export const createTheme = route({
   status: 201,
   response: z.object({ status: z.literal('Created'), message: z.object({ created: schema.id('theme') }) }),
   async handle({ params, payload }, { caller, services, call }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { theme } = await services.themes.createTheme({ organisationId, theme: themeValues('', payload) }, call)
     return { status: 'Created' as const, message: { created: required(theme, 'theme').themeId } }
   },

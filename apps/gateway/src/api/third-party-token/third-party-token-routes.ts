@@ -7,7 +7,7 @@ import { field, reject } from '../../server/schema/field.ts'
 import { clearable, id, idOrNone, jsonObject, oneOf, organisationIdField, text, timestamp } from '../../server/schema/fields.ts'
 import { formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { webAddress } from '../../server/schema/web-address.ts'
-import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { ThirdPartyTokenResponse, thirdPartyTokenResponse } from './third-party-token-response.ts'
 
 const section = 'Third-party OAuth tokens'
@@ -110,7 +110,7 @@ export const createThirdPartyToken = route({
   errorCodes: { user_not_found: 'The organisation has no such user.' },
   publicNames: names,
   async handle({ payload }, { caller, services, call }) {
-    const thirdPartyToken = toMessage({ ...payload, organisation_id: namedOrganisation(caller, payload.organisation_id) })
+    const thirdPartyToken = toMessage({ ...payload, organisation_id: requestedOrganisation(caller, payload.organisation_id) })
     const created = await services.thirdPartyTokens.createThirdPartyToken({ thirdPartyToken }, call)
     return { id: created.thirdPartyTokenId, status: 1 as const, created: formatOptionalTimestamp(required(created.createTime, 'time')) }
   },
@@ -145,11 +145,11 @@ export const updateThirdPartyToken = route({
   },
   publicNames: names,
   async handle({ params, payload }, { caller, services, call }) {
-    const sent = Object.keys(payload)
-    if (sent.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
-    if (payload.organisation_id !== undefined) namedOrganisation(caller, payload.organisation_id)
+    const fields = Object.keys(payload)
+    if (fields.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
+    if (payload.organisation_id !== undefined) requestedOrganisation(caller, payload.organisation_id)
     const thirdPartyToken = { ...toMessage(payload), thirdPartyTokenId: params.id }
-    const updateMask = sent.map((name) => Object.entries(names).find(([, shownName]) => shownName === name)?.[0] ?? name)
+    const updateMask = fields.map((name) => Object.entries(names).find(([, publicName]) => publicName === name)?.[0] ?? name)
     const updated = await services.thirdPartyTokens.updateThirdPartyToken({ thirdPartyToken, updateMask }, call)
     return { id: params.id, status: 1 as const, Updated: formatOptionalTimestamp(required(updated.updateTime, 'time')) }
   },
@@ -178,16 +178,16 @@ export const thirdPartyTokenRoutes = [
   deleteThirdPartyToken,
 ]
 
-function toMessage(sent: z.output<typeof changes>): ThirdPartyToken {
+function toMessage(fields: z.output<typeof changes>): ThirdPartyToken {
   return ThirdPartyToken.create({
-    organisationId: sent.organisation_id ?? '',
-    serviceName: sent.service_name ?? '',
-    calledBy: sent.called_by ?? '',
-    username: sent.username ?? '',
-    token: sent.token ?? '',
-    authUrl: sent.auth_url ?? '',
-    otherDataJson: sent.other_data ?? '',
-    expireTime: sent.date_expiry ?? undefined,
-    userId: sent.user_id ?? '',
+    organisationId: fields.organisation_id ?? '',
+    serviceName: fields.service_name ?? '',
+    calledBy: fields.called_by ?? '',
+    username: fields.username ?? '',
+    token: fields.token ?? '',
+    authUrl: fields.auth_url ?? '',
+    otherDataJson: fields.other_data ?? '',
+    expireTime: fields.date_expiry ?? undefined,
+    userId: fields.user_id ?? '',
   })
 }

@@ -5,7 +5,7 @@ import { type Context, Reply, route } from '../../server/route/route.ts'
 import { field, reject } from '../../server/schema/field.ts'
 import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { linkOf } from './upload-link.ts'
 
 const section = 'Upload signing'
@@ -35,13 +35,13 @@ export const getUploadConfig = route({
   },
 })
 
-const plain = z.union([z.string(), z.number()])
+const scalar = z.union([z.string(), z.number()])
 const condition = field(
   (value) => {
-    const isGood = z.array(plain).length(3).safeParse(value).success || isOneField(value)
-    return isGood ? value : reject('must be an object with one field, or a list of an operator and two values')
+    const isValid = z.array(scalar).length(3).safeParse(value).success || isOneField(value)
+    return isValid ? value : reject('must be an object with one field, or a list of an operator and two values')
   },
-  z.union([z.record(z.string(), plain), z.array(plain).length(3)]).meta({
+  z.union([z.record(z.string(), scalar), z.array(scalar).length(3)]).meta({
     description: 'A condition: `{"field": "value"}`, `["starts-with", "$field", "value"]` or `["content-length-range", "1", "1000000"]`.',
   }),
 )
@@ -82,8 +82,9 @@ condition by its index, such as \`conditions[2]\`.`,
   async handle({ payload }, context) {
     const { caller, services, call } = context
     const { expiration, conditions } = payload
-    const named = payload.organisation_id
-    const organisationId = named === undefined ? requiredOrganisation(caller, named) : namedOrganisation(caller, named)
+    const requestedId = payload.organisation_id
+    const organisationId =
+      requestedId === undefined ? requiredOrganisation(caller, requestedId) : requestedOrganisation(caller, requestedId)
     await requireOrganisation(organisationId, context)
     return services.uploads.signPolicy({ organisationId, expiration, conditions: conditions.map(toCondition) }, call)
   },
@@ -221,16 +222,16 @@ export const uploadFrame = route({
 export const uploadRoutes = [getUploadConfig, signUpload, postObject, readUpload, completeUpload, uploadFrame]
 
 function isOneField(value: unknown): boolean {
-  const record = z.record(z.string(), plain).safeParse(value)
+  const record = z.record(z.string(), scalar).safeParse(value)
   return record.success && Object.keys(record.data).length === 1
 }
 
-function toCondition(sent: z.output<typeof condition>): PolicyCondition {
-  if (!Array.isArray(sent)) {
-    const [[name, value] = ['', '']] = Object.entries(sent)
+function toCondition(input: z.output<typeof condition>): PolicyCondition {
+  if (!Array.isArray(input)) {
+    const [[name, value] = ['', '']] = Object.entries(input)
     return PolicyCondition.create({ operator: 'eq', name, value: String(value) })
   }
-  const [operator = '', first = '', second = ''] = sent.map(String)
+  const [operator = '', first = '', second = ''] = input.map(String)
   if (operator === 'content-length-range') return PolicyCondition.create({ operator, value: first, max: second })
   return PolicyCondition.create({ operator, name: first.replace(/^\$/, ''), value: second })
 }

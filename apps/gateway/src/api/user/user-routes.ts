@@ -5,7 +5,7 @@ import { Reply, route } from '../../server/route/route.ts'
 import { id, idOrNone, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import { CreatedUserResponse, createdUserResponse, UserResponse, userResponse, userStatuses, userTypes } from './user-response.ts'
 
 const personName = (description: string, example: string) => text(100, { min: 1 }, { description, example })
@@ -65,12 +65,12 @@ export const createUser = route({
     const { user } = await services.users.createUser(
       {
         user: User.create({
-          organisationId: namedOrganisation(caller, payload.organisation_id),
+          organisationId: requestedOrganisation(caller, payload.organisation_id),
           firstName: payload.first_name,
           lastName: payload.last_name,
           email: payload.email,
-          userType: typeFrom(payload.user_type),
-          status: statusFrom(payload.status),
+          userType: toUserType(payload.user_type),
+          status: toUserStatus(payload.status),
           telephoneLand: payload.telephone_land,
           invitedByUserId: payload.invited_by_user_id || undefined,
         }),
@@ -148,8 +148,8 @@ export const updateUser = route({
       firstName: payload.first_name ?? '',
       lastName: payload.last_name ?? '',
       email: payload.email ?? '',
-      userType: typeFrom(payload.user_type),
-      status: statusFrom(payload.status),
+      userType: toUserType(payload.user_type),
+      status: toUserStatus(payload.status),
       telephoneLand: payload.telephone_land ?? '',
     })
     const changed = await services.users.updateUser({ user, updateMask, password: payload.password }, call)
@@ -159,13 +159,13 @@ export const updateUser = route({
 
 export const userRoutes = [getUser, createUser, deleteUser, listUsers, updateUser]
 
-function typeFrom(word: (typeof userTypes)[number] | undefined): UserType {
+function toUserType(word: (typeof userTypes)[number] | undefined): UserType {
   if (word === 'uploader') return UserType.USER_TYPE_UPLOADER
   if (word === 'standard') return UserType.USER_TYPE_STANDARD
   return word === 'system' ? UserType.USER_TYPE_SYSTEM : UserType.USER_TYPE_UNSPECIFIED
 }
 
-function statusFrom(word: (typeof userStatuses)[number] | undefined): UserStatus {
+function toUserStatus(word: (typeof userStatuses)[number] | undefined): UserStatus {
   if (word === 'active') return UserStatus.USER_STATUS_ACTIVE
   return word === 'invited' ? UserStatus.USER_STATUS_INVITED : UserStatus.USER_STATUS_UNSPECIFIED
 }

@@ -25,7 +25,7 @@ export const MetadataResponse = z
 
 /** Returns the public metadata: values of public entries by name. */
 export function guestMetadataResponse(entries: readonly MetadataEntry[]): z.input<typeof MetadataResponse> {
-  const open = entries.filter((one) => !one.private)
+  const open = entries.filter((entry) => !entry.private)
   // Unlike an assignment, this keeps `__proto__` as an own property.
   return open.length === 0 ? '' : Object.fromEntries(open.map(({ name, value }) => [name, value]))
 }
@@ -33,6 +33,6 @@ export function guestMetadataResponse(entries: readonly MetadataEntry[]): z.inpu
 /** Returns the metadata for the own organisation and system keys. */
 export function ownMetadataResponse(entries: readonly MetadataEntry[]): z.input<typeof MetadataResponse> {
   if (entries.length === 0) return ''
-  const toEntry = (one: MetadataEntry) => ({ name: one.name, private: one.private, value: one.value, read_only: one.readOnly })
-  return { public: entries.filter((one) => !one.private).map(toEntry), private: entries.filter((one) => one.private).map(toEntry) }
+  const toEntry = (entry: MetadataEntry) => ({ name: entry.name, private: entry.private, value: entry.value, read_only: entry.readOnly })
+  return { public: entries.filter((entry) => !entry.private).map(toEntry), private: entries.filter((entry) => entry.private).map(toEntry) }
 }

@@ -5,7 +5,7 @@ import { type Context, route } from '../../server/route/route.ts'
 import { flag, idField, idOrNone, object, organisationIdField, text } from '../../server/schema/fields.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
 import { QUOTA_ERRORS } from '../shared/quota-errors.ts'
-import { namedOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { sourceAddress } from '../shared/validate-source-url.ts'
 import { sourceNames, sourceOf } from '../upload/upload-link.ts'
 import { callbackName, jsonpReply } from './jsonp.ts'
@@ -102,27 +102,27 @@ function uploadNames(field: string): PublicNames {
 }
 
 /** Sends an upload to the catalogue. `field` is the public name of the URL's field. */
-async function acceptUpload(sent: Upload, field: string, startsWaiting: boolean, context: Context) {
+async function acceptUpload(upload: Upload, field: string, startsWaiting: boolean, context: Context) {
   const { caller, services, call } = context
-  const organisationId = namedOrganisation(caller, sent.organisation_id)
-  const { sourceUrl, isUpload } = await sourceOf(field, sent.url, organisationId, context)
-  if (sent.media_id !== undefined) {
-    const request = { mediaId: sent.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
+  const organisationId = requestedOrganisation(caller, upload.organisation_id)
+  const { sourceUrl, isUpload } = await sourceOf(field, upload.url, organisationId, context)
+  if (upload.media_id !== undefined) {
+    const request = { mediaId: upload.media_id, sourceUrl, organisationId, startsWaiting: startsWaiting || isUpload }
     return await services.media.replaceSource(request, call)
   }
   const request = UploadVideoRequest.create({
     organisationId,
     sourceUrl,
-    name: sent.name,
-    description: sent.description,
-    descriptionPrivate: sent.description_private,
-    tags: sent.tags,
-    publishedWidth: sent.published_width ?? undefined,
-    publishedHeight: sent.published_height ?? undefined,
-    themeId: sent.theme_id,
-    settingId: sent.settings_id,
-    notify: sent.notify,
-    lowPriority: sent.priority === 'low',
+    name: upload.name,
+    description: upload.description,
+    descriptionPrivate: upload.description_private,
+    tags: upload.tags,
+    publishedWidth: upload.published_width ?? undefined,
+    publishedHeight: upload.published_height ?? undefined,
+    themeId: upload.theme_id,
+    settingId: upload.settings_id,
+    notify: upload.notify,
+    lowPriority: upload.priority === 'low',
     startsWaiting: startsWaiting || isUpload,
   })
   return await services.videos.uploadVideo(request, call)

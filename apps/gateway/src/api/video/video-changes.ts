@@ -149,10 +149,10 @@ export const publicVideoNames: Readonly<Record<string, string>> = Object.fromEnt
 )
 
 /** Returns the new values, and the mask paths of the fields that were sent. */
-export function videoUpdate(videoId: string, sent: VideoChanges): { video: Video; updateMask: string[] } {
+export function videoUpdate(videoId: string, changes: VideoChanges): { video: Video; updateMask: string[] } {
   const values: JsonObject = { videoId }
   const updateMask: string[] = []
-  for (const [publicPath, value] of sentFields({ ...sent, languages: sent.languages?.map(withEnglishName) })) {
+  for (const [publicPath, value] of listSentFields({ ...changes, languages: changes.languages?.map(withEnglishName) })) {
     const path = MASK_PATHS[publicPath] ?? publicPath
     updateMask.push(path)
     setPath(values, path.split('.').map(camelCase), value)
@@ -164,8 +164,8 @@ export function videoUpdate(videoId: string, sent: VideoChanges): { video: Video
 type JsonObject = { [name: string]: unknown }
 
 /** Returns the public path and the value of each field that was sent. */
-function sentFields(sent: JsonObject): [path: string, value: unknown][] {
-  return Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
+function listSentFields(changes: JsonObject): [path: string, value: unknown][] {
+  return Object.entries(changes).flatMap(([name, value]): [string, unknown][] => {
     if (value === undefined) return []
     if (!CHANGED_BY_PART.has(name) || value === null) return [[name, value]]
     return Object.entries(value).map(([part, inner]) => [`${name}.${part}`, inner])

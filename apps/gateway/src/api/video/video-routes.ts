@@ -7,7 +7,7 @@ import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../s
 import { collectRows, nextLink, pageQuery, positionOf, positionQuery } from '../../server/schema/pagination.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
 import { settingResponse } from '../setting/setting-response.ts'
-import { namedOrganisation, queriedOrganisation } from '../shared/resolve-organisation.ts'
+import { queriedOrganisation, requestedOrganisation } from '../shared/resolve-organisation.ts'
 import { themeResponse } from '../theme/theme-response.ts'
 import { uploadVideo, uploadVideoByScript } from './upload-routes.ts'
 import { publicVideoNames, type VideoChanges, videoChanges, videoUpdate } from './video-changes.ts'
@@ -95,7 +95,7 @@ export const getVideo = route({
   },
 })
 
-const updateAnswer = z.object({
+const updateResponse = z.object({
   video_id: schema.id('video'),
   status: z.object({
     action: z.literal('update_data'),
@@ -113,7 +113,7 @@ export const updateVideo = route({
   description: 'Changes only the fields that are sent.',
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
-  response: updateAnswer,
+  response: updateResponse,
   publicNames: publicVideoNames,
   handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
 })
@@ -149,7 +149,7 @@ export const listVideosOfOrganisation = route({
   query: z.object(pageQuery),
   response: z.array(VideoResponse),
   async handle({ params, query }, { caller, services, call, publicUrl }) {
-    const organisationId = namedOrganisation(caller, params.organisationId)
+    const organisationId = requestedOrganisation(caller, params.organisationId)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const request = {
         organisationId,
@@ -181,7 +181,7 @@ export const patchVideo = route({
   description: 'Works like `PUT /video/{video_id}` and also accepts keys of users for videos of their own organisation.',
   params: z.object({ videoId: id('video') }),
   payload: videoChanges,
-  response: updateAnswer,
+  response: updateResponse,
   publicNames: publicVideoNames,
   handle: ({ params, payload }, context) => changeVideo(params.videoId, payload, context),
 })
@@ -236,8 +236,8 @@ export const videoRoutes = [
  * the public ones for everyone else.
  */
 export async function findVideo(videoId: string, { caller, services, call }: Context) {
-  const own = caller.kind === 'guest' ? undefined : await getOwnVideo()
-  if (own) return { video: own, toResponse: ownVideoResponse }
+  const ownVideo = caller.kind === 'guest' ? undefined : await getOwnVideo()
+  if (ownVideo) return { video: ownVideo, toResponse: ownVideoResponse }
   const { video } = await services.videos.findPublicVideo({ videoId }, call)
   return { video: required(video, 'video'), toResponse: guestVideoResponse }
 
@@ -251,14 +251,14 @@ export async function findVideo(videoId: string, { caller, services, call }: Con
   }
 }
 
-async function changeVideo(videoId: string, sent: VideoChanges, { services, call, publicUrl }: Context) {
-  const { video: values, updateMask } = videoUpdate(videoId, sent)
+async function changeVideo(videoId: string, changes: VideoChanges, { services, call, publicUrl }: Context) {
+  const { video: values, updateMask } = videoUpdate(videoId, changes)
   if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
   const response = await services.videos.updateVideo({ video: values, updateMask }, call)
   const video = required(response.video, 'video')
-  const data = { ...changedFields(ownVideoResponse(video, publicUrl), Object.keys(sent)) }
+  const data = { ...changedFields(ownVideoResponse(video, publicUrl), Object.keys(changes)) }
   // The record only shows whether addresses are restricted. The response to a change shows which.
-  const security = sent.security?.allowed_ips && data.security ? { ...data.security, allowed_ips: video.allowedIps } : data.security
+  const security = changes.security?.allowed_ips && data.security ? { ...data.security, allowed_ips: video.allowedIps } : data.security
   return {
     video_id: videoId,
     status: { action: 'update_data' as const, success: true as const, data: security ? { ...data, security } : data },

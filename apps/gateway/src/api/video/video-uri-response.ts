@@ -53,7 +53,7 @@ export function videoUriResponse(video: Video, publicUrl: string): z.input<typeo
   const base = `${publicUrl}/delivery/${video.videoId}/${video.deliveryVersion}`
   const urlOf = (path: string | undefined) => (path ? `${base}/${path}` : '')
   const files = new Map(set?.renditions.map((rendition) => [rendition.key, urlOf(rendition.path)]))
-  const thumbnails = new Map(set?.thumbnails.map((still) => [String(still.percent), urlOf(still.path)]))
+  const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), urlOf(thumbnail.path)]))
   const aliasUrls = aliases.flatMap(([name, key]) => (files.has(key) ? [[name, files.get(key) ?? '']] : []))
   return {
     poster_frame: urlOf(set?.posterPath),

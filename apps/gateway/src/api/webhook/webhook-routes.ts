@@ -6,7 +6,7 @@ import { type Context, Reply, route } from '../../server/route/route.ts'
 import { flag, id, list, oneOf, organisationIdField, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery } from '../../server/schema/pagination.ts'
 import { required, schema } from '../../server/schema/response-format.ts'
-import { namedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
+import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
 import {
   DeliveryResponse,
   deliveryResponse,
@@ -31,7 +31,7 @@ const events = list(
   { description: 'Event types that the webhook receives. At least one.', example: ['video.ready'] },
 )
 const enabled = flag({ description: '`0` stops delivery. No new events are queued, and queued events wait.' })
-const ofWebhook = z.object({ webhookId: id('webhook') })
+const webhookParams = z.object({ webhookId: id('webhook') })
 const disabled = { webhook_disabled: 'The webhook is disabled.' }
 
 export const listWebhooks = route({
@@ -59,7 +59,7 @@ export const getWebhook = route({
   access: 'user',
   summary: 'Read a webhook',
   description: 'Returns a webhook without its secret.',
-  params: ofWebhook,
+  params: webhookParams,
   response: WebhookResponse,
   async handle({ params }, { services, call }) {
     return webhookResponse(required((await services.webhooks.getWebhook(params, call)).webhook, 'webhook'))
@@ -80,7 +80,7 @@ export const createWebhook = route({
   errorCodes: { webhooks_full: 'The organisation already has 20 webhooks.' },
   async handle({ payload }, context) {
     const { caller, services, call } = context
-    const organisationId = requestedOrganisation(caller, payload.organisation_id)
+    const organisationId = resolveOrganisation(caller, payload.organisation_id)
     checkWebhook(payload, context)
     const request = { organisationId, url: payload.url, events: [...payload.events], enabled: payload.enabled }
     const { webhook, secret } = await services.webhooks.createWebhook(request, call)
@@ -94,7 +94,7 @@ export const updateWebhook = route({
   access: 'user',
   summary: 'Change a webhook',
   description: 'Changes only the fields that are sent. After it is enabled again, the webhook receives the queued events.',
-  params: ofWebhook,
+  params: webhookParams,
   payload: z.strictObject({ url: url.optional(), events: events.optional(), enabled: enabled.optional() }),
   response: WebhookResponse,
   async handle({ params, payload }, context) {
@@ -119,7 +119,7 @@ export const deleteWebhook = route({
   access: 'user',
   summary: 'Delete a webhook',
   description: 'Deletes a webhook with its log and its queued events.',
-  params: ofWebhook,
+  params: webhookParams,
   response: z.object({ deleted: z.literal(true) }),
   async handle({ params }, { services, call }) {
     await services.webhooks.deleteWebhook(params, call)
@@ -135,7 +135,7 @@ export const rotateWebhookSecret = route({
   description:
     'Returns a new secret. For 24 hours, events are also signed with the previous secret. If there are two previous secrets, only ' +
     'the later one is used.',
-  params: ofWebhook,
+  params: webhookParams,
   response: WebhookSecretResponse,
   async handle({ params }, { services, call }) {
     const { secret } = await services.webhooks.rotateSecret(params, call)
@@ -150,7 +150,7 @@ export const testWebhook = route({
   summary: 'Send a test event to a webhook',
   description: 'Sends an event of type `webhook.test`. The log urlProblems the result of the delivery.',
   status: 202,
-  params: ofWebhook,
+  params: webhookParams,
   response: z.object({ delivery_id: schema.id('delivery') }),
   errorCodes: { ...disabled, delivery_waiting: 'The previous test has not ended.' },
   async handle({ params }, { services, call }) {
@@ -165,7 +165,7 @@ export const listDeliveries = route({
   access: 'user',
   summary: 'List the deliveries of a webhook',
   description: 'Returns the deliveries of the last seven days, newest first. The log has at most 10,000 deliveries.',
-  params: ofWebhook,
+  params: webhookParams,
   query: z.object(pageQuery),
   response: z.array(DeliveryResponse),
   async handle({ params: { webhookId }, query }, { services, call, publicUrl }) {
@@ -208,16 +208,16 @@ export const webhookRoutes = [
 ]
 
 /** Checks that the schema cannot express. */
-function checkWebhook(sent: { url?: string | undefined; events?: readonly unknown[] | undefined }, { checkSource }: Context): void {
-  const urlProblems = sent.url === undefined ? [] : checkSource(sent.url)
+function checkWebhook(webhook: { url?: string | undefined; events?: readonly unknown[] | undefined }, { checkSource }: Context): void {
+  const urlProblems = webhook.url === undefined ? [] : checkSource(webhook.url)
   const problems = [
     ...(urlProblems.length > 0 ? [{ field: 'url', message: urlProblems.join('; ') }] : []),
-    ...(sent.events?.length === 0 ? [{ field: 'events', message: 'must not be empty' }] : []),
+    ...(webhook.events?.length === 0 ? [{ field: 'events', message: 'must not be empty' }] : []),
   ]
   requireValid(problems)
 }
 
 /** Returns the organisation. A user may omit its own. */
-function requestedOrganisation(caller: Parameters<typeof namedOrganisation>[0], organisationId: string | undefined): string {
-  return organisationId === undefined ? requiredOrganisation(caller, undefined) : namedOrganisation(caller, organisationId)
+function resolveOrganisation(caller: Parameters<typeof requestedOrganisation>[0], organisationId: string | undefined): string {
+  return organisationId === undefined ? requiredOrganisation(caller, undefined) : requestedOrganisation(caller, organisationId)
 }

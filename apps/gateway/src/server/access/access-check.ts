@@ -31,7 +31,7 @@ export async function admitCaller(
   return { caller: holder, holder }
 
   async function identify(): Promise<KeyHolder | undefined> {
-    const key = await sentKey()
+    const key = await keyOfRequest()
     if (key === undefined) return undefined
     context.secrets.push(key)
     try {
@@ -42,7 +42,7 @@ export async function admitCaller(
     }
   }
 
-  async function sentKey(): Promise<string | undefined> {
+  async function keyOfRequest(): Promise<string | undefined> {
     try {
       return readKey(request, queriedKey)
     } catch (error) {

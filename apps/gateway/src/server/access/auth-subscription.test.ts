@@ -36,7 +36,7 @@ function startSubscription({ warnAfterMs }: { warnAfterMs: number }) {
         throw UNAVAILABLE
       },
     },
-    keys: { check: () => Promise.reject(UNAVAILABLE), forget: () => {}, forgetAll: () => state.forgotten++ },
+    keys: { check: () => Promise.reject(UNAVAILABLE), forget: () => {}, clear: () => state.forgotten++ },
     routes: [],
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
     redis: undefined,

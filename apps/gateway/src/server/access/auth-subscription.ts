@@ -67,7 +67,7 @@ export function subscribeToRevocations({
       outage.end()
       // The first message is empty and confirms the subscription. Earlier revocations are unknown,
       // so the cache is cleared.
-      if (apiKeyIds.length === 0) keys.forgetAll()
+      if (apiKeyIds.length === 0) keys.clear()
       else {
         keys.forget(apiKeyIds)
         redis?.publish(REVOKED_CHANNEL, JSON.stringify(apiKeyIds))
@@ -75,7 +75,7 @@ export function subscribeToRevocations({
     }
   }
 
-  async function keepSubscribed(): Promise<void> {
+  async function subscribeForever(): Promise<void> {
     while (!end.signal.aborted) {
       try {
         await subscribeOnce()
@@ -83,7 +83,7 @@ export function subscribeToRevocations({
       } catch (error) {
         outage.begin(error)
       }
-      keys.forgetAll()
+      keys.clear()
       await delay(backoffMs(++failures, { minMs: MIN_BACKOFF_MS, maxMs: MAX_BACKOFF_MS }), undefined, { signal: end.signal }).catch(
         () => {},
       )
@@ -93,10 +93,10 @@ export function subscribeToRevocations({
   redis?.listen(
     REVOKED_CHANNEL,
     (message) => keys.forget(idsOf(message)),
-    () => keys.forgetAll(),
+    () => keys.clear(),
   )
   outage.begin(undefined)
-  const running = keepSubscribed().finally(() => outage.stop())
+  const running = subscribeForever().finally(() => outage.stop())
   return {
     isRegistered: () => registered,
     async stop() {

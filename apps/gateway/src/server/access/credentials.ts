@@ -36,8 +36,8 @@ function keyOf(header: string): string {
   // Node's decoder ignores invalid characters, so the value is valid base64 only if it encodes back
   // to itself.
   if (bytes.toString('base64').replace(/(?<!=)=+$/, '') !== value.replace(/(?<!=)=+$/, '')) throw malformed('the value is not base64')
-  const [key = '', password, ...rest] = bytes.toString('latin1').split(':')
-  if (password !== 'x' || rest.length > 0) throw malformed('the key is the user name, and the password is x')
+  const [key = '', password, ...otherParts] = bytes.toString('latin1').split(':')
+  if (password !== 'x' || otherParts.length > 0) throw malformed('the key is the user name, and the password is x')
   return key
 }
 

@@ -19,7 +19,7 @@ export interface ApiKeyCache {
   check(key: string, requestId: string, beforeLookup: () => Promise<void>): Promise<KeyHolder>
   /** Removes revoked or changed keys from the cache. */
   forget(keyIds: readonly string[]): void
-  forgetAll(): void
+  clear(): void
 }
 
 const VALID_TTL_MS = 5_000
@@ -44,22 +44,22 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
     ttlMs: lifetime,
   })
   /** Hashes of keys that were valid. */
-  const known = new LRUCache<string, true>({ max: MAX_KEYS, ttl: KNOWN_TTL_MS })
-  let unknown = 0
+  const knownHashes = new LRUCache<string, true>({ max: MAX_KEYS, ttl: KNOWN_TTL_MS })
+  let unknownLookups = 0
 
-  async function lookUp(hash: string, key: string, requestId: string): Promise<Verdict> {
+  async function authenticateAndRecord(hash: string, key: string, requestId: string): Promise<Verdict> {
     const verdict = await authenticate(key, requestId)
-    if ('error' in verdict) known.delete(hash)
-    else known.set(hash, true)
+    if ('error' in verdict) knownHashes.delete(hash)
+    else knownHashes.set(hash, true)
     return verdict
   }
 
-  async function lookUpUnknown(hash: string, key: string, requestId: string): Promise<Verdict> {
-    if (unknown >= MAX_UNKNOWN) {
+  async function authenticateUnknown(hash: string, key: string, requestId: string): Promise<Verdict> {
+    if (unknownLookups >= MAX_UNKNOWN) {
       throw new DomainError('unavailable', 'OVERLOADED', 'too many unknown keys are being looked up; try again', { retryAfter: 1 })
     }
-    unknown++
-    return await lookUp(hash, key, requestId).finally(() => unknown--)
+    unknownLookups++
+    return await authenticateAndRecord(hash, key, requestId).finally(() => unknownLookups--)
   }
 
   async function authenticate(key: string, requestId: string): Promise<Verdict> {
@@ -75,9 +75,9 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
   return {
     async check(key, requestId, beforeLookup) {
       const hash = createHash('sha256').update(key).digest('base64')
-      const isKnown = known.has(hash)
+      const isKnown = knownHashes.has(hash)
       if (!isKnown && !verdicts.last(hash)?.isFresh) await beforeLookup()
-      const verdict = await verdicts.get(hash, () => (isKnown ? lookUp : lookUpUnknown)(hash, key, requestId))
+      const verdict = await verdicts.get(hash, () => (isKnown ? authenticateAndRecord : authenticateUnknown)(hash, key, requestId))
       if ('error' in verdict) throw verdict.error
       return { ...verdict.holder, key }
     },
@@ -85,7 +85,7 @@ export function createApiKeyCache(apiKeys: Pick<Client<typeof ApiKeyServiceServi
       const revoked = new Set(keyIds)
       verdicts.deleteWhere((verdict) => 'holder' in verdict && revoked.has(verdict.holder.keyId))
     },
-    forgetAll() {
+    clear() {
       verdicts.clear()
     },
   }

@@ -17,11 +17,11 @@ export function hasKeyForm(text: string): boolean {
  * errors and junk.
  */
 export function checksum(text: string): string {
-  let rest = crc32(text)
+  let remainder = crc32(text)
   let digits = ''
   while (digits.length < 6) {
-    digits = DIGITS[rest % DIGITS.length] + digits
-    rest = Math.floor(rest / DIGITS.length)
+    digits = DIGITS[remainder % DIGITS.length] + digits
+    remainder = Math.floor(remainder / DIGITS.length)
   }
   return digits
 }

@@ -102,8 +102,8 @@ export function createAuditLog({
 
   /** Drops the oldest outcomes beyond the maximum. */
   function limitOutcomes(): void {
-    const lost = pendingOutcomes.splice(0, Math.max(0, pendingOutcomes.length - MAX_OUTCOMES)).length
-    if (lost > 0) log.warn({ lost }, 'outcomes of audited writes were lost')
+    const droppedOutcomes = pendingOutcomes.splice(0, Math.max(0, pendingOutcomes.length - MAX_OUTCOMES)).length
+    if (droppedOutcomes > 0) log.warn({ droppedOutcomes }, 'outcomes of audited writes were lost')
   }
 
   function sendLater(ms: number): void {

@@ -12,7 +12,7 @@ export function createdIdOf(
   const body = result instanceof Reply ? result.body : result
   if (verb !== 'post' || typeof body !== 'object' || body === null) return ''
   const nouns = (paths[0] ?? '').split('/').filter((part) => /^[a-z-]+$/.test(part))
-  const found = [
+  const ids = [
     fieldOf(body, `${nouns.at(-1)?.replaceAll('-', '_')}_id`),
     fieldOf(body, 'id'),
     fieldOf(body, 'created'),
@@ -21,7 +21,7 @@ export function createdIdOf(
     Array.isArray(body) && body.length === 1 ? body[0] : undefined,
   ]
   const paramValues = new Set(Object.values(params))
-  const created = found.find((id) => typeof id === 'string' && /^\d{1,19}$/.test(id) && !paramValues.has(id))
+  const created = ids.find((id) => typeof id === 'string' && /^\d{1,19}$/.test(id) && !paramValues.has(id))
   return typeof created === 'string' ? created : ''
 }
 

@@ -31,7 +31,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     name: 'api_key',
     description: 'API key as query parameter, for JSONP.',
   })
-  const payloads = new Map(routes.flatMap((route) => (route.payload ? [[route, namedPayload(route, route.payload)]] : [])))
+  const payloads = new Map(routes.flatMap((route) => (route.payload ? [[route, payloadWithId(route, route.payload)]] : [])))
   for (const entry of indexRoutes(routes)) {
     const names = sharedNames(entry)
     for (const target of entry.targets.values()) {
@@ -84,7 +84,7 @@ stable \`code\`.`
 /**
  * Returns the payload with a schema id, so that all three forms and all spellings share one schema.
  */
-function namedPayload(route: Route, payload: PayloadShape): PayloadShape {
+function payloadWithId(route: Route, payload: PayloadShape): PayloadShape {
   const words = (route.paths[0] ?? '').replaceAll(/[:{}]/g, '').split(/[^A-Za-z0-9]+/)
   const id = `${[route.verb, ...words].map(capital).join('')}Payload`
   return payload instanceof z.ZodObject ? payload.strict().meta({ id }) : payload.meta({ id })
@@ -95,8 +95,8 @@ function namedPayload(route: Route, payload: PayloadShape): PayloadShape {
  * the document needs one name.
  */
 function sharedNames({ targets }: PathEntry): string[] {
-  const all = [...targets.values()].map(({ params }) => params.map(publicName))
-  return (all[0] ?? []).map((_, index) => [...new Set(all.map((names) => names[index] ?? ''))].join('_or_'))
+  const paramNames = [...targets.values()].map(({ params }) => params.map(publicName))
+  return (paramNames[0] ?? []).map((_, index) => [...new Set(paramNames.map((names) => names[index] ?? ''))].join('_or_'))
 }
 
 function operation(target: Target, names: readonly string[], payload: PayloadShape | undefined): RouteConfig {
@@ -232,8 +232,8 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
   const wrapped = z.object({ data: z.string().meta({ description: 'Payload as JSON text.' }) })
   const { payloadField } = route
   const flat = flatFields({ payload, payloadField }) ?? (payload instanceof z.ZodRecord ? payload : undefined)
-  const plain = flat ? z.union([flat, wrapped]) : wrapped
-  const form = hasData(route) && flat ? flat : plain
+  const payloadType = flat ? z.union([flat, wrapped]) : wrapped
+  const form = hasData(route) && flat ? flat : payloadType
   const json = payloadField === undefined ? payload : z.union([payload, z.strictObject({ [payloadField]: payload })])
   const example = route.payload && exampleOf(route.payload)
   return {

@@ -26,14 +26,14 @@ export function allowOrigins(origins: readonly string[]): Middleware {
 export function originHeaders(origins: readonly string[]): (origin: string | undefined) => Readonly<Record<string, string>> {
   const headersForOrigin = (origin: string) => ({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED_HEADERS })
   if (origins.includes('*')) {
-    const headersForAll = headersForOrigin('*')
-    return () => headersForAll
+    const headersForAnyOrigin = headersForOrigin('*')
+    return () => headersForAnyOrigin
   }
   return (origin) => ({ Vary: 'Origin', ...(origin !== undefined && origins.includes(origin) && headersForOrigin(origin)) })
 }
 
 /** Answers OPTIONS, preflight or not, for a path that supports these verbs. */
-export function answerOptions(
+export function respondToOptions(
   request: IncomingMessage,
   response: ServerResponse,
   verbs: string,

@@ -21,15 +21,15 @@ export async function listenOnManySockets(server: Server, { host, port }: { host
   // checked first.
   if (port !== 0) await requireFreePort(host, port)
   await listen(server, host, port)
-  const bound = (server.address() as AddressInfo).port
-  const others = Array.from({ length: SOCKETS_PER_PORT - 1 }, () =>
+  const boundPort = (server.address() as AddressInfo).port
+  const extraServers = Array.from({ length: SOCKETS_PER_PORT - 1 }, () =>
     createServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket)),
   )
-  for (const other of others) await listen(other, host, bound)
+  for (const extraServer of extraServers) await listen(extraServer, host, boundPort)
   return {
-    port: bound,
+    port: boundPort,
     close: async () => {
-      await Promise.all([server, ...others].map((each) => new Promise((resolve) => each.close(resolve))))
+      await Promise.all([server, ...extraServers].map((listener) => new Promise((resolve) => listener.close(resolve))))
     },
   }
 }

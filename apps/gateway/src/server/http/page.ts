@@ -1,5 +1,5 @@
 import type { RequestHandler, Response } from 'express'
-import { answerOptions } from './cors.ts'
+import { respondToOptions } from './cors.ts'
 import { domainError } from './problem.ts'
 import { requestContext } from './request-context.ts'
 
@@ -13,7 +13,7 @@ export function page(template: string, handle: RequestHandler): RequestHandler {
     context.template = template
     context.instance = () => template
     if (request.method === 'GET' || request.method === 'HEAD') return handle(request, response, next)
-    if (request.method === 'OPTIONS') return answerOptions(request, response, VERBS)
+    if (request.method === 'OPTIONS') return respondToOptions(request, response, VERBS)
     response.setHeader('Allow', VERBS)
     throw domainError('failed_precondition', 'METHOD_NOT_ALLOWED', `this path allows ${VERBS}`)
   }

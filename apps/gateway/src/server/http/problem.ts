@@ -140,14 +140,15 @@ function titleOf(code: string): string {
  */
 function withoutSecrets(secrets: readonly string[]): (text: string) => string {
   // Shorter values are not replaced, because they would match parts of ordinary words.
-  const kept = [...new Set(secrets.filter((secret) => secret.length > 3))]
-  const hide = (shown: string) => kept.reduce((clean, secret) => (clean.includes(secret) ? clean.replaceAll(secret, '…') : clean), shown)
-  const longest = Math.max(0, ...kept.map(({ length }) => length))
+  const longSecrets = [...new Set(secrets.filter((secret) => secret.length > 3))]
+  const hide = (text: string) =>
+    longSecrets.reduce((clean, secret) => (clean.includes(secret) ? clean.replaceAll(secret, '…') : clean), text)
+  const maxSecretLength = Math.max(0, ...longSecrets.map(({ length }) => length))
   return (text) => {
     if (text.length <= MAX_TEXT_LENGTH) return hide(text)
     // The cut can leave a part of a secret at the end. That part is shorter than the longest
     // secret.
-    const hidden = hide(text.slice(0, MAX_TEXT_LENGTH + longest))
-    return `${hidden.slice(0, Math.max(0, hidden.length - longest))}…`
+    const hidden = hide(text.slice(0, MAX_TEXT_LENGTH + maxSecretLength))
+    return `${hidden.slice(0, Math.max(0, hidden.length - maxSecretLength))}…`
   }
 }

@@ -34,12 +34,12 @@ function findAmbiguity(request: IncomingMessage): string | undefined {
  * values.
  */
 function findRepeated(rawHeaders: readonly string[]): string | undefined {
-  const seen = new Set<string>()
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]?.toLowerCase() ?? ''
+  const names = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
     if (!SINGLE_HEADERS.has(name)) continue
-    if (seen.has(name)) return name
-    seen.add(name)
+    if (names.has(name)) return name
+    names.add(name)
   }
   return undefined
 }

@@ -86,6 +86,6 @@ export function disconnectSignal(response: ServerResponse): AbortSignal {
 
 /** Returns the client's `X-Request-Id` if it is valid, otherwise a new id. */
 export function requestId(request: IncomingMessage): string {
-  const sent = request.headers['x-request-id']
-  return typeof sent === 'string' && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID()
+  const requestId = request.headers['x-request-id']
+  return typeof requestId === 'string' && /^[\w.-]{1,64}$/.test(requestId) ? requestId : randomUUID()
 }

@@ -34,7 +34,7 @@ export function requestLog({
     response.setHeader('X-Request-Id', context.requestId)
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (publicUrl().startsWith('https://')) response.setHeader('Strict-Transport-Security', HSTS)
-    const method = knownMethod(request.method)
+    const method = methodLabel(request.method)
     response.once('close', () => {
       const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST
       const ms = performance.now() - context.startedAt
@@ -68,6 +68,6 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * Returns the method, or `OTHER` for one of the rarer methods that Node accepts. This bounds the
  * number of metric labels.
  */
-function knownMethod(method = ''): string {
+function methodLabel(method = ''): string {
   return METHODS.has(method) ? method : 'OTHER'
 }

@@ -65,12 +65,12 @@ export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds,
   let window = { since: now(), full: false, responses: 0, ms: 0 }
 
   /** Returns how many requests of the kind may be in progress, given those of the other kind. */
-  const bound = (kind: LoadKind) =>
+  const slotsFor = (kind: LoadKind) =>
     kind === 'read'
       ? slots - Math.min(active.write, Math.floor(slots * (1 - READ_RESERVE)))
       : slots - Math.min(active.read, slots) + Math.ceil(max * WRITE_RESERVE)
   const isFull = (kind: LoadKind) => {
-    const full = active[kind] >= bound(kind)
+    const full = active[kind] >= slotsFor(kind)
     if (kind === 'read') window.full ||= full
     return full
   }
@@ -78,10 +78,10 @@ export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds,
    * Returns true when a caller exceeds its share. While slots are free for others, a caller may use
    * its share of the maximum.
    */
-  const hasTooMany = (own: number, kind: LoadKind) => {
-    const limit = bound(kind)
+  const exceedsShare = (callerRequests: number, kind: LoadKind) => {
+    const limit = slotsFor(kind)
     const isCrowded = active[kind] >= limit * (1 - MAX_SHARE)
-    return own >= Math.ceil(max * MAX_SHARE) || (isCrowded && own >= Math.ceil(limit * MAX_SHARE))
+    return callerRequests >= Math.ceil(max * MAX_SHARE) || (isCrowded && callerRequests >= Math.ceil(limit * MAX_SHARE))
   }
 
   function observe(ms: number, isBaseline: boolean): void {
@@ -99,25 +99,25 @@ export function createConcurrencyLimit({ min, initial, max }: ConcurrencyBounds,
   return {
     isFull,
     begin(kind, caller) {
-      const own = activeByCaller.get(caller) ?? 0
-      if (hasTooMany(own, kind)) {
-        const sentence = `you have ${own} active requests, which is the current maximum; wait for responses`
+      const callerRequests = activeByCaller.get(caller) ?? 0
+      if (exceedsShare(callerRequests, kind)) {
+        const sentence = `you have ${callerRequests} active requests, which is the current maximum; wait for responses`
         throw new DomainError('exhausted', 'TOO_MANY_AT_ONCE', sentence, { retryAfter: 1 })
       }
       if (isFull(kind)) throw new DomainError('unavailable', 'OVERLOADED', OVERLOADED, { retryAfter: 1 })
       const isBaseline = active.read + active.write < MAX_BASELINE_REQUESTS
       const startedAt = now()
       active[kind]++
-      activeByCaller.set(caller, own + 1)
+      activeByCaller.set(caller, callerRequests + 1)
       let ended = false
       return {
         end(succeeded) {
           if (ended) return
           ended = true
           active[kind]--
-          const left = (activeByCaller.get(caller) ?? 1) - 1
-          if (left === 0) activeByCaller.delete(caller)
-          else activeByCaller.set(caller, left)
+          const remaining = (activeByCaller.get(caller) ?? 1) - 1
+          if (remaining === 0) activeByCaller.delete(caller)
+          else activeByCaller.set(caller, remaining)
           if (succeeded && kind === 'read') observe(now() - startedAt, isBaseline)
         },
       }

@@ -2,7 +2,7 @@ import { addressGroups } from '@vitascope/security'
 import type { RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimited } from '../http/rate-limited.ts'
 import type { Budget, BudgetFactory } from './budget.ts'
-import { consumePoints, tooMany } from './consume.ts'
+import { consumePoints, rateLimitError } from './consume.ts'
 
 /**
  * A rate-limit budget per client address. IPv6 addresses share one budget per /64 and another one
@@ -14,11 +14,11 @@ export interface AddressBudget {
   /**
    * Consumes points from the budgets of an address and returns the state of the one that `own`
    * describes. Throws `RateLimited` when one of them has too few points. Then no points are
-   * consumed. `of` separates budgets of one address, for example by video.
+   * consumed. `scope` separates budgets of one address, for example by video.
    */
-  consume(address: string, points: number, of?: string): Promise<RateLimiterRes>
+  consume(address: string, points: number, scope?: string): Promise<RateLimiterRes>
   /** Refunds consumed points. */
-  refund(address: string, points: number, of?: string): Promise<void>
+  refund(address: string, points: number, scope?: string): Promise<void>
   /**
    * Returns the error that the next request of an address would get, or undefined if no budget of
    * the address is empty.
@@ -38,36 +38,38 @@ export function addressBudget(
   { points, duration, wider = WIDER }: { points: number; duration: number; wider?: number },
 ): AddressBudget {
   const own = createBudget(policy, { points, duration })
-  const ofNetwork = createBudget(`${policy}_48`, { points: points * wider, duration })
+  const networkBudget = createBudget(`${policy}_48`, { points: points * wider, duration })
   return {
     own,
-    async consume(address, consumed, of) {
+    async consume(address, consumed, scope) {
       const [group, network] = addressGroups(address)
-      const left = await consumePoints(policy, own, nameOf(group, of), consumed)
-      if (network === undefined) return left
+      const state = await consumePoints(policy, own, nameOf(group, scope), consumed)
+      if (network === undefined) return state
       try {
-        await consumePoints(`${policy}_48`, ofNetwork, nameOf(network, of), consumed)
+        await consumePoints(`${policy}_48`, networkBudget, nameOf(network, scope), consumed)
       } catch (error) {
-        await own.refund(nameOf(group, of), consumed)
+        await own.refund(nameOf(group, scope), consumed)
         throw error
       }
-      return left
+      return state
     },
-    async refund(address, consumed, of) {
+    async refund(address, consumed, scope) {
       const [group, network] = addressGroups(address)
-      await own.refund(nameOf(group, of), consumed)
-      if (network !== undefined) await ofNetwork.refund(nameOf(network, of), consumed)
+      await own.refund(nameOf(group, scope), consumed)
+      if (network !== undefined) await networkBudget.refund(nameOf(network, scope), consumed)
     },
     async rejection(address) {
       const [group, network] = addressGroups(address)
-      const left = await own.get(group)
-      if (left !== null && left.remainingPoints <= 0) return tooMany(policy, own, left)
-      const ofAll = network === undefined ? null : await ofNetwork.get(network)
-      return ofAll !== null && ofAll.remainingPoints <= 0 ? tooMany(`${policy}_48`, ofNetwork, ofAll) : undefined
+      const state = await own.get(group)
+      if (state !== null && state.remainingPoints <= 0) return rateLimitError(policy, own, state)
+      const networkState = network === undefined ? null : await networkBudget.get(network)
+      return networkState !== null && networkState.remainingPoints <= 0
+        ? rateLimitError(`${policy}_48`, networkBudget, networkState)
+        : undefined
     },
   }
 }
 
-function nameOf(group: string, of: string | undefined): string {
-  return of === undefined ? group : `${group} ${of}`
+function nameOf(group: string, scope: string | undefined): string {
+  return scope === undefined ? group : `${group} ${scope}`
 }

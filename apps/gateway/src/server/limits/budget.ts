@@ -22,12 +22,12 @@ export type BudgetFactory = (name: string, bounds: { points: number; duration: n
 
 /** Creates budgets that are counted in this process only. */
 export const localBudgets: BudgetFactory = (_, bounds) => {
-  const own = new RateLimiterMemory(bounds)
+  const local = new RateLimiterMemory(bounds)
   return {
     ...bounds,
-    consume: (who, points) => own.consume(who, points),
-    refund: (who, points) => own.reward(who, points),
-    get: (who) => own.get(who),
+    consume: (name, points) => local.consume(name, points),
+    refund: (name, points) => local.reward(name, points),
+    get: (name) => local.get(name),
   }
 }
 
@@ -39,29 +39,29 @@ export const localBudgets: BudgetFactory = (_, bounds) => {
  */
 export function sharedBudgets(redis: SharedRedis): BudgetFactory {
   return (name, bounds) => {
-    const own = new RateLimiterMemory(bounds)
+    const local = new RateLimiterMemory(bounds)
     const shared = new RateLimiterRedis({ ...bounds, storeClient: redis.client, keyPrefix: `vitascope:${name}` })
     return {
       ...bounds,
-      async consume(who, points) {
+      async consume(name, points) {
         const sentAt = performance.now()
-        const global = await queryRedis(redis, () => stateAfter(shared.consume(who, points)))
+        const sharedState = await queryRedis(redis, () => stateAfter(shared.consume(name, points)))
         // The local window must not end after the shared one, or it would reject requests of the
         // next window.
-        const leftMs = global && Math.max(1, global.msBeforeNext - (performance.now() - sentAt))
-        const local = await stateAfter(own.consume(who, points, leftMs === null ? {} : { customDuration: leftMs / 1000 }))
-        const left = moreConsumed(local, global)
-        if (left.consumedPoints > bounds.points) throw left
-        return left
+        const remainingMs = sharedState && Math.max(1, sharedState.msBeforeNext - (performance.now() - sentAt))
+        const localState = await stateAfter(local.consume(name, points, remainingMs === null ? {} : { customDuration: remainingMs / 1000 }))
+        const state = moreConsumedState(localState, sharedState)
+        if (state.consumedPoints > bounds.points) throw state
+        return state
       },
-      async refund(who, points) {
-        const global = await queryRedis(redis, () => shared.reward(who, points))
-        return moreConsumed(await own.reward(who, points), global)
+      async refund(name, points) {
+        const sharedState = await queryRedis(redis, () => shared.reward(name, points))
+        return moreConsumedState(await local.reward(name, points), sharedState)
       },
-      async get(who) {
-        const global = await queryRedis(redis, () => shared.get(who))
-        const local = await own.get(who)
-        return local ? moreConsumed(local, global) : global
+      async get(name) {
+        const sharedState = await queryRedis(redis, () => shared.get(name))
+        const localState = await local.get(name)
+        return localState ? moreConsumedState(localState, sharedState) : sharedState
       },
     }
   }
@@ -84,12 +84,12 @@ async function queryRedis<T>(redis: SharedRedis, query: () => Promise<T>): Promi
  * consumed the points.
  */
 const stateAfter = (consumption: Promise<RateLimiterRes>): Promise<RateLimiterRes> =>
-  consumption.catch((left: unknown) => {
-    if (left instanceof RateLimiterRes) return left
-    throw left
+  consumption.catch((state: unknown) => {
+    if (state instanceof RateLimiterRes) return state
+    throw state
   })
 
 /** Returns the more consumed of two counts of one budget. */
-function moreConsumed(local: RateLimiterRes, global: RateLimiterRes | null): RateLimiterRes {
-  return global && global.consumedPoints >= local.consumedPoints ? global : local
+function moreConsumedState(localState: RateLimiterRes, sharedState: RateLimiterRes | null): RateLimiterRes {
+  return sharedState && sharedState.consumedPoints >= localState.consumedPoints ? sharedState : localState
 }

@@ -9,11 +9,11 @@ import type { Budget } from './budget.ts'
 export async function consumePoints(policy: string, budget: Budget, name: string, points: number): Promise<RateLimiterRes> {
   try {
     return await budget.consume(name, points)
-  } catch (left) {
-    if (left instanceof Error) throw left
+  } catch (state) {
+    if (state instanceof Error) throw state
     // The limiter consumes the points even when it rejects, so they are refunded.
-    if (points > 1) throw tooMany(policy, budget, await budget.refund(name, points))
-    throw tooMany(policy, budget, left as RateLimiterRes)
+    if (points > 1) throw rateLimitError(policy, budget, await budget.refund(name, points))
+    throw rateLimitError(policy, budget, state as RateLimiterRes)
   }
 }
 
@@ -33,22 +33,22 @@ const POLICY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   submission_form: 'submissions of this contact form',
 }
 
-export function tooMany(policy: string, budget: Budget, left: RateLimiterRes): RateLimited {
-  const retryAfter = Math.max(1, Math.ceil(left.msBeforeNext / 1000))
-  const headers = budgetHeaders(policy, budget, left)
-  const remaining = Math.max(0, left.remainingPoints)
+export function rateLimitError(policy: string, budget: Budget, state: RateLimiterRes): RateLimited {
+  const retryAfter = Math.max(1, Math.ceil(state.msBeforeNext / 1000))
+  const headers = budgetHeaders(policy, budget, state)
+  const remaining = Math.max(0, state.remainingPoints)
   return new RateLimited(`too many ${describePolicy(policy)}: try again in ${retryAfter} s`, { retryAfter, headers, remaining })
 }
 
 function describePolicy(policy: string): string {
   const narrower = policy.replace(/_48$/, '')
-  const what = POLICY_DESCRIPTIONS[narrower] ?? 'requests'
-  return narrower === policy ? what : what.replace('from this address', 'from this /48 network')
+  const description = POLICY_DESCRIPTIONS[narrower] ?? 'requests'
+  return narrower === policy ? description : description.replace('from this address', 'from this /48 network')
 }
 
-export function budgetHeaders(policy: string, budget: Budget, left: RateLimiterRes): BudgetHeaders {
+export function budgetHeaders(policy: string, budget: Budget, state: RateLimiterRes): BudgetHeaders {
   return {
     'RateLimit-Policy': `"${policy}";q=${budget.points};w=${budget.duration}`,
-    RateLimit: `"${policy}";r=${Math.max(0, left.remainingPoints)};t=${Math.ceil(left.msBeforeNext / 1000)}`,
+    RateLimit: `"${policy}";r=${Math.max(0, state.remainingPoints)};t=${Math.ceil(state.msBeforeNext / 1000)}`,
   }
 }

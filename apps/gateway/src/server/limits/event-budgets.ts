@@ -87,36 +87,36 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
       return count
     } catch (error) {
       if (!(error instanceof RateLimited)) throw error
-      const left = Math.min(count - 1, error.remaining)
-      return left > 0 ? await consumeNewViews(address, videoId, left) : 0
+      const remaining = Math.min(count - 1, error.remaining)
+      return remaining > 0 ? await consumeNewViews(address, videoId, remaining) : 0
     }
   }
   /** Returns the indexes of events of new views beyond the budgets of their videos. */
-  const findTooMany = async (events: readonly CountedEvent[], address: string): Promise<Set<number>> => {
+  const findExcessEvents = async (events: readonly CountedEvent[], address: string): Promise<Set<number>> => {
     const newViews = new Map<string, Map<string, number[]>>()
     for (const [index, event] of events.entries()) {
       const key = viewKey(event)
       if (charged.has(key)) continue
-      const ofVideo = newViews.get(event.video_id) ?? new Map<string, number[]>()
-      newViews.set(event.video_id, ofVideo)
-      ofVideo.set(key, [...(ofVideo.get(key) ?? []), index])
+      const viewsOfVideo = newViews.get(event.video_id) ?? new Map<string, number[]>()
+      newViews.set(event.video_id, viewsOfVideo)
+      viewsOfVideo.set(key, [...(viewsOfVideo.get(key) ?? []), index])
     }
-    const tooMany = [...newViews].map(async ([videoId, ofVideo]) => {
-      const available = await consumeNewViews(address, videoId, ofVideo.size)
-      return [...ofVideo.values()].slice(available).flat()
+    const excessEvents = [...newViews].map(async ([videoId, viewsOfVideo]) => {
+      const available = await consumeNewViews(address, videoId, viewsOfVideo.size)
+      return [...viewsOfVideo.values()].slice(available).flat()
     })
-    return new Set((await Promise.all(tooMany)).flat())
+    return new Set((await Promise.all(excessEvents)).flat())
   }
   /**
    * Returns the bytes that the events may add to the database, and the rows that this cost
    * includes.
    */
-  const costOf = (events: readonly CountedEvent[], viewer: string, knownOnly: ReadonlySet<number>) => {
+  const costOf = (events: readonly CountedEvent[], viewer: string, knownViewOnly: ReadonlySet<number>) => {
     const rows = new Map<string, number>()
     let cost = 0
     for (const [index, event] of events.entries()) {
       cost += bytesOf(event)
-      if (knownOnly.has(index)) continue
+      if (knownViewOnly.has(index)) continue
       for (const [key, size] of rowsOf(event, viewer)) if (!charged.has(key)) rows.set(key, size)
     }
     for (const size of rows.values()) cost += size
@@ -130,15 +130,15 @@ export function createEventBudgets(limits: Limits | 'off', limiter: Limiter, cre
       const points = Math.min(pointsOf(events) + malformed, capacity) - 1
       const headers = points > 0 ? await limiter.consume(payer, 'event', points) : {}
       const viewer = createHash('sha1').update(`${address} ${userAgent}`).digest('base64')
-      const all = costOf(events, viewer, new Set())
-      await bytes.consume(address, all.cost)
-      let consumed = all.cost
+      const maxCost = costOf(events, viewer, new Set())
+      await bytes.consume(address, maxCost.cost)
+      let consumed = maxCost.cost
       try {
-        const tooMany = await findTooMany(events, address)
-        const { rows, cost } = tooMany.size === 0 ? all : costOf(events, viewer, tooMany)
+        const excessEvents = await findExcessEvents(events, address)
+        const { rows, cost } = excessEvents.size === 0 ? maxCost : costOf(events, viewer, excessEvents)
         if (cost < consumed) await bytes.refund(address, consumed - cost)
         consumed = cost
-        const result = await send(tooMany)
+        const result = await send(excessEvents)
         for (const key of rows.keys()) charged.set(key, true)
         return { result, headers }
       } catch (error) {

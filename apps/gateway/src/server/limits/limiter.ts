@@ -53,23 +53,23 @@ export function createLimiter(limits: Limits | 'off', createBudget: BudgetFactor
     return { consume: async () => ({}), countInvalidKey: async () => {}, countKeyLookup: async () => {}, countSubmission: async () => {} }
   }
   const bounds = (rate: number) => ({ points: rate * limits.burst, duration: limits.burst })
-  const ofKey = { key: createBudget('key', bounds(limits.key)), events: createBudget('events_key', bounds(limits.events)) }
-  const ofAddress = {
+  const keyBudgets = { key: createBudget('key', bounds(limits.key)), events: createBudget('events_key', bounds(limits.events)) }
+  const addressBudgets = {
     address: addressBudget(createBudget, 'address', bounds(limits.address)),
     events: addressBudget(createBudget, 'events', bounds(limits.events)),
   }
   const failed = addressBudget(createBudget, 'failed', bounds(limits.failed))
   const lookups = addressBudget(createBudget, 'lookup', bounds(limits.failed * LOOKUPS_PER_INVALID_KEY))
   const submissions = addressBudget(createBudget, 'submission', { points: MAX_SUBMISSIONS, duration: SUBMISSION_SECONDS, wider: 2 })
-  const ofForm = createBudget('submission_form', { points: MAX_SUBMISSIONS_OF_FORM, duration: SUBMISSION_SECONDS })
+  const formBudget = createBudget('submission_form', { points: MAX_SUBMISSIONS_OF_FORM, duration: SUBMISSION_SECONDS })
   return {
     async consume(payer, cost, points = cost === 'event' ? 1 : limits.cost[cost]) {
       if (payer.policy === 'key') {
         const policy = cost === 'event' ? 'events' : 'key'
-        return budgetHeaders(policy, ofKey[policy], await consumePoints(policy, ofKey[policy], payer.keyId, points))
+        return budgetHeaders(policy, keyBudgets[policy], await consumePoints(policy, keyBudgets[policy], payer.keyId, points))
       }
       const policy = cost === 'event' ? 'events' : 'address'
-      return budgetHeaders(policy, ofAddress[policy].own, await ofAddress[policy].consume(payer.address, points))
+      return budgetHeaders(policy, addressBudgets[policy].own, await addressBudgets[policy].consume(payer.address, points))
     },
     async countInvalidKey(address) {
       await failed.consume(address, 1)
@@ -80,7 +80,7 @@ export function createLimiter(limits: Limits | 'off', createBudget: BudgetFactor
     },
     async countSubmission(address, contactFormId) {
       await submissions.consume(address, 1, contactFormId)
-      await consumePoints('submission_form', ofForm, contactFormId, 1)
+      await consumePoints('submission_form', formBudget, contactFormId, 1)
     },
   }
 }

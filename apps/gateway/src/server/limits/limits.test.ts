@@ -159,15 +159,15 @@ test('half of the slots are reserved for reads', () => {
 
 test('one caller may use a quarter of the slots, and releases them when requests end', () => {
   const limit = createConcurrencyLimit({ min: 8, initial: 8, max: 8 })
-  const tooMany = expect.objectContaining({ kind: 'exhausted', reason: 'TOO_MANY_AT_ONCE', retryAfter: 1 })
+  const rateLimitError = expect.objectContaining({ kind: 'exhausted', reason: 'TOO_MANY_AT_ONCE', retryAfter: 1 })
   const first = limit.begin('read', 'key 1')
   limit.begin('write', 'key 1')
-  for (const kind of ['read', 'write'] as const) expect(() => limit.begin(kind, 'key 1')).toThrow(tooMany)
+  for (const kind of ['read', 'write'] as const) expect(() => limit.begin(kind, 'key 1')).toThrow(rateLimitError)
   limit.begin('read', 'key 2')
   first.end(true)
   first.end(true)
   limit.begin('read', 'key 1')
-  expect(() => limit.begin('read', 'key 1')).toThrow(tooMany)
+  expect(() => limit.begin('read', 'key 1')).toThrow(rateLimitError)
 })
 
 describe('the number of slots', () => {

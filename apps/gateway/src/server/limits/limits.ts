@@ -81,8 +81,8 @@ function tooExpensive({ key, address, burst, cost }: Limits): string[] {
 function problemsOf(issue: z.core.$ZodIssue): string[] {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
-    const known = Object.keys(path.length === 0 ? DEFAULT_LIMITS : DEFAULT_LIMITS.cost).join(', ')
-    return issue.keys.map((key) => `${[...path, key].join('.')} is unknown; known are ${known}`)
+    const knownNames = Object.keys(path.length === 0 ? DEFAULT_LIMITS : DEFAULT_LIMITS.cost).join(', ')
+    return issue.keys.map((key) => `${[...path, key].join('.')} is unknown; known are ${knownNames}`)
   }
   if (path.length === 0) return ['must be default, off, or a JSON object such as {"key": 200}']
   return [`${path.join('.')} must be ${issue.path.length === 1 && path[0] === 'cost' ? 'an object' : 'an integer from 1 to 1000000'}`]

@@ -26,14 +26,14 @@ const WIDER = 2
  * one address cannot exhaust it for many videos.
  */
 export function createPasswordAttempts(createBudget: BudgetFactory = localBudgets): PasswordAttempts {
-  const byBoth = addressBudget(createBudget, 'password', { points: PER_ADDRESS_AND_VIDEO, duration: SECONDS, wider: WIDER })
-  const byAddress = addressBudget(createBudget, 'password_address', { points: PER_ADDRESS, duration: SECONDS, wider: WIDER })
-  const byVideo = createBudget('password_video', { points: PER_VIDEO, duration: SECONDS })
+  const addressAndVideoBudget = addressBudget(createBudget, 'password', { points: PER_ADDRESS_AND_VIDEO, duration: SECONDS, wider: WIDER })
+  const addressOnlyBudget = addressBudget(createBudget, 'password_address', { points: PER_ADDRESS, duration: SECONDS, wider: WIDER })
+  const videoBudget = createBudget('password_video', { points: PER_VIDEO, duration: SECONDS })
   return {
     async count(address, videoId) {
-      await byBoth.consume(address, 1, videoId)
-      await byAddress.consume(address, 1)
-      await consumePoints('password_video', byVideo, videoId, 1)
+      await addressAndVideoBudget.consume(address, 1, videoId)
+      await addressOnlyBudget.consume(address, 1)
+      await consumePoints('password_video', videoBudget, videoId, 1)
     },
   }
 }

@@ -72,7 +72,7 @@ export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
  */
 export function limitViewerPaths(
   listener: RequestListener,
-  parts: {
+  dependencies: {
     limits: Limits | 'off'
     unknownIds: UnknownIds
     trustedProxies: AddressRules
@@ -83,12 +83,12 @@ export function limitViewerPaths(
     bounds?: { waiting: number; active: number }
   },
 ): RequestListener {
-  const { limits, unknownIds, trustedProxies, publicUrl, log, metrics } = parts
-  const bounds = parts.bounds ?? { waiting: MAX_WAITING, active: MAX_ACTIVE }
+  const { limits, unknownIds, trustedProxies, publicUrl, log, metrics } = dependencies
+  const bounds = dependencies.bounds ?? { waiting: MAX_WAITING, active: MAX_ACTIVE }
   const requests =
     limits === 'off' ? undefined : addressBudget(localBudgets, 'media', { points: limits.media * limits.burst, duration: limits.burst })
   const maxActive = limits === 'off' ? Number.POSITIVE_INFINITY : limits.media_at_once
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_TTL_MS })
+  const knownIds = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN_TTL_MS })
   const activeByAddress = new Map<string, number>()
   let waiting = 0
   let active = 0
@@ -128,13 +128,13 @@ export function limitViewerPaths(
       active--
       for (const group of groups) {
         if (group === undefined) continue
-        const left = (activeByAddress.get(group) ?? 1) - 1
-        if (left === 0) activeByAddress.delete(group)
-        else activeByAddress.set(group, left)
+        const remaining = (activeByAddress.get(group) ?? 1) - 1
+        if (remaining === 0) activeByAddress.delete(group)
+        else activeByAddress.set(group, remaining)
       }
     })
   }
-  const hasTooMany = (address: string) => {
+  const exceedsShare = (address: string) => {
     const [group, wider] = addressGroups(address)
     return (activeByAddress.get(group) ?? 0) >= maxActive || (wider !== undefined && (activeByAddress.get(wider) ?? 0) >= maxActive * WIDER)
   }
@@ -144,8 +144,8 @@ export function limitViewerPaths(
     const id = DELIVERY_ID.exec(request.url ?? '')?.[0]
     try {
       await requested.consume(address, 1)
-      const tooMany = id === undefined || known.has(id) ? undefined : await unknownIds.rejection(address)
-      if (tooMany) throw tooMany
+      const error = id === undefined || knownIds.has(id) ? undefined : await unknownIds.rejection(address)
+      if (error) throw error
     } catch (error) {
       if (!(error instanceof RateLimited)) throw error
       const { message, retryAfter = 1, headers } = error
@@ -158,8 +158,8 @@ export function limitViewerPaths(
   }
   /** An existing id may lack a file, so only an id that was never found counts as unknown. */
   const recordStatus = (id: string, status: number, address: string) => {
-    if (status < 500 && status !== 404) known.set(id, true)
-    if (status !== 404 || known.has(id)) return
+    if (status < 500 && status !== 404) knownIds.set(id, true)
+    if (status !== 404 || knownIds.has(id)) return
     unknownIds.count(address).catch((err: unknown) => log.error({ err }, 'counting an unknown id failed'))
   }
 
@@ -170,7 +170,7 @@ export function limitViewerPaths(
       return reject(request, response, path, { status: 503, code: 'overloaded', detail: OVERLOADED, retryAfter: 1 })
     }
     const address = clientAddress(request, trustedProxies)
-    if (hasTooMany(address)) {
+    if (exceedsShare(address)) {
       const detail = `this address has ${maxActive} active requests for files and pages, which is the maximum; wait for responses`
       const headers = {
         'RateLimit-Policy': `"media_at_once";q=${maxActive};qu="concurrent-requests"`,

@@ -32,7 +32,7 @@ function send(bodies: ReturnType<typeof createBodyLimiter>, sender: string, firs
 }
 const bounds = { ...BODY_BOUNDS, slowMs: -1 }
 
-test('returns the whole body, or undefined without a body', async () => {
+test('returns the complete body, or undefined without a body', async () => {
   const bodies = createBodyLimiter()
   const { stream, request } = aRequest(4)
   const reading = bodies.read(request, 'a', () => {})

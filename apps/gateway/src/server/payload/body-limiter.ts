@@ -54,23 +54,23 @@ interface Body {
 }
 
 /** Bodies in the order of their start, and the sum of their bytes. */
-interface Sent {
+interface SenderState {
   bodies: Set<Body>
   bytes: number
 }
 
 export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter {
-  const all: Sent = { bodies: new Set(), bytes: 0 }
-  const senders = new Map<string, Sent>()
+  const total: SenderState = { bodies: new Set(), bytes: 0 }
+  const senders = new Map<string, SenderState>()
 
   return {
     async read(request, sender, onCut) {
       if (!hasBody(request)) return undefined
-      const own = senders.get(sender) ?? { bodies: new Set(), bytes: 0 }
-      senders.set(sender, own)
+      const senderState = senders.get(sender) ?? { bodies: new Set(), bytes: 0 }
+      senders.set(sender, senderState)
       const reading = readBody(request, (bytes) => {
         count(bytes)
-        if (all.bytes > bounds.bytes) cut(oldestOf(largestSender()))
+        if (total.bytes > bounds.bytes) cut(oldestOf(largestSender()))
       })
       const body: Body = {
         startedAt: performance.now(),
@@ -83,38 +83,38 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
         },
       }
       const count = (bytes: number) => {
-        for (const counted of [body, own, all]) counted.bytes += bytes
+        for (const counter of [body, senderState, total]) counter.bytes += bytes
       }
-      for (const { bodies } of [own, all]) bodies.add(body)
-      if (own.bodies.size > bounds.perSender) cutSlow(own)
-      if (all.bodies.size > bounds.total) cutSlow(all)
+      for (const { bodies } of [senderState, total]) bodies.add(body)
+      if (senderState.bodies.size > bounds.perSender) cutSlow(senderState)
+      if (total.bodies.size > bounds.total) cutSlow(total)
       const stopCheck = enforceMinimumRate(body)
       try {
         return await reading.bytes
       } finally {
         stopCheck()
-        for (const { bodies } of [own, all]) bodies.delete(body)
+        for (const { bodies } of [senderState, total]) bodies.delete(body)
         count(-body.bytes)
-        if (own.bodies.size === 0) senders.delete(sender)
+        if (senderState.bodies.size === 0) senders.delete(sender)
       }
     },
   }
 
-  function cutSlow(sent: Sent): void {
-    const oldest = oldestOf(sent)
+  function cutSlow(sender: SenderState): void {
+    const oldest = oldestOf(sender)
     if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) cut(oldest)
   }
 
-  function largestSender(): Sent {
-    return [...senders.values()].reduce((most, sent) => (sent.bytes > most.bytes ? sent : most))
+  function largestSender(): SenderState {
+    return [...senders.values()].reduce((most, sender) => (sender.bytes > most.bytes ? sender : most))
   }
 
   /** Aborts a body that arrives too slowly. Returns a function that ends the check. */
   function enforceMinimumRate(body: Body): () => void {
-    const left = () => body.startedAt + bounds.graceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
+    const remainingMs = () => body.startedAt + bounds.graceMs + (body.bytes / bounds.bytesPerSecond) * 1_000 - performance.now()
     const check = () => {
-      if (left() <= 0) body.cut(domainError('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
-      else timer = setTimeout(check, left())
+      if (remainingMs() <= 0) body.cut(domainError('invalid', 'REQUEST_TIMEOUT', 'the body is sent too slowly'))
+      else timer = setTimeout(check, remainingMs())
     }
     let timer: NodeJS.Timeout | undefined
     // Most bodies are complete after this turn of the event loop and need no timer.
@@ -130,7 +130,7 @@ function cut(body: Body | undefined): void {
   body?.cut(domainError('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
 }
 
-function oldestOf({ bodies }: Sent): Body | undefined {
+function oldestOf({ bodies }: SenderState): Body | undefined {
   for (const body of bodies) if (!body.isCut) return body
   return undefined
 }

@@ -13,15 +13,15 @@ export function invalidField(field: string, message: string): DomainError {
 
 /** The first field errors of an input, up to the maximum of a problem document. */
 export class Problems {
-  readonly found: FieldError[] = []
+  readonly list: FieldError[] = []
 
   /** True when no more problems are needed. */
   get isFull(): boolean {
-    return this.found.length >= MAX_ERRORS
+    return this.list.length >= MAX_ERRORS
   }
 
   add(field: string, message: string): void {
-    if (!this.isFull) this.found.push({ field, message })
+    if (!this.isFull) this.list.push({ field, message })
   }
 }
 
@@ -34,35 +34,35 @@ export function fieldPath(path: readonly PropertyKey[]): string {
     if (text.length > MAX_PATH_LENGTH) break
     text += typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part).slice(0, MAX_PATH_LENGTH + 1)}`
   }
-  const written = text.replaceAll('\0', '\\0')
-  return (written.length > MAX_PATH_LENGTH ? `${written.slice(0, MAX_PATH_LENGTH)}…` : written).toWellFormed()
+  const printable = text.replaceAll('\0', '\\0')
+  return (printable.length > MAX_PATH_LENGTH ? `${printable.slice(0, MAX_PATH_LENGTH)}…` : printable).toWellFormed()
 }
 
 /**
- * Adds the errors of a schema to `problems`. `whole` is the field name of the input as a whole.
- * `show` returns the public name of a top-level field. `known` lists the names of all top-level
- * fields.
+ * Adds the errors of a schema to `problems`. `rootName` is the field name of the complete
+ * input. `publicName` returns the public name of a top-level field. `knownFields` lists the names of
+ * all top-level fields.
  */
 export function addIssue(
   issue: z.core.$ZodIssue,
   problems: Problems,
   {
-    whole = 'payload',
-    show = (name) => name,
-    known = [],
-  }: { whole?: string; show?: ((name: string) => string) | undefined; known?: readonly string[] } = {},
+    rootName = 'payload',
+    publicName = (name) => name,
+    knownFields = [],
+  }: { rootName?: string; publicName?: ((name: string) => string) | undefined; knownFields?: readonly string[] } = {},
 ): void {
   if (problems.isFull) return
   if (issue.code === 'unrecognized_keys') {
     // The list may be long, so only the first error shows it.
-    const fields = issue.path.length === 0 && known.length > 0 ? `; the fields are ${known.join(', ')}` : ''
+    const fields = issue.path.length === 0 && knownFields.length > 0 ? `; the fields are ${knownFields.join(', ')}` : ''
     for (const [index, key] of issue.keys.slice(0, MAX_ERRORS).entries()) {
       problems.add(fieldPath([...issue.path, key]), `is not a field here${index === 0 ? fields : ''}`)
     }
     return
   }
   const [first, ...rest] = issue.path
-  const field = first === undefined ? whole : fieldPath([typeof first === 'string' ? show(first) : first, ...rest])
+  const field = first === undefined ? rootName : fieldPath([typeof first === 'string' ? publicName(first) : first, ...rest])
   problems.add(field, messageOf(issue))
 }
 

@@ -30,16 +30,16 @@ export function unflatten(pairs: readonly Pair[], kinds: FieldKinds): Record<str
   const values = new Map<string, string[]>()
   for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value])
   const repeated: FieldError[] = [...values]
-    .filter(([name, all]) => all.length > 1 && !kinds.get(name)?.repeats)
+    .filter(([name, occurrences]) => occurrences.length > 1 && !kinds.get(name)?.repeats)
     .map(([name]) => ({ field: fieldPath([name]), message: 'must not be repeated' }))
   requireValid(repeated)
   // Unlike an assignment, this keeps `__proto__` as an own property.
-  return Object.fromEntries([...values].map(([name, all]) => [name, fieldValue(name, all, kinds.get(name) ?? TEXT)]))
+  return Object.fromEntries([...values].map(([name, occurrences]) => [name, fieldValue(name, occurrences, kinds.get(name) ?? TEXT)]))
 }
 
-function fieldValue(name: string, all: readonly string[], kind: Kind): unknown {
-  const [text = ''] = all
-  if (all.length > 1) return all
+function fieldValue(name: string, occurrences: readonly string[], kind: Kind): unknown {
+  const [text = ''] = occurrences
+  if (occurrences.length > 1) return occurrences
   if (kind.content === 'text') return text
   if (/^\s*[[{]/.test(text) || text === 'null') return parseJsonText(text, name)
   if (kind.content === 'object') return text
@@ -56,7 +56,7 @@ function kindOf(types: ReadonlySet<string>): Kind {
 
 function typesIn(schema: JsonSchema): Set<string> {
   if (typeof schema === 'boolean') return new Set()
-  const own = schema.type === undefined ? [] : [schema.type].flat()
+  const ownTypes = schema.type === undefined ? [] : [schema.type].flat()
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
-  return new Set([...own, ...inner.flatMap((part) => [...typesIn(part)])])
+  return new Set([...ownTypes, ...inner.flatMap((part) => [...typesIn(part)])])
 }

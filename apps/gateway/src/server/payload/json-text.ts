@@ -32,36 +32,36 @@ interface Findings {
  */
 export function parseJsonText(text: string, field?: string): unknown {
   const problems = new Problems()
-  const where = (path: Path) => fieldPath([...(field === undefined ? [] : [field]), ...path]) || 'payload'
+  const fieldOf = (path: Path) => fieldPath([...(field === undefined ? [] : [field]), ...path]) || 'payload'
   const findings: Findings = {
     addProblem(path, message) {
-      problems.add(where(path), message)
+      problems.add(fieldOf(path), message)
       return !problems.isFull
     },
     exceeded(bound, path, message) {
-      throw bound === 'depth' ? malformed(message) : invalidField(where(bound === 'nodes' ? [] : path), message)
+      throw bound === 'depth' ? malformed(message) : invalidField(fieldOf(bound === 'nodes' ? [] : path), message)
     },
   }
-  if (!new StructureScan(findings).scan(text)) throw invalid(problems.found)
+  if (!new StructureScan(findings).scan(text)) throw invalid(problems.list)
   const value = parse(text, field)
   addValueProblems(value, [], findings)
-  if (problems.found.length > 0) throw invalid(problems.found)
+  if (problems.list.length > 0) throw invalid(problems.list)
   return value
 }
 
 /**
  * Parses a JSON text as `parseJsonText` does. If the text is a list, an item that `parseJsonText`
- * would reject becomes a `MalformedItem` in its place. Items that end beyond the first `MAX_NODES`
+ * would reject becomes a `MalformedItem` in its itemPath. Items that end beyond the first `MAX_NODES`
  * values and names of the list are malformed too.
  */
 export function parseJsonItems(text: string, field?: string): unknown {
   const items = new Map<number, Problems>()
-  const addProblem = ([index, ...place]: Path, message: string) => {
+  const addProblem = ([index, ...itemPath]: Path, message: string) => {
     if (typeof index !== 'number') {
       throw invalidField(fieldPath([field, index].filter((part) => part !== undefined)) || 'payload', message)
     }
     const problems = items.get(index) ?? new Problems()
-    problems.add(fieldPath(place), message)
+    problems.add(fieldPath(itemPath), message)
     items.set(index, problems)
     return true
   }
@@ -78,7 +78,7 @@ export function parseJsonItems(text: string, field?: string): unknown {
   return value.map((item: unknown, index) => {
     if (!items.has(index)) addValueProblems(item, [index], { addProblem })
     const problems = items.get(index)
-    return problems ? new MalformedItem(problems.found) : item
+    return problems ? new MalformedItem(problems.list) : item
   })
 }
 
@@ -96,7 +96,7 @@ interface Level {
   expectsName: boolean
   items: number
   /** Current name or index. */
-  at: string | number
+  nameOrIndex: string | number
 }
 
 /**
@@ -126,10 +126,10 @@ class StructureScan {
           break
         }
         case '{':
-          this.#open({ names: new Set(), expectsName: true, items: 1, at: '' })
+          this.#open({ names: new Set(), expectsName: true, items: 1, nameOrIndex: '' })
           break
         case '[':
-          this.#open({ names: undefined, expectsName: false, items: 1, at: 0 })
+          this.#open({ names: undefined, expectsName: false, items: 1, nameOrIndex: 0 })
           break
         case '}':
         case ']':
@@ -176,7 +176,7 @@ class StructureScan {
     level.items++
     if (level.items > MAX_ITEMS) this.#exceeded('items', this.#levels.slice(0, -1), `must not have more than ${MAX_ITEMS} items`)
     if (level.names) level.expectsName = true
-    else level.at = level.items - 1
+    else level.nameOrIndex = level.items - 1
   }
 
   #text(text: string, start: number, end: number): void {
@@ -185,7 +185,7 @@ class StructureScan {
     if (!level?.names || !level.expectsName || this.#tooDeep > 0) return
     const name = nameOf(text.slice(start, end + 1))
     level.expectsName = false
-    level.at = name
+    level.nameOrIndex = name
     if (level.names.has(name)) this.#addProblem(this.#levels, 'must not be repeated')
     level.names.add(name)
   }
@@ -200,7 +200,7 @@ class StructureScan {
 }
 
 function pathOf(levels: readonly Level[]): Path {
-  return levels.map(({ at }) => at)
+  return levels.map(({ nameOrIndex }) => nameOrIndex)
 }
 
 const QUOTE = 0x22

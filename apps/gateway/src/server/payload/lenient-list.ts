@@ -13,9 +13,9 @@ export class MalformedItem {
   readonly message: string
 
   constructor(problems: readonly FieldError[]) {
-    const named = problems.slice(0, MAX_NAMED_PROBLEMS).map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
-    const others = problems.length - named.length
-    this.message = [...named, ...(others > 0 ? [`${others} more ${others === 1 ? 'problem' : 'problems'}`] : [])].join('; ')
+    const shown = problems.slice(0, MAX_NAMED_PROBLEMS).map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
+    const omitted = problems.length - shown.length
+    this.message = [...shown, ...(omitted > 0 ? [`${omitted} more ${omitted === 1 ? 'problem' : 'problems'}`] : [])].join('; ')
   }
 }
 
@@ -49,7 +49,7 @@ export function lenientReader(payload: z.ZodArray): z.ZodType | undefined {
   const bound = bounds.get(payload)
   if (!bound) return undefined
   const { element } = payload
-  const read = (item: unknown) => {
+  const validateItem = (item: unknown) => {
     if (item instanceof MalformedItem) return item
     const { success, data, error } = z.safeParse(element, item)
     return success ? data : new MalformedItem(problemsOf(error))
@@ -57,11 +57,11 @@ export function lenientReader(payload: z.ZodArray): z.ZodType | undefined {
   return z
     .array(z.unknown())
     .max(bound.max, bound.message)
-    .transform((items) => items.map(read))
+    .transform((items) => items.map(validateItem))
 }
 
 function problemsOf({ issues }: z.core.$ZodError): FieldError[] {
   const problems = new Problems()
-  for (const issue of issues) addIssue(issue, problems, { whole: '' })
-  return problems.found
+  for (const issue of issues) addIssue(issue, problems, { rootName: '' })
+  return problems.list
 }

@@ -42,13 +42,13 @@ export function parseMultipartForm(bytes: Buffer, contentType: string, fileAdvic
     })
     parser.on('partsLimit', () => settle(() => reject(invalidField('payload', `must not have more than ${MAX_FIELDS} fields`))))
     parser.on('error', fail)
-    parser.on('finish', () => settle(() => (problems.found.length > 0 ? reject(invalid(problems.found)) : resolve(pairs))))
-    const feed = (from: number) => {
+    parser.on('finish', () => settle(() => (problems.list.length > 0 ? reject(invalid(problems.list)) : resolve(pairs))))
+    const feed = (start: number) => {
       if (settled) return
       timer.refresh()
-      const until = from + SLICE
-      if (until < bytes.length) parser.write(bytes.subarray(from, until), () => setImmediate(feed, until))
-      else parser.end(bytes.subarray(from))
+      const until = start + SLICE
+      if (until < bytes.length) parser.write(bytes.subarray(start, until), () => setImmediate(feed, until))
+      else parser.end(bytes.subarray(start))
     }
     feed(0)
   })

@@ -29,28 +29,29 @@ export async function readPayload(
   if (queried.length > 1 || (bytes && queried.length > 0)) throw invalidField('data', 'must not be repeated or sent together with a body')
   if (!bytes) return queried[0] && parseJson(queried[0][1], form, 'data')
   const { type, header } = readContentType(request)
-  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return fromJson(textOf(bytes), form)
-  if (type === 'application/x-www-form-urlencoded') return fromForm(parseUrlencoded(textOf(bytes)), form, acceptsData)
-  if (type === 'multipart/form-data') return fromForm(await parseMultipartForm(bytes, header, form.fileAdvice), form, acceptsData)
+  if (type === 'application/json' || (form.plainJson && type === 'text/plain')) return parseJsonPayload(textOf(bytes), form)
+  if (type === 'application/x-www-form-urlencoded') return parseFormPayload(parseUrlencoded(textOf(bytes)), form, acceptsData)
+  if (type === 'multipart/form-data') return parseFormPayload(await parseMultipartForm(bytes, header, form.fileAdvice), form, acceptsData)
   throw unsupported('send application/json, application/x-www-form-urlencoded or multipart/form-data')
 }
 
-function fromJson(text: string, form: PayloadForm): unknown {
-  const plain = form.fastParse?.(parseCanonicalJson(text))
-  return plain === undefined ? parseJson(text, form) : new Validated(plain)
+function parseJsonPayload(text: string, form: PayloadForm): unknown {
+  const fastResult = form.fastParse?.(parseCanonicalJson(text))
+  return fastResult === undefined ? parseJson(text, form) : new Validated(fastResult)
 }
 
 function parseJson(text: string, { lenient }: PayloadForm, field?: string): unknown {
   return lenient ? parseJsonItems(text, field) : parseJsonText(text, field)
 }
 
-function fromForm(pairs: readonly Pair[], form: PayloadForm, acceptsData: boolean): unknown {
+function parseFormPayload(pairs: readonly Pair[], form: PayloadForm, acceptsData: boolean): unknown {
   const { kinds, flatItem } = form
   const data = acceptsData ? pairs.filter(([name]) => name === 'data') : []
   if (data.length > 1) throw invalidField('data', 'must not be repeated')
   if (!data[0]) return flatItem ? [unflatten(pairs, kinds)] : unflatten(pairs, kinds)
-  const others = [...new Set(pairs.map(([name]) => name))].filter((name) => name !== 'data')
-  if (others.length > 0) throw invalid(others.map((name) => ({ field: fieldPath([name]), message: 'must not be combined with data' })))
+  const otherNames = [...new Set(pairs.map(([name]) => name))].filter((name) => name !== 'data')
+  if (otherNames.length > 0)
+    throw invalid(otherNames.map((name) => ({ field: fieldPath([name]), message: 'must not be combined with data' })))
   return parseJson(data[0][1], form, 'data')
 }
 

@@ -12,16 +12,16 @@ export const MAX_FIELDS = 1_000
  */
 export function parseUrlencoded(text: string): Pair[] {
   if (text === '') return []
-  const parts = text.split('&')
-  if (parts.length > MAX_FIELDS) throw malformed(`there are more than ${MAX_FIELDS} fields`)
-  return parts.filter((part) => part !== '').map(parsePair)
+  const pairs = text.split('&')
+  if (pairs.length > MAX_FIELDS) throw malformed(`there are more than ${MAX_FIELDS} fields`)
+  return pairs.filter((part) => part !== '').map(parsePair)
 }
 
 function parsePair(part: string): Pair {
-  const at = part.indexOf('=')
-  const name = decode(at === -1 ? part : part.slice(0, at))
+  const equals = part.indexOf('=')
+  const name = decode(equals === -1 ? part : part.slice(0, equals))
   if (name === undefined || name.includes('\0')) throw malformed('the name of a field has an invalid percent-encoding or a NUL')
-  const value = decode(at === -1 ? '' : part.slice(at + 1))
+  const value = decode(equals === -1 ? '' : part.slice(equals + 1))
   if (value === undefined) throw invalidField(fieldPath([name]), 'has an invalid percent-encoding')
   if (value.includes('\0')) throw invalidField(fieldPath([name]), 'must be well-formed Unicode without NUL')
   return [name, value]

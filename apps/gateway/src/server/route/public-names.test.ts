@@ -10,8 +10,8 @@ test('field errors of a service use the public parameter names', async () => {
     { field: 'allowed_ips[1]', message: 'must be an address' },
     { field: 'title', message: 'must not be blank' },
   ])
-  const answered = withPublicNames({ source_url: 'url', allowed_ips: 'security.allowed_ips' }, Promise.reject(invalidFields))
-  await expect(answered).rejects.toMatchObject({
+  const response = withPublicNames({ source_url: 'url', allowed_ips: 'security.allowed_ips' }, Promise.reject(invalidFields))
+  await expect(response).rejects.toMatchObject({
     kind: 'invalid',
     message: 'bad fields: url, security.allowed_ips[1], title',
     fields: [{ field: 'url' }, { field: 'security.allowed_ips[1]' }, { field: 'title' }],

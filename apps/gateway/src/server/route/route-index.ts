@@ -31,8 +31,8 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
   for (const target of routes.flatMap(targetsOf)) {
     const pattern = patternOf(target.path)
     const targets = entries.get(pattern) ?? new Map<Verb, Target>()
-    const other = targets.get(target.verb)
-    if (other) throw new Error(`two routes for ${target.verb} ${target.path}: "${other.route.summary}" and "${target.route.summary}"`)
+    const existing = targets.get(target.verb)
+    if (existing) throw new Error(`two routes for ${target.verb} ${target.path}: "${existing.route.summary}" and "${target.route.summary}"`)
     targets.set(target.verb, target)
     entries.set(pattern, targets)
   }
@@ -45,21 +45,21 @@ export function indexRoutes(routes: readonly Route[]): PathEntry[] {
  */
 export function incompletePaths(routes: readonly Route[]): ReadonlyMap<string, string> {
   const allPaths = routes.flatMap(targetsOf).map(({ path }) => path)
-  const found = allPaths.flatMap((path) => {
-    const parts = path.split('/')
-    const first = parts.findIndex((part) => part.includes(':'))
-    return parts.flatMap((_, index) => (index > 1 && index < first ? [[parts.slice(0, index + 1).join('/'), path] as const] : []))
+  const incomplete = allPaths.flatMap((path) => {
+    const segments = path.split('/')
+    const first = segments.findIndex((segment) => segment.includes(':'))
+    return segments.flatMap((_, index) => (index > 1 && index < first ? [[segments.slice(0, index + 1).join('/'), path] as const] : []))
   })
-  return new Map(found.filter(([beginning]) => !allPaths.includes(beginning)))
+  return new Map(incomplete.filter(([beginning]) => !allPaths.includes(beginning)))
 }
 
 /** Returns each method and path of a route, with its optional parts expanded. */
 export function targetsOf(route: Route): Target[] {
   const declared = [...route.paths.map((path) => ({ verb: route.verb, path })), ...route.aliases]
-  const seen = new Set<string>()
+  const known = new Set<string>()
   return declared
-    .flatMap(({ verb, path }) => expand(path).map((plain) => ({ verb, path: plain })))
-    .filter(({ verb, path }) => !seen.has(`${verb} ${path}`) && seen.add(`${verb} ${path}`))
+    .flatMap(({ verb, path }) => expand(path).map((expandedPath) => ({ verb, path: expandedPath })))
+    .filter(({ verb, path }) => !known.has(`${verb} ${path}`) && known.add(`${verb} ${path}`))
     .map(({ verb, path }, index) => ({ route, verb, path, params: paramNames(path), documented: index === 0 }))
 }
 

@@ -51,7 +51,7 @@ export interface Context {
    */
   admitEvents: EventAdmission
   /** Client address and user agent of the request. Neither is stored. */
-  from: { address: string; userAgent: string }
+  client: { address: string; userAgent: string }
 }
 
 /** An entry of the route table. Paths use Express syntax below `/v2`: `/video/:videoId`. */
@@ -147,7 +147,7 @@ export interface Route<
    * reported too. For routes whose service validates more than the schema.
    */
   validateRemotely?(
-    sent: { params: z.output<Params>; payload: Partial<z.output<Payload>>; bad: ReadonlySet<string> },
+    input: { params: z.output<Params>; payload: Partial<z.output<Payload>>; invalidFields: ReadonlySet<string> },
     context: Context,
   ): Promise<unknown>
   /**
@@ -183,10 +183,10 @@ export class Reply {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | object
 
-  constructor(body: string | object, more: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
+  constructor(body: string | object, options: { status?: number; headers?: Readonly<Record<string, string>> } = {}) {
     this.body = body
-    this.status = more.status ?? 200
-    this.headers = more.headers ?? {}
+    this.status = options.status ?? 200
+    this.headers = options.headers ?? {}
   }
 }
 

@@ -1,23 +1,23 @@
 import type { Request, RequestHandler } from 'express'
 import { Router } from 'express'
-import { answerOptions } from '../http/cors.ts'
+import { respondToOptions } from '../http/cors.ts'
 import { domainError } from '../http/problem.ts'
 import { requestContext } from '../http/request-context.ts'
 import type { Route, Verb } from '../route/route.ts'
 import { incompletePaths, indexRoutes, type PathEntry, publicName, type Target } from '../route/route-index.ts'
-import { type ApiParts, bindPathParams, serveTarget } from './serve-target.ts'
+import { type ApiDependencies, bindPathParams, serveTarget } from './serve-target.ts'
 
 /**
  * Serves every path of the route table, below `/v2`. All other paths are 404. A path without
  * parameters is looked up in a map, any other is matched among the routes with the same first
  * segment. Express tries patterns one after another, and there are about two hundred.
  */
-export function apiRouter(routes: readonly Route[], parts: ApiParts): RequestHandler {
+export function apiRouter(routes: readonly Route[], dependencies: ApiDependencies): RequestHandler {
   const longerPaths = incompletePaths(routes)
   const fixedPaths = new Map<string, RequestHandler>()
   const routers = new Map<string, Router>()
   for (const entry of indexRoutes(routes)) {
-    const serve = dispatcher(entry, longerPaths, parts)
+    const serve = dispatcher(entry, longerPaths, dependencies)
     if (!entry.pattern.includes(':')) {
       fixedPaths.set(entry.pattern, serve)
       continue
@@ -43,17 +43,17 @@ function firstSegment(path: string): string {
  * Returns the handler of one path. It selects the route by the method, and derives OPTIONS and 405
  * from the other methods.
  */
-function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, parts: ApiParts): RequestHandler {
-  const targets = new Map([...entry.targets].map(([verb, target]) => [verb, { target, serve: serveTarget(target, parts) }]))
+function dispatcher(entry: PathEntry, longerPaths: ReadonlyMap<string, string>, dependencies: ApiDependencies): RequestHandler {
+  const targets = new Map([...entry.targets].map(([verb, target]) => [verb, { target, serve: serveTarget(target, dependencies) }]))
   const get = entry.targets.get('get')
   const verbs = allowedVerbs(entry)
   const options = Object.assign({}, ...[...entry.targets.values()].map(({ route }) => route.optionsHeaders))
   return (request, response) => {
     const method = request.method.toLowerCase()
-    const found = targets.get(method as Verb) ?? (method === 'head' && get?.route.readOnly ? targets.get('get') : undefined)
-    if (found) return found.serve(request, response, valuesOf(request, found.target))
+    const target = targets.get(method as Verb) ?? (method === 'head' && get?.route.readOnly ? targets.get('get') : undefined)
+    if (target) return target.serve(request, response, valuesOf(request, target.target))
     bindPathParams(requestContext(response), anyTarget(entry), valuesOf(request, anyTarget(entry)))
-    if (method === 'options') return answerOptions(request, response, verbs, options)
+    if (method === 'options') return respondToOptions(request, response, verbs, options)
     const longerPath = longerPaths.get(request.path.replace(/\/$/, ''))
     if (longerPath !== undefined)
       throw domainError(

@@ -32,7 +32,7 @@ export interface Input {
 export interface ValidatedInput {
   params: Record<string, unknown>
   payload: Record<string, unknown>
-  bad: ReadonlySet<string>
+  invalidFields: ReadonlySet<string>
 }
 
 export function inputSchemas(route: Route): InputSchemas {
@@ -48,7 +48,7 @@ export async function checkInput(
   route: Route,
   schemas: InputSchemas,
   received: { params: Record<string, string>; query: readonly Pair[]; payload: unknown },
-  validateRemotely: (sent: ValidatedInput) => Promise<unknown> = async () => undefined,
+  validateRemotely: (knownFields: ValidatedInput) => Promise<unknown> = async () => undefined,
 ): Promise<Input> {
   const problems = new Problems()
   const check = (schema: z.ZodType, value: unknown, names: Parameters<typeof addIssue>[2] = {}): Record<string, unknown> => {
@@ -58,8 +58,8 @@ export async function checkInput(
     for (const issue of result.error.issues) addIssue(issue, problems, names)
     return {}
   }
-  const params = check(schemas.params, received.params, { show: publicName })
-  const query = check(schemas.query, knownQuery(schemas, received.query, problems))
+  const params = check(schemas.params, received.params, { publicName })
+  const query = check(schemas.query, validQuery(schemas, received.query, problems))
   const missing = received.payload === undefined && route.payload !== undefined && !route.payloadOptional
   const payload =
     received.payload instanceof Validated
@@ -68,14 +68,14 @@ export async function checkInput(
           schemas.payload,
           limitUnknownFields(route.payload, received.payload === undefined ? schemas.form.emptyPayload : received.payload),
           {
-            known: fieldNames(route.payload),
+            knownFields: fieldNames(route.payload),
           },
         )
-  if (problems.found.length > 0) {
+  if (problems.list.length > 0) {
     const valid = missing ? undefined : validFields(route.payload, received.payload)
-    const bad = new Set(problems.found.map(({ field }) => topLevelField(field)))
-    const remoteErrors = valid ? await fieldErrorsOf(validateRemotely({ params, payload: valid, bad })) : []
-    throw invalid([...problems.found, ...remoteErrors.filter(({ field }) => !bad.has(topLevelField(field)))])
+    const invalidFields = new Set(problems.list.map(({ field }) => topLevelField(field)))
+    const remoteErrors = valid ? await fieldErrorsOf(validateRemotely({ params, payload: valid, invalidFields })) : []
+    throw invalid([...problems.list, ...remoteErrors.filter(({ field }) => !invalidFields.has(topLevelField(field)))])
   }
   if (missing) throw invalid([{ field: 'payload', message: 'is required' }])
   return { params, query, payload }
@@ -102,9 +102,9 @@ function limitUnknownFields(payload: Route['payload'], received: unknown): unkno
 /** Returns the fields of a payload that are valid on their own. */
 function validFields(payload: Route['payload'], received: unknown): Record<string, unknown> | undefined {
   if (!(payload instanceof z.ZodObject) || typeof received !== 'object' || received === null || Array.isArray(received)) return undefined
-  const sent = Object.entries(received).filter(([name]) => Object.hasOwn(payload.shape, name))
+  const knownFields = Object.entries(received).filter(([name]) => Object.hasOwn(payload.shape, name))
   return Object.fromEntries(
-    sent.flatMap(([name, value]) => {
+    knownFields.flatMap(([name, value]) => {
       const { success, data } = z.safeParse(payload.shape[name] ?? z.never(), value)
       return success ? [[name, data]] : []
     }),
@@ -134,16 +134,16 @@ function topLevelField(field: string): string {
  * must not be a parameter of its own, because a report with an ignored filter would look like the
  * requested one. Other unknown parameters are ignored.
  */
-function knownQuery({ query, misplaced }: InputSchemas, pairs: readonly Pair[], problems: Problems): Record<string, string> {
-  const known = pairs.filter(([name]) => Object.hasOwn(query.shape, name))
-  const names = known.map(([name]) => name)
+function validQuery({ query, misplaced }: InputSchemas, pairs: readonly Pair[], problems: Problems): Record<string, string> {
+  const knownPairs = pairs.filter(([name]) => Object.hasOwn(query.shape, name))
+  const names = knownPairs.map(([name]) => name)
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
   for (const name of repeated) problems.add(name, 'must not be repeated')
   for (const name of new Set(pairs.map(([name]) => name))) {
     const message = misplaced.get(name)
     if (message !== undefined) problems.add(fieldPath([name]), message)
   }
-  return Object.fromEntries(known)
+  return Object.fromEntries(knownPairs)
 }
 
 /**
@@ -152,7 +152,7 @@ function knownQuery({ query, misplaced }: InputSchemas, pairs: readonly Pair[], 
  */
 function misplacedFields(query: z.ZodObject): ReadonlyMap<string, string> {
   const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' })
-  const found = Object.entries(properties).flatMap(([parameter, schema]) => {
+  const nestedParameters = Object.entries(properties).flatMap(([parameter, schema]) => {
     if (typeof schema !== 'object' || schema.type !== 'object') return []
     const example = JSON.stringify(schema['example'] ?? {})
     const message = `is a field of ${parameter}, which is JSON; send ${parameter}=${example}, percent-encoded`
@@ -167,5 +167,5 @@ function misplacedFields(query: z.ZodObject): ReadonlyMap<string, string> {
       .flatMap(spellings)
       .map((name) => [name, message] as const)
   })
-  return new Map(found.filter(([name]) => !Object.hasOwn(query.shape, name)))
+  return new Map(nestedParameters.filter(([name]) => !Object.hasOwn(query.shape, name)))
 }

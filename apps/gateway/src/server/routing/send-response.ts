@@ -51,7 +51,7 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
   vary(response, 'Authorization')
   if (etag !== '') {
     response.setHeader('ETag', etag)
-    if (isKnown(request.headers['if-none-match'], etag)) {
+    if (matchesEtag(request.headers['if-none-match'], etag)) {
       response.removeHeader('Content-Type')
       response.statusCode = 304
       response.end()
@@ -111,7 +111,7 @@ function cacheControl(route: Route, readOnly: boolean, guest: boolean): string {
  * Returns true if `If-None-Match` matches. The comparison is weak: it ignores `W/`, which
  * intermediate caches may add.
  */
-function isKnown(header: string | undefined, tag: string): boolean {
+function matchesEtag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false
-  return header.trim() === '*' || header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag)
+  return header.trim() === '*' || header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
 }

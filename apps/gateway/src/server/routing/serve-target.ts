@@ -25,7 +25,7 @@ import { idempotencyOf } from './idempotency.ts'
 import { checkInput, type InputSchemas, inputSchemas } from './input.ts'
 import { prepareResponse, sendResponse, sendStream, validateResponse } from './send-response.ts'
 
-export interface ApiParts {
+export interface ApiDependencies {
   services: Services
   /** See `idempotencyOf`. */
   idempotencyHashKey: string
@@ -57,7 +57,7 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, values:
  * the input, calls the handler and sends the response. It is independent of Express, because some
  * requests bypass Express.
  */
-export function serveTarget(target: Target, parts: ApiParts): Serve {
+export function serveTarget(target: Target, dependencies: ApiDependencies): Serve {
   const { route } = target
   const schemas = inputSchemas(route)
   return async (request, response, values) => {
@@ -65,36 +65,36 @@ export function serveTarget(target: Target, parts: ApiParts): Serve {
     const params = bindPathParams(context, target, values)
     const query = parseUrlencoded(rawQuery(request))
     for (const [name, value] of query) if (SECRET_NAMES.has(name)) context.secrets.push(value)
-    const { caller, holder } = await admitCaller(route, request, queriedKey(route, query), context, parts)
+    const { caller, holder } = await admitCaller(route, request, queriedKey(route, query), context, dependencies)
     const payer = holder ? ({ policy: 'key', keyId: holder.keyId } as const) : ({ policy: 'address', address: context.address } as const)
-    for (const [name, value] of Object.entries(await parts.limiter.consume(payer, route.cost))) response.setHeader(name, value)
+    for (const [name, value] of Object.entries(await dependencies.limiter.consume(payer, route.cost))) response.setHeader(name, value)
     const disconnect = new ClientDisconnect(response)
 
     if (route.proxyTo) {
       const input = await checkInput(route, schemas, { params, query, payload: undefined }, async () => undefined)
       const path = `${route.proxyTo(input.params)}${query.length > 0 ? `?${rawQuery(request)}` : ''}`
-      const to = { path, principal: principalOf(caller) }
+      const upload = { path, principal: principalOf(caller) }
       const operation = { route, params: input.params }
-      await runAudited(operation, { holder, context, signal: disconnect }, parts.audit, async () => {
-        await parts.proxyUpload(request, response, to)
+      await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, async () => {
+        await dependencies.proxyUpload(request, response, upload)
         return new Reply('', { status: response.statusCode })
       })
       return
     }
-    const contextOf = (call: Call): Context => ({
+    const createContext = (call: Call): Context => ({
       caller,
       call,
-      services: parts.services,
-      publicUrl: parts.publicUrl(),
-      checkSource: parts.checkSource,
-      countPasswordAttempt: (videoId) => parts.passwordAttempts.count(context.address, videoId),
-      admitEvents: async (events, sent, send) => {
-        const { result, headers } = await parts.eventBudgets.admit(events, { payer, address: context.address, ...sent }, send)
+      services: dependencies.services,
+      publicUrl: dependencies.publicUrl(),
+      checkSource: dependencies.checkSource,
+      countPasswordAttempt: (videoId) => dependencies.passwordAttempts.count(context.address, videoId),
+      admitEvents: async (events, input, send) => {
+        const { result, headers } = await dependencies.eventBudgets.admit(events, { payer, address: context.address, ...input }, send)
         for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
         return result
       },
-      countSubmission: (contactFormId) => parts.limiter.countSubmission(context.address, contactFormId),
-      from: { address: context.address, userAgent: request.headers['user-agent'] ?? '' },
+      countSubmission: (contactFormId) => dependencies.limiter.countSubmission(context.address, contactFormId),
+      client: { address: context.address, userAgent: request.headers['user-agent'] ?? '' },
     })
     const callOptions = () => ({
       principal: principalOf(caller),
@@ -102,27 +102,27 @@ export function serveTarget(target: Target, parts: ApiParts): Serve {
       deadline: new Date(Date.now() + (route.cost === 'read' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS)),
     })
     if (route.sharedByGuests && caller.kind === 'guest') {
-      const prepared = await parts.guestResponses.get(request.url ?? '', async () => {
-        const slot = parts.concurrencyLimit.begin('read', payerName(payer))
-        let isDone = false
+      const prepared = await dependencies.guestResponses.get(request.url ?? '', async () => {
+        const slot = dependencies.concurrencyLimit.begin('read', payerName(payer))
+        let hasSucceeded = false
         try {
           const input = await checkInput(route, schemas, { params, query, payload: undefined }, async () => undefined)
           // Other requests may share the response, so the client's disconnect does not cancel the call.
-          const result = await route.handle(input, contextOf({ ...callOptions(), signal: new AbortController().signal }))
-          if (parts.validateResponses) validateResponse(route, result)
-          isDone = true
+          const result = await route.handle(input, createContext({ ...callOptions(), signal: new AbortController().signal }))
+          if (dependencies.validateResponses) validateResponse(route, result)
+          hasSucceeded = true
           return prepareResponse(request, route, result, true)
         } finally {
-          slot.end(isDone)
+          slot.end(hasSucceeded)
         }
       })
       if (!disconnect.aborted) sendResponse(request, response, prepared)
       return
     }
     // The slot is taken after the body has arrived, so that a slow sender does not occupy one.
-    const bytes = await readRequestBody(request, response, target, payer, parts)
+    const bytes = await readRequestBody(request, response, target, payer, dependencies)
     if (response.destroyed) return
-    const running = parts.concurrencyLimit.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
+    const running = dependencies.concurrencyLimit.begin(route.cost === 'read' ? 'read' : 'write', payerName(payer))
     response.once('close', () => running.end(response.writableFinished && response.statusCode < 400))
     const call: Call = {
       ...callOptions(),
@@ -130,20 +130,20 @@ export function serveTarget(target: Target, parts: ApiParts): Serve {
         return disconnect.signal
       },
     }
-    const handlerContext = contextOf(call)
+    const handlerContext = createContext(call)
     const received = { params, query, payload: await readRequestPayload(request, bytes, target, schemas, query) }
-    const input = await checkInput(route, schemas, received, async (sent) => route.validateRemotely?.(sent, handlerContext))
-    call.idempotency = idempotencyOf(request, target, input, { caller, address: context.address, hashKey: parts.idempotencyHashKey })
+    const input = await checkInput(route, schemas, received, async (input) => route.validateRemotely?.(input, handlerContext))
+    call.idempotency = idempotencyOf(request, target, input, { caller, address: context.address, hashKey: dependencies.idempotencyHashKey })
     const operation = { route, params: input.params }
     const isChange = caller.kind !== 'guest' && !(target.verb === 'get' && route.readOnly)
-    const handle = () => route.handle(input, handlerContext)
-    const result = await runAudited(operation, { holder, context, signal: disconnect }, parts.audit, () =>
+    const runHandler = () => route.handle(input, handlerContext)
+    const result = await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, () =>
       // A call that failed may have been executed.
-      isChange ? handle().finally(parts.guestResponses.clear) : handle(),
+      isChange ? runHandler().finally(dependencies.guestResponses.clear) : runHandler(),
     )
     if (disconnect.aborted) return
     if (result instanceof Streamed) return await sendStream(request, response, result, disconnect.signal)
-    if (parts.validateResponses) validateResponse(route, result)
+    if (dependencies.validateResponses) validateResponse(route, result)
     sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
   }
 }
@@ -154,7 +154,7 @@ async function readRequestBody(
   response: ServerResponse,
   { verb, route }: Target,
   payer: Payer,
-  { bodies }: ApiParts,
+  { bodies }: ApiDependencies,
 ) {
   if (verb === 'get') return undefined
   try {
@@ -192,7 +192,7 @@ export function bindPathParams(
 ): Record<string, string> {
   context.template = `/v2${path}`
   const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
-  context.instance = () => `/v2${path.replaceAll(/:(\w+)/g, (_, name: string) => shownParam(name, params[name] ?? ''))}`
+  context.instance = () => `/v2${path.replaceAll(/:(\w+)/g, (_, name: string) => redactParam(name, params[name] ?? ''))}`
   for (const name of names) if (SECRET_PARAMS.has(name)) context.secrets.push(params[name] ?? '')
   return params
 }
@@ -201,7 +201,7 @@ const SECRET_PARAMS = new Set(['apiKey', 'password', 'token'])
 const SECRET_NAMES = new Set(['api_key', 'password', 'token'])
 
 /** Returns the value only if it is an id, so that a key in its place is not shown. */
-function shownParam(name: string, value: string): string {
+function redactParam(name: string, value: string): string {
   return /^\d{1,19}$/.test(value) && !SECRET_PARAMS.has(name) ? value : `:${publicName(name)}`
 }
 

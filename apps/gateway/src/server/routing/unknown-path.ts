@@ -41,8 +41,8 @@ export function unknownPaths(routes: readonly Route[]): UnknownPaths {
   }
   const redact = (url: string) => {
     const segments = (url.split('?', 1)[0] ?? '').split('/').slice(1)
-    const some = segments.slice(0, MAX_SEGMENTS).map((segment, index) => redactSegment(segment, segments[index - 1]))
-    return `/${[...some, ...(segments.length > MAX_SEGMENTS ? [HIDDEN] : [])].join('/')}`
+    const redacted = segments.slice(0, MAX_SEGMENTS).map((segment, index) => redactSegment(segment, segments[index - 1]))
+    return `/${[...redacted, ...(segments.length > MAX_SEGMENTS ? [HIDDEN] : [])].join('/')}`
   }
   const suggestedArea = (url: string) => {
     const [, version, area = ''] = redact(url).split('/')

@@ -61,7 +61,7 @@ function inNamedZone(local: Date, zone: string): Date | undefined {
   const clock = clockOf(zone)
   if (!clock) return undefined
   const day = 86_400_000
-  const offsets = [-day, day].map((away) => clock(new Date(local.getTime() + away)) - (local.getTime() + away))
+  const offsets = [-day, day].map((shiftMs) => clock(new Date(local.getTime() + shiftMs)) - (local.getTime() + shiftMs))
   const moments = offsets.map((offset) => new Date(local.getTime() - offset)).sort((a, b) => a.getTime() - b.getTime())
   return moments.find((moment) => clock(moment) === local.getTime())
 }

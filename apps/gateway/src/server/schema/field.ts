@@ -45,24 +45,24 @@ export interface Clash {
  */
 export function checked<Shape extends z.ZodType, Good>(shape: Shape, clashes: (good: Good) => readonly Clash[]): Shape {
   const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
-    const bad = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? [] : [issue.path ?? []]))
-    if (bad.some((path) => path.length === 0)) return
+    const invalidPaths = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? [] : [issue.path ?? []]))
+    if (invalidPaths.some((path) => path.length === 0)) return
     // `shape` has parsed the value, and the invalid parts are removed.
-    for (const { path, message } of clashes(withoutBad(value, bad) as Good)) {
+    for (const { path, message } of clashes(removeInvalid(value, invalidPaths) as Good)) {
       addIssue({ code: 'custom', path: [...path], message, input: value })
     }
   }
   return shape.superRefine(refine, { when: () => true })
 }
 
-function withoutBad(value: unknown, bad: readonly PropertyKey[][]): unknown {
+function removeInvalid(value: unknown, invalidPaths: readonly PropertyKey[][]): unknown {
   if (Array.isArray(value)) {
     return value.map((item: unknown, index) => {
-      const inner = bad.filter(([at]) => at === index).map(([, ...path]) => path)
-      return inner.some((path) => path.length === 0) ? undefined : withoutBad(item, inner)
+      const inner = invalidPaths.filter(([at]) => at === index).map(([, ...path]) => path)
+      return inner.some((path) => path.length === 0) ? undefined : removeInvalid(item, inner)
     })
   }
-  const names = new Set(bad.map(([name]) => name))
+  const names = new Set(invalidPaths.map(([name]) => name))
   return typeof value === 'object' && value !== null
     ? Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)))
     : value

@@ -168,7 +168,7 @@ export function expiry(docs: FieldDocs = {}) {
 
 /** An object of known fields, or its JSON text. */
 export function object<Fields extends z.ZodObject>(fields: Fields, docs: FieldDocs = {}) {
-  return field((value) => asObject(value), fields.meta(docs))
+  return field((value) => readObject(value), fields.meta(docs))
 }
 
 /**
@@ -179,9 +179,9 @@ export function jsonObject(maxBytes: number, docs: FieldDocs = {}) {
   return field(
     (value) => {
       if (value === '' || value === null) return ''
-      const found = asObject(value)
-      if (found instanceof Rejection) return found
-      const written = JSON.stringify(found)
+      const object = readObject(value)
+      if (object instanceof Rejection) return object
+      const written = JSON.stringify(object)
       return Buffer.byteLength(written) <= maxBytes ? written : reject(`must have at most ${maxBytes} bytes of JSON`)
     },
     z.string().meta({ type: ['object', 'null'], additionalProperties: true, ...docs }),
@@ -196,11 +196,11 @@ export function map<Value extends z.ZodType>(
 ) {
   return field(
     (sent) => {
-      const found = asObject(sent)
-      if (found instanceof Rejection) return found
+      const object = readObject(sent)
+      if (object instanceof Rejection) return object
       // A zod record drops this name silently.
-      if (Object.hasOwn(found, '__proto__')) return reject(`has an invalid name: ${keyMessage}`)
-      return Object.keys(found).length > max ? reject(`must have at most ${max} entries`) : found
+      if (Object.hasOwn(object, '__proto__')) return reject(`has an invalid name: ${keyMessage}`)
+      return Object.keys(object).length > max ? reject(`must have at most ${max} entries`) : object
     },
     z.record(z.string().regex(key, keyMessage), value, problem('must be an object')).meta(docs),
   )
@@ -260,10 +260,10 @@ function readId(value: unknown): string | Rejection {
   return typeof written === 'string' && isId(written) ? written : reject('must be an id: digits that do not begin with 0')
 }
 
-function asObject(value: unknown): object | Rejection {
-  const found = typeof value === 'string' ? parseJson(value) : value
-  if (found instanceof Rejection) return found
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? found : reject('must be an object')
+function readObject(value: unknown): object | Rejection {
+  const object = typeof value === 'string' ? parseJson(value) : value
+  if (object instanceof Rejection) return object
+  return typeof object === 'object' && object !== null && !Array.isArray(object) ? object : reject('must be an object')
 }
 
 function parseJson(text: string): unknown {
@@ -299,6 +299,6 @@ function isKnownLanguage(language: string): boolean {
 function canonicalNetwork(written: string): string | undefined {
   const rule = parseAddressRules([written]).rules?.[0]
   if (!rule) return undefined
-  const isWhole = rule.text.endsWith(rule.network.kind() === 'ipv4' ? '/32' : '/128')
-  return isWhole ? rule.network.toString() : rule.text
+  const isSingleAddress = rule.text.endsWith(rule.network.kind() === 'ipv4' ? '/32' : '/128')
+  return isSingleAddress ? rule.network.toString() : rule.text
 }
