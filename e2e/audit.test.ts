@@ -97,7 +97,7 @@ test.each(['gateway', 'auth', 'catalogue'])(
     expect(await withoutEntry()).toEqual([])
     const { folders, entries, unknown } = await counts()
     process.stderr.write(
-      `${victim}: ${sent} sent, ${done} answered, ${folders} folders in all, ${entries} entries, ${unknown} without an ending\n`,
+      `${victim}: ${sent} sent, ${done} acknowledged, ${folders} folders in all, ${entries} entries, ${unknown} without an outcome\n`,
     )
     expect(folders).toBeGreaterThanOrEqual(done)
     expect(entries).toBeGreaterThanOrEqual(folders)
@@ -105,7 +105,7 @@ test.each(['gateway', 'auth', 'catalogue'])(
   240_000,
 )
 
-test('the log lists every answered write, and writes without an outcome', async () => {
+test('the log lists every acknowledged write, and writes without an outcome', async () => {
   await ready()
   interface Page {
     entries: { request_id: string }[]

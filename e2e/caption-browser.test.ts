@@ -43,7 +43,7 @@ const create = async (title: string, language: string, content: string, mediaId 
     content,
     format: 'vtt',
   })
-  if (status !== 200) throw new Error(`the captions were answered ${status}: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`the captions returned ${status}: ${JSON.stringify(body)}`)
   return body[0]?.caption_id ?? ''
 }
 const master = async (uri = video.uri.hls) => (await fetch(uri)).text()

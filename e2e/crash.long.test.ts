@@ -45,7 +45,7 @@ test('uploads survive 10 min of kills: each ends, playable videos are complete, 
 const withRedis = redisPath() === undefined ? test.skip : test
 
 withRedis(
-  'Redis killed, emptied and full: answers fail in the first second at most',
+  'Redis killed, emptied and full: responses fail in the first second at most',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sources-'))
     const sources = await startSourceServer(folder)

@@ -58,7 +58,7 @@ test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worke
     await ready()
     await waitFor(async () => (await platform.system.get('/organisation/1').catch(() => undefined))?.status === 200, {
       timeout: 10_000,
-      describe: 'the API to answer',
+      describe: 'the API to respond',
     })
   },
   60_000,
@@ -70,12 +70,12 @@ test('ffmpeg ends with its worker, and the next worker completes the job', async
   await waitFor(() => ffmpegsOf(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
   const running = ffmpegsOf(platform.pid('worker'))
   kill(platform, 'worker')
-  await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to be gone' })
+  await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to end' })
   expect((await settled(platform.system, id)).status.status).toBe('ok')
 }, 120_000)
 
 withRedis(
-  'Redis killed, emptied and full: answers fail in the first second at most, no limit is lost and no write is made twice',
+  'Redis killed, emptied and full: responses fail in the first second at most, no limit is lost and no write runs twice',
   async () => {
     if (!shared) throw new Error('there is a Redis')
     await ready()

@@ -46,7 +46,7 @@ inBrowser('embed codes on a page of another origin', () => {
   const api = () => platform.withKey(tenant.key)
   const codeOf = async (path: string) => {
     const { status, body } = await platform.guest.get<[string]>(path)
-    if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
+    if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(body)}`)
     return body[0]
   }
   const screenshot = async (page: Page, name: string) => {

@@ -78,7 +78,7 @@ test.each(ATTACKS)(
         const body = (await response.json()) as { accepted?: number }
         if (response.status === 202) accepted += body.accepted ?? 0
         else if (response.status === 429) isOver = response.headers.get('ratelimit-policy')?.startsWith('"event_bytes"') ?? false
-        else if (response.status !== 503) throw new Error(`events were answered ${response.status}: ${JSON.stringify(body)}`)
+        else if (response.status !== 503) throw new Error(`events returned ${response.status}: ${JSON.stringify(body)}`)
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, sender))

@@ -40,7 +40,7 @@ describeRows(picked, async () => {
 
 test('both replicas of each service have responded', async () => {
   const answered = await platform.callCounts()
-  process.stderr.write(`answered by each of two: ${JSON.stringify(answered)}\n`)
+  process.stderr.write(`calls of each of two replicas: ${JSON.stringify(answered)}\n`)
   // Services that some rows do not use are used by the others.
   const requested = Object.entries(answered).filter(([, counts]) => only === undefined || Math.max(...counts) > 1)
   expect(requested.length).toBeGreaterThanOrEqual(only === undefined ? 7 : 4)

@@ -228,7 +228,7 @@ async function rowsOf({ organisationId }: Tenant): Promise<{ uploads: number; tu
          (select count(*)::int from catalogue.upload_reservation where organisation_id::text = $1) as reservations`,
       [organisationId],
     )
-    if (!rows[0]) throw new Error('the counts of an organisation answered no row')
+    if (!rows[0]) throw new Error('the counts of an organisation have no row')
     return rows[0]
   })
 }

@@ -205,7 +205,7 @@ interface Organisation extends Record<string, unknown> {
 
 async function reservedBytes(): Promise<number> {
   const { status, body } = await platform.system.get<Organisation>(`/organisation/${tenant.organisationId}`)
-  if (status !== 200) throw new Error(`the organisation was answered ${status}`)
+  if (status !== 200) throw new Error(`the organisation returned ${status}`)
   return Number(body.usage.bytes_reserved)
 }
 
@@ -236,7 +236,7 @@ function tus(method: string, path: string, headers: Record<string, string> = {})
 
 async function beginTus(length: number): Promise<string> {
   const started = await tus('POST', '/upload/tus', { 'upload-length': String(length) })
-  if (started.status !== 201) throw new Error(`a tus upload was answered ${started.status}: ${await started.text()}`)
+  if (started.status !== 201) throw new Error(`a tus upload returned ${started.status}: ${await started.text()}`)
   return new URL(started.headers.get('location') ?? '').pathname.replace('/v2', '')
 }
 
@@ -284,7 +284,7 @@ async function postUntilAccepted(body: Buffer): Promise<void> {
     status = (await readResponse(sending)).status
     return status === 204
   }
-  await waitFor(isAccepted, { timeout: 20_000, interval: 200, describe: () => `the form to be accepted, which was answered ${status}` })
+  await waitFor(isAccepted, { timeout: 20_000, interval: 200, describe: () => `the form to be accepted, which returned ${status}` })
 }
 
 /** Creates a video from the file of a form, which releases the reservation of the file. */

@@ -14,7 +14,7 @@ const RULES: readonly [RegExp, string][] = [
   ],
   [
     /\badd (constraint|check|foreign key|unique|primary key)\b(?!.*\bnot valid\b)/i,
-    'adds a constraint without `not valid`, which reads the whole table under a lock',
+    'adds a constraint without `not valid`, which scans the complete table under a lock',
   ],
 ]
 

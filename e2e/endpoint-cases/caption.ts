@@ -25,7 +25,7 @@ const long = (length: number) => 'x'.repeat(length)
 
 const create = async ({ clients }: Fixture, media_id: string, fields: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
   const { status, body } = await clients.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...fields })
-  if (status !== 200) throw new Error(`the captions were answered ${status}: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`the captions returned ${status}: ${JSON.stringify(body)}`)
   return body
 }
 const idOf = (lines: readonly Line[]) => lines[0]?.caption_id ?? ''

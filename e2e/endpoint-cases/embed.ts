@@ -12,7 +12,7 @@ function elementOf(body: unknown): { name: string } & Record<string, string> {
 
 async function codeOf(fixture: Fixture, path: string, caller: CallerName = 'guest') {
   const { status, body } = await fixture.clients[caller].get<string[]>(path)
-  if (status !== 200) throw new Error(`${path} was answered ${status}: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(body)}`)
   return elementOf(body)
 }
 

@@ -153,7 +153,7 @@ export async function checkResults(
   organisationId: string,
 ): Promise<void> {
   const ids = new Set(videos.map((video) => video.video_id))
-  if (ids.size !== videos.length) throw new Error('two uploads were answered with the same video')
+  if (ids.size !== videos.length) throw new Error('two uploads returned the same video')
   const list = await platform.system.get<{ total_num_of_records: number }>(`/video?organisation_id=${organisationId}&limit=1`)
   if (list.body.total_num_of_records !== ids.size) throw new Error(`${ids.size} uploads made ${list.body.total_num_of_records} videos`)
   const playing = videos.filter((video) => video.status.status === 'ok')
@@ -167,7 +167,7 @@ export async function checkResults(
     ]
     for (const url of urls) {
       const { status } = await fetch(url, { method: 'HEAD' })
-      if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} is answered ${status}`)
+      if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} returned ${status}`)
     }
   }
   let left: string[] = []

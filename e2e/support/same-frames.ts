@@ -25,7 +25,7 @@ export async function expectSameFrames(one: VideoRecord, other: VideoRecord): Pr
 
 async function fileOf(url: string): Promise<Buffer> {
   const response = await fetch(url)
-  if (response.status !== 200) throw new Error(`${url} is answered ${response.status}`)
+  if (response.status !== 200) throw new Error(`${url} returned ${response.status}`)
   return Buffer.from(await response.arrayBuffer())
 }
 

@@ -80,7 +80,7 @@ function watchApi(api: Api, foreignMark: string, result: SoakResult): Api {
     result.calls++
     if (method !== 'GET') result.writes++
     const reply = await call
-    if (reply.status >= 500) result.problems.push(`${method} ${path} was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+    if (reply.status >= 500) result.problems.push(`${method} ${path} returned ${reply.status}: ${JSON.stringify(reply.body)}`)
     if (JSON.stringify(reply.body).includes(foreignMark)) {
       result.problems.push(`${method} ${path} returned data of ${foreignMark}: ${JSON.stringify(reply.body).slice(0, 300)}`)
     }
@@ -125,7 +125,7 @@ async function accessForeignRecords(ownSide: Side, otherSide: Side, random: () =
   const { status } = await ownSide.api.send(method, path, {
     ...(payload !== undefined && { body: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
   })
-  if (status !== 404 && status !== 403) result.problems.push(`${method} ${path} of the other organisation was answered ${status}`)
+  if (status !== 404 && status !== 403) result.problems.push(`${method} ${path} of the other organisation returned ${status}`)
 }
 
 function createWriter(ownSide: Side, model: Model, { source, name, random }: { source: string; name: string; random: () => number }) {
@@ -134,7 +134,7 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const word = () => `${name}-${wordCount++}`
   const expectStatus = (reply: ApiResponse<unknown>, status: number, what: string) => {
-    if (reply.status !== status) throw new Error(`${what} was answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+    if (reply.status !== status) throw new Error(`${what} returned ${reply.status}: ${JSON.stringify(reply.body)}`)
   }
 
   const addVideo = async () => {

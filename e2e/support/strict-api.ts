@@ -41,7 +41,7 @@ export async function readContract(platformUrl: string): Promise<ApiContract> {
       const { isKnown, path: template, operation } = find(method, path)
       if (!operation) {
         if (status === (isKnown ? 405 : 404)) return
-        throw new Error(`${method} ${path} is not in the API document, but was answered ${status}`)
+        throw new Error(`${method} ${path} is not in the API document, but returned ${status}`)
       }
       const type = (headers.get('content-type') ?? '').split(';', 1)[0] ?? ''
       const declared = operation.responses[String(status)]

@@ -21,7 +21,7 @@ export async function uploadByForm(platform: TestPlatform, tenant: Tenant, file:
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   const text = await response.text()
-  if (response.status !== 204) throw new Error(`a good form was answered ${response.status}: ${text}`)
+  if (response.status !== 204) throw new Error(`a good form returned ${response.status}: ${text}`)
   return performance.now() - started
 }
 
@@ -37,14 +37,14 @@ export async function uploadByTus(platform: TestPlatform, tenant: Tenant, file: 
     headers: { ...headers, 'upload-length': String(file.length + 1) },
   })
   const location = created.headers.get('location') ?? ''
-  if (created.status !== 201) throw new Error(`a good tus upload was answered ${created.status}: ${await created.text()}`)
+  if (created.status !== 201) throw new Error(`a good tus upload returned ${created.status}: ${await created.text()}`)
   const sent = await fetch(location, {
     method: 'PATCH',
     headers: { ...headers, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' },
     body: file,
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  if (sent.status !== 204) throw new Error(`the bytes of a good tus upload were answered ${sent.status}: ${await sent.text()}`)
+  if (sent.status !== 204) throw new Error(`the bytes of a good tus upload returned ${sent.status}: ${await sent.text()}`)
   const took = performance.now() - started
   await fetch(location, { method: 'DELETE', headers })
   return took
@@ -59,7 +59,7 @@ export async function signedFields(platform: TestPlatform, tenant: Tenant, condi
   const { status, body } = await platform
     .withKey(tenant.key)
     .post<{ policy: string; signature: string }>('/upload/signature', { expiration, conditions: [{ bucket: 'vitascope' }, ...conditions] })
-  if (status !== 200) throw new Error(`a policy was answered ${status}: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`a policy returned ${status}: ${JSON.stringify(body)}`)
   const { conditions: signed } = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { conditions: object[] }
   const fields = new Map<string, string>()
   for (const one of signed) if (!Array.isArray(one)) for (const [name, value] of Object.entries(one)) fields.set(name, String(value))

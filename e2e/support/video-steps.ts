@@ -28,7 +28,7 @@ export interface Accepted {
 
 export async function upload(api: Api, organisationId: string, url: string, fields: Record<string, unknown> = {}): Promise<Accepted> {
   const { status, body } = await api.post<Accepted>('/video/upload', { url, organisation_id: organisationId, ...fields })
-  if (status !== 200) throw new Error(`the upload was answered ${status}: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`the upload returned ${status}: ${JSON.stringify(body)}`)
   return body
 }
 
@@ -43,7 +43,7 @@ export async function settled(
   await waitFor(
     async () => {
       const { status, body } = await api.get<VideoRecord>(`/video/${videoId}`)
-      if (status !== 200) throw new Error(`GET /video/${videoId} was answered ${status}: ${JSON.stringify(body)}`)
+      if (status !== 200) throw new Error(`GET /video/${videoId} returned ${status}: ${JSON.stringify(body)}`)
       last = body
       seen(body)
       return body.status.status === 'ok' || body.status.status === 'failed'

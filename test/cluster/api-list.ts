@@ -17,10 +17,10 @@ export function apiList({ server, tokenFile, authorityFile }: { server: string; 
         response.on('end', () => {
           const text = Buffer.concat(parts).toString()
           if (response.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items)
-          else reject(new Error(`${path} was answered ${response.statusCode}: ${text}`))
+          else reject(new Error(`${path} returned ${response.statusCode}: ${text}`))
         })
       })
-      call.on('timeout', () => call.destroy(new Error(`${path} was not answered`)))
+      call.on('timeout', () => call.destroy(new Error(`${path} got no response`)))
       call.on('error', reject)
     })
 }

@@ -32,7 +32,7 @@ export async function serveMetricsPage(
  */
 async function readPage(source: string): Promise<string> {
   const [name, url] = source.split(' ')
-  const up = (value: number) => `# HELP up Whether the service answered.\n# TYPE up gauge\nup{service="${name}"} ${value}\n`
+  const up = (value: number) => `# HELP up Whether the service responded.\n# TYPE up gauge\nup{service="${name}"} ${value}\n`
   try {
     const response = await fetch(url ?? '', { signal: AbortSignal.timeout(2_000) })
     return up(1) + (await response.text())

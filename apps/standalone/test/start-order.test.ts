@@ -140,7 +140,7 @@ test(`a database outage makes all processes unready, ends none, and all become r
   }
   await startServer()
   const restartedAt = Date.now()
-  await waitFor(allReady, { timeout: DETECTION_MS, describe: () => `readiness to come back: ${printed.slice(-20).join('')}` })
+  await waitFor(allReady, { timeout: DETECTION_MS, describe: () => `readiness to return: ${printed.slice(-20).join('')}` })
   process.stderr.write(`unready after ${unreadyMs} ms, ready again after ${Date.now() - restartedAt} ms\n`)
   expect(findExits()).toEqual([])
 }, 600_000)

@@ -125,7 +125,7 @@ spec:
 ServiceAccount and network policy of such a pod: egress to databases and objects, no ingress.
 (dict "root" $ "name" "backup" "annotations" (dict)).
 */}}
-{{- define "vitascope.backupSurroundings" -}}
+{{- define "vitascope.backupDependencies" -}}
 {{- $root := .root }}
 apiVersion: v1
 kind: ServiceAccount
@@ -156,9 +156,9 @@ spec:
       {{- include "vitascope.selector" . | nindent 6 }}
   policyTypes: [Ingress, Egress]
   egress:
-    {{- include "vitascope.namesEgress" $root | nindent 4 }}
-    {{- include "vitascope.outsideEgress" (dict "root" $root "what" "database") | nindent 4 }}
-    {{- include "vitascope.outsideEgress" (dict "root" $root "what" "storage") | nindent 4 }}
+    {{- include "vitascope.dnsEgress" $root | nindent 4 }}
+    {{- include "vitascope.externalEgress" (dict "root" $root "system" "database") | nindent 4 }}
+    {{- include "vitascope.externalEgress" (dict "root" $root "system" "storage") | nindent 4 }}
 {{- end }}
 {{- end }}
 
@@ -188,7 +188,7 @@ spec:
 {{- if and (or $v.backup.enabled $v.backup.restore) (not $v.backup.existingClaim) }}
 - a backup has no volume: set `backup.existingClaim` to an existing claim (docs/operate/backup-and-restore.md), or `backup.enabled` and `backup.restore` to false
 {{- end }}
-{{- if and $v.backup.restore (include "vitascope.databaseWithin" .) }}
+{{- if and $v.backup.restore (include "vitascope.includesDatabase" .) }}
 - a backup is restored before the database of this release exists: set `backup.restore` to false, or `database` to an existing database
 {{- end }}
 {{- if and $v.backup.restore (eq $v.storage.kind "files") (not $v.storage.files.existingClaim) }}

@@ -20,7 +20,7 @@ validates single values.
 - `publicUrl` is missing: set it to the URL under which viewers reach the gateway, such as https://video.example.org
 {{- end }}
 {{- if and $v.secrets.existingSecret $v.secrets.generate }}
-- keys are both given and generated: set `secrets.existingSecret`, or `secrets.generate`, not both
+- keys are both configured and generated: set `secrets.existingSecret`, or `secrets.generate`, not both
 {{- else if and $enabled (not $v.secrets.existingSecret) (not $v.secrets.generate) }}
 - the keys of the platform are missing: set `secrets.existingSecret` to a secret with master-key, token-keys, system-key, upload-signing-key, idempotency-hash-key, and NAME.key and NAME.pub of each service (README.md describes how to create it)
 {{- end }}
@@ -138,14 +138,14 @@ validates single values.
 {{- if lt (include "vitascope.bytes" $v.encoding.scratch.size | float64) $fetched }}
 - the scratch volume of encoding is too small for {{ $sources.parallel }} concurrent sources of `encoding.sources.maxBytes`: set `encoding.scratch.size` to {{ divf $fetched 1073741824 | ceil }}Gi or more, or `encoding.sources.parallel` or `encoding.sources.maxBytes` to less
 {{- end }}
-{{- if and (or $v.worker.enabled (include "vitascope.makesJobs" .)) (lt (include "vitascope.scratchBytes" . | float64) $largest) }}
+{{- if and (or $v.worker.enabled (include "vitascope.createsJobs" .)) (lt (include "vitascope.scratchBytes" . | float64) $largest) }}
 - the scratch volume of workers is too small for a source of `encoding.sources.maxBytes`: set `worker.scratch.size` to {{ divf $largest 0.95 1073741824 | ceil }}Gi or more (docs/operate/storage.md, Scratch, lists the sizes for long videos), or `encoding.sources.maxBytes` to less
 {{- end }}
 {{- end }}
 {{- if and (eq $v.encoding.executor.kind "kubernetes") $v.encoding.enabled (ne $v.storage.kind "s3") }}
 - Jobs of the Kubernetes executor run on any node and require S3: set `storage.kind` to s3, or `encoding.executor.kind` to worker
 {{- end }}
-{{- if include "vitascope.makesJobs" . }}
+{{- if include "vitascope.createsJobs" . }}
 {{- $jobs := $v.encoding.executor.kubernetes }}
 {{- if or (not $jobs.namespace) (eq $jobs.namespace .Release.Namespace) }}
 - Jobs require a separate namespace other than {{ .Release.Namespace }}: set `encoding.executor.kubernetes.namespace`

@@ -4,7 +4,7 @@ upgrade. It is a hook with its own ServiceAccount and network policy, because th
 do not exist yet. If the database is part of the release, the pods migrate themselves.
 */}}
 {{- define "vitascope.migration" -}}
-{{- if not (include "vitascope.databaseWithin" .root) }}
+{{- if not (include "vitascope.includesDatabase" .root) }}
 {{- $root := .root }}
 {{- $migration := dict "root" .root "name" (printf "%s-migrate" .name) }}
 {{- if $root.Values.networkPolicy.enabled }}
@@ -25,8 +25,8 @@ spec:
       {{- include "vitascope.selector" $migration | nindent 6 }}
   policyTypes: [Ingress, Egress]
   egress:
-    {{- include "vitascope.namesEgress" $root | nindent 4 }}
-    {{- include "vitascope.outsideEgress" (dict "root" $root "what" "database") | nindent 4 }}
+    {{- include "vitascope.dnsEgress" $root | nindent 4 }}
+    {{- include "vitascope.externalEgress" (dict "root" $root "system" "database") | nindent 4 }}
 {{- end }}
 ---
 apiVersion: v1

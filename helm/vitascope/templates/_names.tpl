@@ -80,9 +80,9 @@ Returns the secret with the URL of a component's database, as {secret, key}: (di
 "auth").
 */}}
 {{- define "vitascope.databaseSecret" -}}
-{{- $own := (index .root.Values .name).database }}
+{{- $componentDatabase := (index .root.Values .name).database }}
 {{- $database := .root.Values.database }}
-{{- if $own.existingSecret }}{{ dict "secret" $own.existingSecret "key" $own.key | toYaml }}
+{{- if $componentDatabase.existingSecret }}{{ dict "secret" $componentDatabase.existingSecret "key" $componentDatabase.key | toYaml }}
 {{- else if $database.existingSecret }}{{ dict "secret" $database.existingSecret "key" .name | toYaml }}
 {{- else if $database.cloudNativePg.cluster }}{{ dict "secret" (printf "%s-app" $database.cloudNativePg.cluster) "key" "uri" | toYaml }}
 {{- else }}{{ dict "secret" (printf "%s-postgres" (include "vitascope.fullname" .root)) "key" .name | toYaml }}
@@ -102,7 +102,7 @@ Returns the secret with the URL of a component's database, as {secret, key}: (di
 {{- end }}
 
 {{/* Non-empty if the database is part of this release, and so does not exist before its pods. */}}
-{{- define "vitascope.databaseWithin" -}}
+{{- define "vitascope.includesDatabase" -}}
 {{- if or .Values.evaluation.postgres.enabled .Values.database.cloudNativePg.create }}yes{{ end }}
 {{- end }}
 
@@ -111,11 +111,11 @@ Returns the names of the secrets that a component's pods mount, as {keys, tls, s
 Kubernetes Jobs are in another namespace: (dict "root" $ "name" "worker" "jobs" true).
 */}}
 {{- define "vitascope.secretNames" -}}
-{{- $own := .root.Values.encoding.executor.kubernetes.secrets }}
+{{- $secrets := .root.Values.encoding.executor.kubernetes.secrets }}
 {{- if .jobs }}
-keys: {{ $own.keys }}
-storage: {{ $own.storage }}
-tls: {{ $own.tls | default (printf "%s-tls" (include "vitascope.jobsName" .root)) }}
+keys: {{ $secrets.keys }}
+storage: {{ $secrets.storage }}
+tls: {{ $secrets.tls | default (printf "%s-tls" (include "vitascope.jobsName" .root)) }}
 {{- else }}
 keys: {{ include "vitascope.keysSecret" .root }}
 storage: {{ get .root.Values.storage.s3.existingSecrets .name }}
@@ -153,6 +153,6 @@ app.kubernetes.io/component: encode
 {{- end }}
 
 {{/* Non-empty if encoding creates Kubernetes Jobs. */}}
-{{- define "vitascope.makesJobs" -}}
+{{- define "vitascope.createsJobs" -}}
 {{- if and .Values.encoding.enabled (eq .Values.encoding.executor.kind "kubernetes") }}yes{{ end }}
 {{- end }}

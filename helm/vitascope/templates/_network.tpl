@@ -24,7 +24,7 @@ spec:
     {{- . | nindent 4 }}
   {{- end }}
   egress:
-    {{- include "vitascope.namesEgress" $root | trim | nindent 4 }}
+    {{- include "vitascope.dnsEgress" $root | trim | nindent 4 }}
     {{- range $row.calls }}
     {{- $callee := splitList "/" . }}
     {{- $ports := (fromYaml (include "vitascope.row" (dict "root" $root "name" (first $callee)))).ports }}
@@ -34,7 +34,7 @@ spec:
         {{- include "vitascope.peer" (dict "root" $root "name" (first $callee)) | trim | nindent 8 }}
     {{- end }}
     {{- range $row.egress }}
-    {{- with include "vitascope.outsideEgress" (dict "root" $root "what" .) | trim }}
+    {{- with include "vitascope.externalEgress" (dict "root" $root "system" .) | trim }}
     {{- . | nindent 4 }}
     {{- end }}
     {{- end }}
@@ -53,7 +53,7 @@ spec:
 {{- range $port := list "grpc" "http" "upload" }}
 {{- if hasKey $row.ports $port }}
 {{- $peers := include "vitascope.callerPeers" (dict "root" $root "name" $name "port" $port) | trim }}
-{{- if include "vitascope.isDoor" $name }}
+{{- if include "vitascope.isPublic" $name }}
 - ports:
     - { port: {{ $port }}, protocol: TCP }
   {{- with $root.Values.networkPolicy.ingressFrom }}
@@ -83,7 +83,7 @@ spec:
 {{ . }}
 {{- end }}
 {{- end }}
-{{- if and (eq .name "encoding") (eq .port "grpc") (include "vitascope.makesJobs" .root) }}
+{{- if and (eq .name "encoding") (eq .port "grpc") (include "vitascope.createsJobs" .root) }}
 - namespaceSelector:
     matchLabels:
       kubernetes.io/metadata.name: {{ .root.Values.encoding.executor.kubernetes.namespace }}
@@ -94,7 +94,7 @@ spec:
 {{- end }}
 
 {{/* Clients from outside connect to gateway and web only. */}}
-{{- define "vitascope.isDoor" -}}
+{{- define "vitascope.isPublic" -}}
 {{- if has . (list "gateway" "web") }}yes{{ end }}
 {{- end }}
 
@@ -122,7 +122,7 @@ Pods of a component: those of this release, or, if it is not part of the release
 {{- end }}
 
 {{/* DNS of the cluster. */}}
-{{- define "vitascope.namesEgress" -}}
+{{- define "vitascope.dnsEgress" -}}
 - ports:
     - { port: 53, protocol: UDP }
     - { port: 53, protocol: TCP }
@@ -130,11 +130,11 @@ Pods of a component: those of this release, or, if it is not part of the release
     {{- toYaml .Values.networkPolicy.peers.dns | nindent 4 }}
 {{- end }}
 
-{{/* Rule for one system outside of the release: (dict "root" $ "what" "database"). */}}
-{{- define "vitascope.outsideEgress" -}}
+{{/* Rule for one system outside of the release: (dict "root" $ "system" "database"). */}}
+{{- define "vitascope.externalEgress" -}}
 {{- $values := .root.Values }}
 {{- $peers := $values.networkPolicy.peers }}
-{{- if eq .what "database" }}
+{{- if eq .system "database" }}
 - to:
     {{- if $values.evaluation.postgres.enabled }}
     - podSelector:
@@ -149,16 +149,16 @@ Pods of a component: those of this release, or, if it is not part of the release
     {{- with $peers.database }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-{{- else if and (eq .what "storage") (eq $values.storage.kind "s3") }}
+{{- else if and (eq .system "storage") (eq $values.storage.kind "s3") }}
 - to:
     {{- toYaml $peers.storage | nindent 4 }}
-{{- else if and (eq .what "redis") $values.redis.existingSecret }}
+{{- else if and (eq .system "redis") $values.redis.existingSecret }}
 - to:
     {{- toYaml $peers.redis | nindent 4 }}
-{{- else if and (eq .what "mail") $values.mail.existingSecret }}
+{{- else if and (eq .system "mail") $values.mail.existingSecret }}
 - to:
     {{- toYaml $peers.mail | nindent 4 }}
-{{- else if eq .what "public" }}
+{{- else if eq .system "public" }}
 # The ports and networks that libs/fetch allows. libs/fetch also checks each address itself.
 - ports:
     - { port: 80, protocol: TCP }

@@ -181,8 +181,8 @@ secrets, not from their contents. If helm cannot query the cluster (helm templat
 {{- $versions := list $root.Values.secrets.revision }}
 {{- range fromYamlArray (include "vitascope.volumes" .) }}
 {{- if and .secret (ne .name "tls") }}
-{{- $found := lookup "v1" "Secret" $root.Release.Namespace .secret.secretName }}
-{{- if $found }}{{ $versions = append $versions $found.metadata.resourceVersion }}{{ end }}
+{{- $mountedSecret := lookup "v1" "Secret" $root.Release.Namespace .secret.secretName }}
+{{- if $mountedSecret }}{{ $versions = append $versions $mountedSecret.metadata.resourceVersion }}{{ end }}
 {{- end }}
 {{- end }}
 {{- $versions | join "," | sha256sum | trunc 16 }}
@@ -246,14 +246,14 @@ affinity:
 
 {{/* Topology spread of a component's pods. */}}
 {{- define "vitascope.spread" -}}
-{{- $own := include "vitascope.ownFolder" . }}
+{{- $ownFolder := include "vitascope.ownFolder" . }}
 {{- with .root.Values.topologySpread }}
 topologySpreadConstraints:
-  {{- range $key, $how := . }}
+  {{- range $key, $whenUnsatisfiable := . }}
   - topologyKey: {{ $key }}
     maxSkew: 1
-    whenUnsatisfiable: {{ $how }}
-    matchLabelKeys: [{{ empty $own | ternary "pod-template-hash" "controller-revision-hash" }}]
+    whenUnsatisfiable: {{ $whenUnsatisfiable }}
+    matchLabelKeys: [{{ empty $ownFolder | ternary "pod-template-hash" "controller-revision-hash" }}]
     labelSelector:
       matchLabels:
         {{- include "vitascope.selector" $ | nindent 8 }}

@@ -4,25 +4,25 @@ Settings of a component's process, as NAME: value: common settings, its own sett
 */}}
 {{- define "vitascope.settings" -}}
 {{- $row := fromYaml (include "vitascope.row" .) }}
-{{- $all := merge
+{{- $settings := merge
       (fromYaml (include "vitascope.settingsOfAll" (dict "root" .root "name" .name "row" $row)))
       (fromYaml (include (printf "vitascope.settingsOf.%s" .name) .)) }}
-{{- range $setting, $value := (index .root.Values .name).settings }}{{ $_ := set $all $setting $value }}{{ end }}
-{{- range $setting, $value := $all }}
+{{- range $setting, $value := (index .root.Values .name).settings }}{{ $_ := set $settings $setting $value }}{{ end }}
+{{- range $setting, $value := $settings }}
 {{- if ne (toString $value) "" }}
-{{ $setting }}: {{ include "vitascope.plain" $value | quote }}
+{{ $setting }}: {{ include "vitascope.toText" $value | quote }}
 {{- end }}
 {{- end }}
 {{- end }}
 
 {{/* Converts a value to text. Large integers of YAML would otherwise become 2.1e+10. */}}
-{{- define "vitascope.plain" -}}
+{{- define "vitascope.toText" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ printf "%.0f" . }}{{ else }}{{ toString . }}{{ end }}
 {{- end }}
 
 {{/* Converts a Kubernetes quantity such as 20Gi to bytes; 0 for other formats. */}}
 {{- define "vitascope.bytes" -}}
-{{- $text := include "vitascope.plain" . }}
+{{- $text := include "vitascope.toText" . }}
 {{- $factors := dict "one" 1 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "P" 1e15 "E" 1e18 "Pi" 1125899906842624 "Ei" 1152921504606846976 }}
 {{- $unit := regexReplaceAll "^[0-9.]+" $text "" | default "one" }}
 {{- printf "%.0f" (mulf (regexFind "^[0-9.]+" $text | float64) (get $factors $unit | default 0 | float64)) }}

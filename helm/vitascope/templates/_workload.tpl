@@ -5,9 +5,9 @@ Deployment of a component, or a StatefulSet if each pod has its own data folder:
 {{- define "vitascope.workload" -}}
 {{- $root := .root }}
 {{- $values := index $root.Values .name }}
-{{- $own := include "vitascope.ownFolder" . }}
+{{- $ownFolder := include "vitascope.ownFolder" . }}
 apiVersion: apps/v1
-kind: {{ empty $own | ternary "Deployment" "StatefulSet" }}
+kind: {{ empty $ownFolder | ternary "Deployment" "StatefulSet" }}
 metadata:
   name: {{ include "vitascope.name" . }}
   labels:
@@ -17,7 +17,7 @@ spec:
   replicas: {{ $values.replicas }}
   {{- end }}
   revisionHistoryLimit: 5
-  {{- if $own }}
+  {{- if $ownFolder }}
   serviceName: {{ include "vitascope.name" . }}
   podManagementPolicy: Parallel
   updateStrategy:
@@ -42,7 +42,7 @@ spec:
         {{- end }}
     spec:
       {{- include "vitascope.podSpec" . | nindent 6 }}
-  {{- if $own }}
+  {{- if $ownFolder }}
   persistentVolumeClaimRetentionPolicy:
     whenDeleted: Retain
     whenScaled: Retain
@@ -144,7 +144,7 @@ securityContext:
 terminationGracePeriodSeconds: {{ add $root.Values.shutdown.preStopSeconds $root.Values.shutdown.drainSeconds 10 }}
 {{- include "vitascope.placement" . | nindent 0 }}
 {{- include "vitascope.spread" . | nindent 0 }}
-{{- if and $row.migrate (include "vitascope.databaseWithin" $root) }}
+{{- if and $row.migrate (include "vitascope.includesDatabase" $root) }}
 # The database is part of this release, so a hook could not migrate it before this pod starts.
 initContainers:
   - name: migrate
@@ -167,7 +167,7 @@ containers:
       {{- toYaml $values.resources | nindent 6 }}
     {{- include "vitascope.probes" . | nindent 4 }}
     lifecycle:
-      # Services remove this pod before it stops answering.
+      # Services remove this pod before it stops accepting calls.
       preStop:
         sleep: { seconds: {{ $root.Values.shutdown.preStopSeconds }} }
     volumeMounts:
@@ -178,7 +178,7 @@ volumes:
 
 {{/* "yes" for the only component that uses the Kubernetes API. */}}
 {{- define "vitascope.callsKubernetes" -}}
-{{- if and (eq .name "encoding") (include "vitascope.makesJobs" .root) }}yes{{ else }}no{{ end }}
+{{- if and (eq .name "encoding") (include "vitascope.createsJobs" .root) }}yes{{ else }}no{{ end }}
 {{- end }}
 
 {{/* Container that migrates the schema of a component and exits. */}}
@@ -242,7 +242,7 @@ Set only for plain HTTP/2: a service mesh that treats TLS as plain HTTP/2 would 
 {{/* Disruption budget, and a HorizontalPodAutoscaler if enabled. */}}
 {{- define "vitascope.scaling" -}}
 {{- $values := index .root.Values .name }}
-{{- $own := include "vitascope.ownFolder" . }}
+{{- $ownFolder := include "vitascope.ownFolder" . }}
 {{- if $values.disruptionBudget.enabled }}
 ---
 apiVersion: policy/v1
@@ -270,7 +270,7 @@ metadata:
 spec:
   scaleTargetRef:
     apiVersion: apps/v1
-    kind: {{ empty $own | ternary "Deployment" "StatefulSet" }}
+    kind: {{ empty $ownFolder | ternary "Deployment" "StatefulSet" }}
     name: {{ include "vitascope.name" . }}
   minReplicas: {{ $values.autoscaling.minReplicas }}
   maxReplicas: {{ $values.autoscaling.maxReplicas }}

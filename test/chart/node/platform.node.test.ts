@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.end())
 
-describeChart('the whole platform', () => {
+describeChart('the complete platform', () => {
   let byJobs: VideoRecord
 
   test('fetches a video by URL, encodes it by a Job of several chunks, and delivers it', async () => {

@@ -80,7 +80,7 @@ async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof me
     const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
-  await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'pods that were replaced to be gone' })
+  await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
   const runs: Awaited<ReturnType<typeof measureOurs>>[] = []
   for (let round = 0; round < ROUNDS; round++) runs.push(await measureOurs())
   return runs

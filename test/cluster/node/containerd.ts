@@ -34,7 +34,7 @@ export async function startContainerd({ folder, images, pause }: ContainerdLocat
     args: [...where, 'containerd', '--config', join(folder, 'containerd.toml')],
   })
   for (let tries = 0; (await runCommand('ctr', [...ctr, 'version'])).code !== 0; tries++) {
-    if (tries > 300) throw new Error(`containerd does not answer: see ${folder}/log/containerd.log`)
+    if (tries > 300) throw new Error(`containerd does not respond: see ${folder}/log/containerd.log`)
     await delay(200)
   }
 }

@@ -88,7 +88,7 @@ test('two tasks that each hold a source and request another do not deadlock', as
   await next[1]
 })
 
-test('a request over the whole budget is rejected, and those behind it continue', async () => {
+test('a request above the total budget is rejected, and those behind it continue', async () => {
   const { reserve } = startBudget()
   const release = await reserve('first', 12)
   await expect(reserve('large', 3, { reads: source('film', 20) })).rejects.toThrow(

@@ -113,7 +113,7 @@ export async function theRelease(): Promise<Release> {
   await waitFor(async () => (await system.get('/video')).status === 200, {
     timeout: 60_000,
     interval: 500,
-    describe: 'the gateway to answer',
+    describe: 'the gateway to respond',
   })
   return {
     namespace: NAMESPACE,

@@ -2,7 +2,7 @@
 Values whose validity depends on other values, or on a format that the schema cannot express. One
 line each, in the format of vitascope.problems.
 */}}
-{{- define "vitascope.problemsOfForm" -}}
+{{- define "vitascope.problemsOfFormats" -}}
 {{- $v := .Values }}
 {{- $fullname := include "vitascope.fullname" . }}
 {{- if not (regexMatch "^[a-z]" $fullname) }}
@@ -14,10 +14,10 @@ line each, in the format of vitascope.problems.
 {{- range $name := (fromYaml (include "vitascope.enabled" .)).names }}
 {{- $values := index $v $name }}
 {{- include "vitascope.problemsOfResources" (dict "name" (printf "%s.resources" $name) "resources" $values.resources) }}
-{{- $own := dict "root" $ "name" $name "row" (fromYaml (include "vitascope.row" (dict "root" $ "name" $name))) }}
-{{- $made := merge (fromYaml (include "vitascope.settingsOfAll" $own)) (fromYaml (include (printf "vitascope.settingsOf.%s" $name) $own)) }}
+{{- $component := dict "root" $ "name" $name "row" (fromYaml (include "vitascope.row" (dict "root" $ "name" $name))) }}
+{{- $generated := merge (fromYaml (include "vitascope.settingsOfAll" $component)) (fromYaml (include (printf "vitascope.settingsOf.%s" $name) $component)) }}
 {{- range $setting, $_ := $values.settings }}
-{{- if and (hasKey $made $setting) (regexMatch "_(LISTEN|PORT|HOST|DIR|FILE|CALLERS|TEMPLATE|INSTANCE|OWNER)$" $setting) }}
+{{- if and (hasKey $generated $setting) (regexMatch "_(LISTEN|PORT|HOST|DIR|FILE|CALLERS|TEMPLATE|INSTANCE|OWNER)$" $setting) }}
 - `{{ $name }}.settings.{{ $setting }}` conflicts with ports, volumes or policies of the chart: remove it
 {{- end }}
 {{- end }}
@@ -53,7 +53,7 @@ line each, in the format of vitascope.problems.
 - `{{ $route }}` requires a host name in lower case, not an IP address: set `{{ $route }}.host` to the public host name, or `publicUrl`, {{ $v.publicUrl }}, to a URL with such a name
 {{- end }}
 {{- end }}
-{{- if include "vitascope.makesJobs" . }}
+{{- if include "vitascope.createsJobs" . }}
 {{- range list "limits.cpu" "limits.hugepages-2Mi" "limits.hugepages-1Gi" }}
 {{- if hasKey $v.encoding.executor.kubernetes.quota . }}
 - pods of Jobs have no limit of `{{ trimPrefix "limits." . }}`, so a quota of it would prevent them from starting: remove `{{ . }}` from `encoding.executor.kubernetes.quota`, and set `requests.cpu` there
@@ -66,11 +66,11 @@ line each, in the format of vitascope.problems.
 Requests of a container must not exceed its limits: (dict "name" "auth.resources" "resources" …).
 */}}
 {{- define "vitascope.problemsOfResources" -}}
-{{- range $what, $limit := .resources.limits }}
-{{- $request := get $.resources.requests $what }}
+{{- range $resource, $limit := .resources.limits }}
+{{- $request := get $.resources.requests $resource }}
 {{- if $request }}
 {{- if gt (include "vitascope.milli" $request | float64) (include "vitascope.milli" $limit | float64) }}
-- `{{ $.name }}.requests.{{ $what }}`, {{ $request }}, is more than its limit: set `{{ $.name }}.limits.{{ $what }}` to that or more
+- `{{ $.name }}.requests.{{ $resource }}`, {{ $request }}, is more than its limit: set `{{ $.name }}.limits.{{ $resource }}` to that or more
 {{- end }}
 {{- end }}
 {{- end }}
@@ -78,7 +78,7 @@ Requests of a container must not exceed its limits: (dict "name" "auth.resources
 
 {{/* Converts a Kubernetes quantity to thousandths. */}}
 {{- define "vitascope.milli" -}}
-{{- $text := include "vitascope.plain" . }}
+{{- $text := include "vitascope.toText" . }}
 {{- if hasSuffix "m" $text }}{{ trimSuffix "m" $text }}{{ else }}{{ printf "%.0f" (mulf 1000 (include "vitascope.bytes" $text | float64)) }}{{ end }}
 {{- end }}
 
