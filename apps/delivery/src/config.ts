@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import {
+  LIMITS,
   type ObjectStoreSettings,
   readDeliveryS3Mode,
   readDownloadLimits,
@@ -11,8 +12,10 @@ import {
   readServiceAddress,
   readTls,
   TOKEN_KEYS_FILE,
+  TRUST_PROXY,
 } from '@vitascope/config'
 import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
+import { DEFAULT_LIMITS, type Limits, parseLimits } from '@vitascope/rate-limit'
 import { type AddressRules, parseAddressRules, parseTokenKeys, type TokenKeys } from '@vitascope/security'
 import { DEFAULT_PIECEWISE_BOUNDS } from '@vitascope/storage'
 
@@ -41,6 +44,12 @@ export interface DeliveryConfig {
   cacheBytes: number
   /** Maximum number of concurrent downloads, per client address (for IPv6 per /48) and in total. */
   downloads: { perAddress: number; total: number }
+  /** Address of the HTTP server that viewers reach without the gateway; undefined for none. */
+  publicListen?: string | undefined
+  /** Proxies in front of that server, whose `X-Forwarded-For` is used. */
+  publicTrustedProxies: AddressRules
+  /** Limits of requests to that server. */
+  limits: Limits | 'off'
   /** Peers whose `X-Forwarded-For` is trusted: the addresses of the gateway. */
   trustedProxies: AddressRules
 }
@@ -55,8 +64,18 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
     'VITASCOPE_DELIVERY_TRUST_PROXY',
   )
   for (const { field, message } of proxies.errors ?? []) read.addProblem(`${field} ${message}`)
+  const edges = parseAddressRules(read.list('VITASCOPE_TRUST_PROXY', TRUST_PROXY), 'VITASCOPE_TRUST_PROXY')
+  for (const { field, message } of edges.errors ?? []) read.addProblem(`${field} ${message}`)
+  const limits = parseLimits(read.text('VITASCOPE_LIMITS', LIMITS))
+  for (const problem of limits.problems ?? []) read.addProblem(`VITASCOPE_LIMITS: ${problem}`)
   const config = {
     listen: readListenAddress(read, 'DELIVERY'),
+    publicListen: read.optionalAddress('VITASCOPE_DELIVERY_PUBLIC_LISTEN', {
+      description:
+        'Address on which delivery serves viewers without the gateway, in plain HTTP for an ingress or load balancer. See [Media addresses](../operate/scale.md#media-addresses).',
+    }),
+    publicTrustedProxies: edges.rules ?? [],
+    limits: limits.limits ?? DEFAULT_LIMITS,
     metricsListen: readMetricsAddress(read, 'DELIVERY'),
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),
     encodingAddress: readServiceAddress(read, 'ENCODING'),

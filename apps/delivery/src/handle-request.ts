@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { isDomainError } from '@vitascope/errors'
 
-import { type AddressRules, clientAddress, type TokenCheck, type TokenKeys, verifyVideoToken } from '@vitascope/security'
+import { type TokenCheck, type TokenKeys, verifyVideoToken } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
 import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
@@ -32,7 +32,13 @@ export interface DeliveryParts {
   captionTexts: CaptionTexts
   preview: PreviewFiles
   tokenKeys: TokenKeys
-  trustedProxies: AddressRules
+}
+
+export interface RequestOptions {
+  /** Address of the client. */
+  address: string
+  /** Aborts when the client disconnects. */
+  signal: AbortSignal
 }
 
 /**
@@ -41,7 +47,7 @@ export interface DeliveryParts {
  */
 export function createRequestHandler(parts: DeliveryParts) {
   const verify = rememberVerdicts(parts.tokenKeys)
-  return async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> => {
+  return async (request: IncomingMessage, response: ServerResponse, { address, signal }: RequestOptions): Promise<void> => {
     // Players on other origins read playlists and segments by script.
     response.setHeader('Access-Control-Allow-Origin', '*')
     response.setHeader('Access-Control-Expose-Headers', 'Content-Length, Content-Range, ETag')
@@ -71,7 +77,6 @@ export function createRequestHandler(parts: DeliveryParts) {
     const serve = async (fresh: boolean) => {
       const policy = await parts.policies.get(requested, { fresh })
       if (!policy) return sendProblem(response, 404, 'not_found')
-      const address = clientAddress(request, parts.trustedProxies)
       const token = requested.token === undefined ? undefined : await verify(requested.token, policy.videoId, address)
       const admission = admit(policy, { version: requested.version, token, address, now: new Date() })
       if (!admission.admitted) return sendProblem(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)

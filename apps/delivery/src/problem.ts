@@ -7,16 +7,25 @@ const PROBLEMS: Record<string, [title: string, detail: string]> = {
   address_refused: ['Forbidden', 'this video is not available from your IP address'],
   method_not_allowed: ['Method Not Allowed', 'only GET and HEAD are allowed for files'],
   too_many_at_once: ['Too Many Requests', 'your address has the maximum number of concurrent downloads: wait until one of them has ended'],
+  rate_limited: ['Too Many Requests', 'too many requests from this address; try again'],
+  overloaded: ['Service Unavailable', 'too many requests are active; try again'],
   unavailable: ['Service Unavailable', 'the file is temporarily unavailable; try again'],
   internal: ['Internal Server Error', 'an internal error occurred; try again later'],
 }
 
 /**
  * Sends a problem document (application/problem+json, RFC 9457), which is never cached. `instance`
- * is a template, because file paths can contain tokens.
+ * is a template, because file paths can contain tokens. `moreDetail` replaces the standard detail of the code.
  */
-export function sendProblem(response: ServerResponse, status: number, code: string, headers: Record<string, string> = {}): void {
-  const [title, detail] = PROBLEMS[code] ?? ['Error', '']
+export function sendProblem(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+  moreDetail?: string,
+): void {
+  const [title, knownDetail] = PROBLEMS[code] ?? ['Error', '']
+  const detail = moreDetail ?? knownDetail
   response.removeHeader('ETag')
   response.writeHead(status, { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers })
   const request_id = response.getHeader('X-Request-Id')

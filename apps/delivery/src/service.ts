@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
@@ -8,7 +8,7 @@ import { downloadProgress, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
-import { clientAddress, widestGroup } from '@vitascope/security'
+import { type AddressRules, clientAddress, widestGroup } from '@vitascope/security'
 import { createUrlSigner, openStorage } from '@vitascope/storage'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createCaptionTexts } from './captions/caption-texts.ts'
@@ -21,6 +21,7 @@ import { createStorageReads } from './object/storage-reads.ts'
 import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
+import { drain, listenPublicly } from './public-server.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -29,7 +30,10 @@ const SPARE_SOCKETS = 16
 /** Shorter than the timeout of a readiness probe. */
 const READY_MS = 800
 
-export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
+export async function startDelivery(
+  config: DeliveryConfig,
+  log: Logger,
+): Promise<RunningService & { address: string; publicAddress: string | undefined }> {
   const metrics = createMetrics('delivery')
   const seconds = metrics.seconds('vitascope_delivery_request_duration_seconds', 'Duration of requests for files, by status', ['status'])
   const identity = openIdentity(config.tls, { log, metrics })
@@ -49,10 +53,9 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,
-    trustedProxies: config.trustedProxies,
   })
 
-  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules) => {
     const end = seconds.startTimer()
     response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
     const hangUp = new AbortController()
@@ -63,9 +66,12 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
     try {
       if (request.url === '/healthz') response.writeHead(200).end('ok\n')
       else {
-        const client = widestGroup(clientAddress(request, config.trustedProxies))
-        response.once('close', downloads.begin({ client, ...downloadProgress(response), cut: () => response.destroy() }))
-        await handle(request, response, hangUp.signal)
+        const address = clientAddress(request, trustedProxies)
+        response.once(
+          'close',
+          downloads.begin({ client: widestGroup(address), ...downloadProgress(response), cut: () => response.destroy() }),
+        )
+        await handle(request, response, { address, signal: hangUp.signal })
       }
     } catch (error) {
       if (hangUp.signal.aborted) return
@@ -82,22 +88,24 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const server = createPlatformServer(
     identity,
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 30_000 },
-    (request, response) => void respond(request, response),
+    (request, response) => void respond(request, response, config.trustedProxies),
   )
   const { host, port } = hostAndPort(config.listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  const publicServer = await listenPublicly(config, {
+    listener: (request, response) => void respond(request, response, config.publicTrustedProxies),
+    log,
+    metrics,
+  })
   let stopping = false
   const isReady = async () => !stopping && (await channel.ready(READY_MS))
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   return {
-    address: `${host}:${(server.address() as AddressInfo).port}`,
+    address: addressOf(server),
+    publicAddress: publicServer && addressOf(publicServer),
     async stop(drainMs = DRAIN_MS) {
       stopping = true
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeIdleConnections()
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
-      await closed
-      clearTimeout(timer)
+      await Promise.all([server, publicServer].map((running) => running && drain(running, drainMs)))
       channel.close()
       encoding.close()
       identity?.close()
@@ -105,6 +113,11 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       await page.close()
     },
   }
+}
+
+function addressOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
 /** Returns the caller's request id if it is valid, otherwise a new one. */

@@ -69,6 +69,8 @@ beforeAll(async () => {
       s3Mode: 'proxy',
       storageReads: 48,
       cacheBytes: 1024 * 1024,
+      publicTrustedProxies: [],
+      limits: 'off',
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     },

@@ -92,6 +92,8 @@ beforeAll(async () => {
       s3Mode: 'proxy',
       storageReads: 48,
       cacheBytes: 16 * 1024 * 1024,
+      publicTrustedProxies: [],
+      limits: 'off',
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: parseAddressRules(['127.0.0.1']).rules ?? [],
     },

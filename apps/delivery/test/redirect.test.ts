@@ -53,6 +53,8 @@ withS3('files of a bucket with redirects', () => {
       s3Mode: 'redirect' as const,
       storageReads: 48,
       cacheBytes: 1024 * 1024,
+      publicTrustedProxies: [],
+      limits: 'off' as const,
       downloads: { perAddress: 256, total: 4_096 },
       trustedProxies: [],
     }

@@ -47,6 +47,8 @@ withS3('large files of a bucket', () => {
         s3Mode: 'proxy' as const,
         storageReads: 48,
         cacheBytes: 1024 * 1024,
+        publicTrustedProxies: [],
+        limits: 'off',
         downloads: { perAddress: READERS + 1, total: 4_096 },
         trustedProxies: [],
       },

@@ -15,11 +15,12 @@ import {
   readServiceAddress,
   readSourceAllow,
   readTls,
+  TRUST_PROXY,
 } from '@vitascope/config'
 import { checkNetwork } from '@vitascope/fetch'
 import type { PrincipalKeySettings, TlsSettings } from '@vitascope/grpc'
+import { DEFAULT_LIMITS, type Limits, parseLimits } from '@vitascope/rate-limit'
 import { type AddressRules, parseAddressRules } from '@vitascope/security'
-import { DEFAULT_LIMITS, type Limits, parseLimits } from './server/limits/limits.ts'
 import type { TransferSettings } from './server/proxy/transfers.ts'
 
 /** Settings of this process. */
@@ -28,6 +29,8 @@ export interface GatewayConfig {
   port: number
   /** Prefix of generated URLs, without a trailing slash. Undefined for the bound address. */
   publicUrl: string | undefined
+  /** URL prefix of media files; undefined if clients request them from the gateway. */
+  mediaUrl?: string | undefined
   metricsListen: string
   authAddress: string
   catalogueAddress: string
@@ -74,12 +77,7 @@ const WEB_DIR = fileURLToPath(new URL('../../web/dist', import.meta.url))
 
 export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   const read = readEnvironment(env)
-  const proxies = parseAddressRules(
-    read.list('VITASCOPE_TRUST_PROXY', {
-      description: 'Networks of proxies in front of the gateway. The gateway uses their `X-Forwarded-For`.',
-    }),
-    'VITASCOPE_TRUST_PROXY',
-  )
+  const proxies = parseAddressRules(read.list('VITASCOPE_TRUST_PROXY', TRUST_PROXY), 'VITASCOPE_TRUST_PROXY')
   for (const { field, message } of proxies.errors ?? []) read.addProblem(`${field} ${message}`)
   const limits = parseLimits(read.text('VITASCOPE_LIMITS', LIMITS))
   for (const problem of limits.problems ?? []) read.addProblem(`VITASCOPE_LIMITS: ${problem}`)
@@ -92,6 +90,14 @@ export function readGatewayConfig(env: NodeJS.ProcessEnv): GatewayConfig {
     host: read.text('VITASCOPE_HOST', HOST),
     port: read.int('VITASCOPE_PORT', { ...PORT, min: 0, max: 65_535 }),
     publicUrl: read.url('VITASCOPE_PUBLIC_URL', { ...PUBLIC_URL, defaultText: '`http://HOST:PORT`' })?.replace(/(?<!\/)\/+$/, ''),
+    mediaUrl: read
+      .url('VITASCOPE_DELIVERY_PUBLIC_URL', {
+        protocols: ['http:', 'https:'],
+        defaultText: '`VITASCOPE_PUBLIC_URL`',
+        description:
+          'Prefix of the URLs of media files, if clients request them from delivery directly. See [Media addresses](../operate/scale.md#media-addresses).',
+      })
+      ?.replace(/(?<!\/)\/+$/, ''),
     metricsListen: readMetricsAddress(read, 'GATEWAY'),
     authAddress: readServiceAddress(read, 'AUTH'),
     catalogueAddress: readServiceAddress(read, 'CATALOGUE'),

@@ -1,7 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hostAndPort } from '@vitascope/config'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
 import { httpService, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
 import type { RunningService } from '@vitascope/process'
+import { createUnknownIds, limitViewerPaths, localBudgets } from '@vitascope/rate-limit'
 import { createMetrics, type Logger, serveMetrics } from '@vitascope/telemetry'
 import { createApp } from './app.ts'
 import { connectServices } from './clients/services.ts'
@@ -15,11 +17,11 @@ import { createHttpServer } from './server/http/http-server.ts'
 import { listenOnManySockets } from './server/http/listen.ts'
 import { createConcurrencyLimit } from './server/limits/adaptive-concurrency-limit.ts'
 import { rejectWhenOverloaded } from './server/limits/admission-control.ts'
-import { localBudgets, sharedBudgets } from './server/limits/budget.ts'
+import { type EarlyRejection, rejectEarly } from './server/limits/early-rejection.ts'
 import { createEventBudgets } from './server/limits/event-budgets.ts'
 import { createLimiter } from './server/limits/limiter.ts'
 import { createPasswordAttempts } from './server/limits/password-attempts.ts'
-import { createUnknownIds, limitViewerPaths } from './server/limits/viewer-paths.ts'
+import { sharedBudgets } from './server/limits/shared-budgets.ts'
 import { createBodyLimiter } from './server/payload/body-limiter.ts'
 import { createTransferLimits } from './server/proxy/transfers.ts'
 import { createUploadProxy } from './server/proxy/upload-proxy.ts'
@@ -76,6 +78,7 @@ export async function startGateway(
   const policy = sourcePolicy({ allow: config.sourceAllow })
   let address = ''
   const publicUrl = () => config.publicUrl ?? `http://${address}`
+  const mediaUrl = () => config.mediaUrl ?? publicUrl()
   const concurrencyLimit = createConcurrencyLimit(CONCURRENCY_BOUNDS)
   const limiter = createLimiter(config.limits, budgets)
   const unknownIds = createUnknownIds(config.limits)
@@ -103,13 +106,16 @@ export async function startGateway(
       log,
     }),
     publicUrl,
+    mediaUrl,
     checkSource: (url) => checkUrl(url, policy),
     validateResponses,
     readinessDependencies: dependencies,
     log,
     metrics,
   })
-  const listener = limitViewerPaths(app, { ...config, unknownIds, publicUrl, log, metrics })
+  const rejectViewer = (request: IncomingMessage, response: ServerResponse, rejection: EarlyRejection) =>
+    rejectEarly(request, response, publicUrl(), rejection)
+  const listener = limitViewerPaths(app, { ...config, unknownIds, reject: rejectViewer, log, metrics })
   const server = createHttpServer(
     rejectWhenOverloaded(listener, { ...config, concurrencyLimit, routes, publicUrl, log, metrics }),
     publicUrl,

@@ -64,6 +64,7 @@ function contextOf(by: UserKind | 'guest', responses: Responses) {
     call: { principal, requestId: 'r', signal: new AbortController().signal },
     services: services(responses, calls),
     publicUrl: 'https://video.example.org',
+    mediaUrl: 'https://video.example.org',
     checkSource: (url) => (url.startsWith('http') ? [] : ['must be an http or https URL']),
     countPasswordAttempt: async () => {},
     countSubmission: async () => {},

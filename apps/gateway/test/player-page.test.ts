@@ -7,10 +7,10 @@ import { createGrpcServer, type GrpcServer, type Handlers } from '@vitascope/grp
 import { Playlist, PlaylistServiceService } from '@vitascope/proto/catalogue/v1/playlist'
 import { Setting, SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
 import { Video, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { createMetrics } from '@vitascope/telemetry'
 import { extendTimeout, testLog, waitFor } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
-import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
 import { startTestGateway } from './started-gateway.ts'
 
 const webDir = mkdtempSync(join(tmpdir(), 'vitascope-player-page-'))

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
-import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
 import { sampleRoutes } from './sample-routes.ts'
 import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'

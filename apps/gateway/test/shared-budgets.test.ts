@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Budget } from '@vitascope/rate-limit'
 import { type FaultProxy, redisPath, startFaultProxy, startRedis, type TestRedis, testLog, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
-import { type Budget, sharedBudgets } from '../src/server/limits/budget.ts'
+import { sharedBudgets } from '../src/server/limits/shared-budgets.ts'
 import { openRedis, type SharedRedis } from '../src/server/redis/redis.ts'
 
 const withRedis = redisPath() === undefined ? describe.skip : describe

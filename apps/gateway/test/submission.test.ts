@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
 import { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
+import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { parseAddressRules } from '@vitascope/security'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
 import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { submitContactForm } from '../src/api/contact-form/submission-routes.ts'
-import { DEFAULT_LIMITS } from '../src/server/limits/limits.ts'
 import { startTestGateway } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>

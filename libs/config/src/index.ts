@@ -29,5 +29,6 @@ export {
   SMTP_URL,
   SYSTEM_KEY,
   TOKEN_KEYS_FILE,
+  TRUST_PROXY,
   UPLOAD_SIGNING_KEY_FILE,
 } from './shared-settings.ts'

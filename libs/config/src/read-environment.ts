@@ -32,6 +32,8 @@ export interface Reader {
   list(name: string, setting: Description & { check?: (item: string) => string | undefined }): string[]
   /** A `HOST:PORT`, to listen on or to connect to. */
   address(name: string, setting: Description & { fallback?: string }): string
+  /** Same as `address`, or undefined if the setting is missing. */
+  optionalAddress(name: string, setting: Description): string | undefined
   /**
    * An optional secret: the value of NAME, or the trimmed content of the file that NAME_FILE names. Both must not be set. Without a
    * description, another process declares and validates the setting.
@@ -64,6 +66,11 @@ export interface UrlSetting extends Description {
 export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
   const problems: string[] = []
   const known = new Set<string>()
+  const checkAddress = (name: string, value: string): string => {
+    const port = Number(/:(\d{1,5})$/.exec(value)?.[1])
+    if (value !== '' && !(port >= 0 && port <= 65535)) problems.push(`${name} must be HOST:PORT, not "${value}"`)
+    return value
+  }
   const raw = (name: string): string | undefined => {
     known.add(name)
     recordName(name)
@@ -151,10 +158,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Reader {
     },
     address(name, setting) {
       recordDeclaration({ ...setting, name, values: 'HOST:PORT', fallback: setting.fallback })
-      const value = required(name, setting.fallback)
-      const port = Number(/:(\d{1,5})$/.exec(value)?.[1])
-      if (value !== '' && !(port >= 0 && port <= 65535)) addProblem(`${name} must be HOST:PORT, not "${value}"`)
-      return value
+      return checkAddress(name, required(name, setting.fallback))
+    },
+    optionalAddress(name, setting) {
+      recordDeclaration({ ...setting, name, values: 'HOST:PORT', fallback: null })
+      const value = raw(name)
+      return value === undefined ? undefined : checkAddress(name, value)
     },
     secretFile(name, setting) {
       recordDeclaration({ ...setting, name, values: 'file', fallback: undefined })

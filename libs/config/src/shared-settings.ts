@@ -75,6 +75,11 @@ export const TOKEN_KEYS_FILE: Description = {
   description: 'File with the keys that sign and verify the tokens of videos. See [Keys](../operate/security.md#keys).',
 }
 
+/** `VITASCOPE_TRUST_PROXY` */
+export const TRUST_PROXY = {
+  description: 'Networks of proxies in front of the gateway and of the public address of delivery, whose `X-Forwarded-For` is used.',
+}
+
 /** `VITASCOPE_UPLOAD_SIGNING_KEY_FILE` */
 export const UPLOAD_SIGNING_KEY_FILE: Description = {
   description:

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { markResponseStarted } from '@vitascope/rate-limit'
 import { UnsatisfiableRange } from '@vitascope/storage'
 import type { ObjectReader } from '../object/send-object.ts'
 import { parseRangeHeader } from './range-header.ts'
@@ -66,6 +67,7 @@ export async function serveObject(
       const { start, end } = object.range
       response.writeHead(206, { 'Content-Range': `bytes ${start}-${end}/${object.bytes}`, 'Content-Length': end - start + 1 })
     } else response.writeHead(200, { 'Content-Length': object.bytes })
+    markResponseStarted(response)
     if (request.method === 'HEAD') {
       await object.discard()
       response.end()

@@ -23,7 +23,7 @@ export const getMetadata = route({
   errorCodes: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
-    return toResponse(video, context.publicUrl)
+    return toResponse(video, context)
   },
 })
 

@@ -15,6 +15,8 @@ export async function readBuiltPage(file: string, response: Response): Promise<s
 
 export interface PageRights {
   publicUrl: () => string
+  /** URL prefix of media files. */
+  mediaUrl: () => string
   /** Origin that delivery redirects to, if any. */
   redirectOrigin?: string | undefined
   /** Which pages may embed the page in a frame. */
@@ -22,11 +24,12 @@ export interface PageRights {
 }
 
 /**
- * Returns the Content Security Policy: only our own scripts, and media also from the public origin
- * and the redirect origin.
+ * Returns the Content Security Policy: only our own scripts, and media also from the public origin,
+ * the origin of media files and the redirect origin.
  */
-export function webPolicy({ publicUrl, redirectOrigin, frameAncestors }: PageRights): string {
-  const media = [`'self'`, new URL(publicUrl()).origin, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
+export function webPolicy({ publicUrl, mediaUrl, redirectOrigin, frameAncestors }: PageRights): string {
+  const origins = new Set([publicUrl(), mediaUrl()].map((url) => new URL(url).origin))
+  const media = [`'self'`, ...origins, ...(redirectOrigin === undefined ? [] : [redirectOrigin])].join(' ')
   return [
     `default-src 'none'`,
     `script-src 'self'`,

@@ -2,12 +2,12 @@ import { createLoadingCache } from '@vitascope/concurrency'
 import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
+import type { UnknownIds } from '@vitascope/rate-limit'
 import { widestGroup } from '@vitascope/security'
 import type { Response } from 'express'
 import type { Services } from '../../clients/services.ts'
 import { type RequestContext, requestContext } from '../../server/http/request-context.ts'
 import type { ConcurrencyLimit } from '../../server/limits/adaptive-concurrency-limit.ts'
-import type { UnknownIds } from '../../server/limits/viewer-paths.ts'
 import { videoUriResponse } from '../video/video-uri-response.ts'
 import type { PageFacts, ShareData } from './share-tags.ts'
 
@@ -24,6 +24,7 @@ export interface FactsDependencies {
   concurrencyLimit: ConcurrencyLimit
   unknownIds: UnknownIds
   publicUrl: () => string
+  mediaUrl: () => string
 }
 
 /**
@@ -65,7 +66,7 @@ async function loadFacts(
   try {
     const slot = dependencies.concurrencyLimit.begin('read', widestGroup(caller.address))
     try {
-      return await fetchFacts(id, dependencies.services, dependencies.publicUrl(), call)
+      return await fetchFacts(id, dependencies.services, dependencies.mediaUrl(), call)
     } finally {
       slot.end(false)
     }
@@ -76,30 +77,30 @@ async function loadFacts(
   }
 }
 
-async function fetchFacts(id: string, services: Services, publicUrl: string, call: Call): Promise<PageFacts | undefined> {
+async function fetchFacts(id: string, services: Services, mediaUrl: string, call: Call): Promise<PageFacts | undefined> {
   try {
     const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
-    return video && { shows: 'video', shared: await shareDataOf(video, services, publicUrl, call) }
+    return video && { shows: 'video', shared: await shareDataOf(video, services, mediaUrl, call) }
   } catch (error) {
     if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
   const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
   const [first] = videos
-  const picture = first ? await shareDataOf(first, services, publicUrl, call) : WITHOUT_PICTURE
+  const picture = first ? await shareDataOf(first, services, mediaUrl, call) : WITHOUT_PICTURE
   const { title, description } = playlist ?? { title: '', description: '' }
   return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, canPlayInline: false } }
 }
 
 const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
 
-async function shareDataOf(video: Video, services: Services, publicUrl: string, call: Call): Promise<ShareData> {
+async function shareDataOf(video: Video, services: Services, mediaUrl: string, call: Call): Promise<ShareData> {
   const isProtected = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
   return {
     id: video.videoId,
     title: video.title,
     description: video.sharing?.text || video.description,
     language: video.language,
-    image: isProtected ? '' : videoUriResponse(video, publicUrl).poster_frame,
+    image: isProtected ? '' : videoUriResponse(video, mediaUrl).poster_frame,
     width: video.publishedWidth ?? (video.renditions?.width || 1280),
     height: video.publishedHeight ?? (video.renditions?.height || 720),
     canPlayInline: video.sharing?.embedWithinSocial ?? false,

@@ -6,6 +6,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { playlistFeed } from './playlist-feed.ts'
 
 const publicUrl = 'https://video.example.org'
+const urls = { publicUrl, mediaUrl: publicUrl }
 
 function aVideo(more: Parameters<typeof Video.fromPartial>[0] = {}): Video {
   return Video.fromPartial({
@@ -51,7 +52,7 @@ const parser = new XMLParser({
 const read = (feed: string) => parser.parse(feed).rss.channel
 
 test('a feed is RSS 2.0 with Media RSS', () => {
-  const feed = playlistFeed(aPlaylist(), [aVideo()], publicUrl)
+  const feed = playlistFeed(aPlaylist(), [aVideo()], urls)
   expect(XMLValidator.validate(feed)).toBe(true)
   const channel = read(feed)
   expect(channel).toMatchObject({
@@ -88,7 +89,7 @@ test('a feed is RSS 2.0 with Media RSS', () => {
 
 test('a feed reader finds the files of every item', () => {
   const videos = ['5', '6', '5'].map((videoId) => aVideo({ videoId, title: `Video ${videoId}` }))
-  const feed = parseFeed(playlistFeed(aPlaylist(), videos, publicUrl))
+  const feed = parseFeed(playlistFeed(aPlaylist(), videos, urls))
   expect(feed).toMatchObject({
     title: 'Launches',
     description: 'All of them',
@@ -113,13 +114,13 @@ test.each([
   ['that needs a token', { tokenRequired: true }],
   ['that does not play yet', { deliveryVersion: '' }],
 ])('a video %s has a page link and no file', (_, more) => {
-  const feed = playlistFeed(aPlaylist(), [aVideo(more)], publicUrl)
+  const feed = playlistFeed(aPlaylist(), [aVideo(more)], urls)
   expect(feed).not.toContain('/delivery/')
   expect(parseFeed(feed).items[0]).toMatchObject({ title: 'Launch day', url: `${publicUrl}/player/4611686018427387905`, media: [] })
 })
 
 test('a playlist without title, description and videos is a valid feed', () => {
-  const feed = parseFeed(playlistFeed(aPlaylist({ title: ' ', description: '' }), [], publicUrl))
+  const feed = parseFeed(playlistFeed(aPlaylist({ title: ' ', description: '' }), [], urls))
   expect(feed).toMatchObject({ title: 'Playlist 77', description: 'Playlist 77', items: [] })
 })
 
@@ -132,7 +133,7 @@ describe('1,000 hostile titles', () => {
   const videos = titles.map((title, index) =>
     aVideo({ videoId: String(index + 1), title, description: title, tags: [title], language: title }),
   )
-  const feed = playlistFeed(playlist(titles.join(' ')), videos, publicUrl)
+  const feed = playlistFeed(playlist(titles.join(' ')), videos, urls)
 
   test('produce a well-formed document without a DTD that preserves every title', () => {
     expect(XMLValidator.validate(feed)).toBe(true)
@@ -150,7 +151,7 @@ describe('1,000 hostile titles', () => {
 
   test('one at a time, produce a well-formed feed with one item', () => {
     for (const [index, title] of titles.entries()) {
-      const alone = playlistFeed(playlist(title), videos.slice(index, index + 1), publicUrl)
+      const alone = playlistFeed(playlist(title), videos.slice(index, index + 1), urls)
       expect([title, XMLValidator.validate(alone)]).toEqual([title, true])
       expect(parseFeed(alone).items).toHaveLength(1)
     }
@@ -215,7 +216,7 @@ test('the enclosure is an H.264 file, even if other files are larger', () => {
     { key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', width: 3840, height: 2160, bytes: 50_000, bitrate: 4_400_000 },
     { key: 'h264_1200', path: 'mp4/h264_1200.mp4', width: 1280, height: 720, bytes: 9_000, bitrate: 1_199_600 },
   ]
-  const feed = playlistFeed(aPlaylist(), [aVideo({ renditions: { renditions } })], publicUrl)
+  const feed = playlistFeed(aPlaylist(), [aVideo({ renditions: { renditions } })], urls)
   expect(feed).toMatch(/<enclosure url="[^"]*h264_1200\.mp4"/)
   expect(feed).toMatch(/<media:content url="[^"]*hevc_4500\.mp4"[^>]*isDefault="false"/)
 })

@@ -2,6 +2,7 @@ import type { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
 import type { Rendition } from '@vitascope/proto/catalogue/v1/rendition'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import { escapeHtml } from '../../server/http/page.ts'
+import type { PublicUrls } from '../../server/route/route.ts'
 import { formatSeconds } from '../../server/schema/response-format.ts'
 import { videoUriResponse } from '../video/video-uri-response.ts'
 import { element, type Markup, xmlDocument } from './xml.ts'
@@ -12,7 +13,8 @@ export const FEED_TYPE = 'application/rss+xml'
  * Returns RSS 2.0 with Media RSS of the public part of a playlist. The output is deterministic,
  * byte for byte.
  */
-export function playlistFeed(playlist: Playlist, videos: readonly Video[], publicUrl: string): string {
+export function playlistFeed(playlist: Playlist, videos: readonly Video[], urls: PublicUrls): string {
+  const { publicUrl } = urls
   const { playlistId } = playlist
   const title = playlist.title.trim() === '' ? `Playlist ${playlistId}` : playlist.title
   const self = { href: `${publicUrl}/v2/playlist/rss/${playlistId}`, rel: 'self', type: FEED_TYPE }
@@ -26,7 +28,7 @@ export function playlistFeed(playlist: Playlist, videos: readonly Video[], publi
     element('lastBuildDate', {}, new Date(Math.max(...changed)).toUTCString()),
     element('generator', {}, 'Vitascope'),
     element('atom:link', self),
-    ...videos.map((video, index) => item(video, guidOf(videos, index), publicUrl)),
+    ...videos.map((video, index) => item(video, guidOf(videos, index), urls)),
   )
   const namespaces = { 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:media': 'http://search.yahoo.com/mrss/' }
   return xmlDocument(element('rss', { version: '2.0', ...namespaces }, channel))
@@ -39,9 +41,9 @@ function guidOf(videos: readonly Video[], index: number): string {
   return before === 0 ? videoId : `${videoId}.${before + 1}`
 }
 
-function item(video: Video, guid: string, publicUrl: string): Markup {
+function item(video: Video, guid: string, { publicUrl, mediaUrl }: PublicUrls): Markup {
   const page = `${publicUrl}/player/${video.videoId}`
-  const { thumbnail } = videoUriResponse(video, publicUrl)
+  const { thumbnail } = videoUriResponse(video, mediaUrl)
   return element(
     'item',
     {},
@@ -52,7 +54,7 @@ function item(video: Video, guid: string, publicUrl: string): Markup {
     element('description', {}, html(video.description)),
     ...video.tags.map((tag) => element('category', {}, tag)),
     // Feed readers cannot open a file that requires a token. Only the page is linked then.
-    ...(video.tokenRequired ? [] : files(video, publicUrl)),
+    ...(video.tokenRequired ? [] : files(video, mediaUrl)),
     element('media:title', { type: 'plain' }, video.title),
     element('media:description', { type: 'plain' }, video.description),
     thumbnail === '' || video.tokenRequired ? undefined : element('media:thumbnail', { url: thumbnail }),
@@ -63,8 +65,8 @@ function item(video: Video, guid: string, publicUrl: string): Markup {
 /**
  * Returns the largest MP4 that every player can open as the enclosure, and all files as one group.
  */
-function files(video: Video, publicUrl: string): Markup[] {
-  const { http, hls } = videoUriResponse(video, publicUrl)
+function files(video: Video, mediaUrl: string): Markup[] {
+  const { http, hls } = videoUriResponse(video, mediaUrl)
   const renditions = [...(video.renditions?.renditions ?? [])].sort((a, b) => b.bitrate - a.bitrate)
   const defaultRendition = renditions.find(({ key }) => key.startsWith('h264_'))
   const address = defaultRendition && http[defaultRendition.key]

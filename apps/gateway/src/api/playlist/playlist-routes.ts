@@ -36,7 +36,7 @@ export const getPlaylist = route({
     const { playlist, videos, toResponse } = await findPlaylist(params.playlistId, context)
     return playlistResponse(
       playlist,
-      videos.map((video) => toResponse(video, context.publicUrl)),
+      videos.map((video) => toResponse(video, context)),
     )
   },
 })
@@ -182,11 +182,13 @@ export const getPlaylistFeed = route({
   params: z.object({ playlistId: id('playlist') }),
   response: z.string(),
   contentTypes: [FEED_TYPE],
-  async handle({ params }, { services, call, publicUrl }) {
+  async handle({ params }, { services, call, publicUrl, mediaUrl }) {
     const { playlistId } = params
     await services.playlists.getPlaylist({ playlistId, skip: 0 }, call)
     const { playlist, videos } = await readAllParts((skip) => services.playlists.findPublicPlaylist({ playlistId, skip }, call))
-    return new Reply(playlistFeed(playlist, videos, publicUrl), { headers: { 'Content-Type': `${FEED_TYPE}; charset=utf-8` } })
+    return new Reply(playlistFeed(playlist, videos, { publicUrl, mediaUrl }), {
+      headers: { 'Content-Type': `${FEED_TYPE}; charset=utf-8` },
+    })
   },
 })
 

@@ -59,9 +59,9 @@ type PresentationBody = z.input<typeof PresentationResponse>
  * Returns the public record. It is the same for all callers, because the service omits what guests
  * may not see.
  */
-export function presentationResponse(presentation: Presentation, publicUrl: string): PresentationBody {
+export function presentationResponse(presentation: Presentation, mediaUrl: string): PresentationBody {
   const addressOf = (version: string, path: string) =>
-    version === '' ? '' : `${publicUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
+    version === '' ? '' : `${mediaUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
   const slides = presentation.slides.map(({ version, path, thumbnailPath, seconds }) => ({
     seconds: seconds ?? null,
     url: addressOf(version, path),

@@ -80,6 +80,7 @@ function contextOf(by: UserKind | 'guest', responses: Record<string, () => unkno
     // The fake has each method that these routes call, under its real name.
     services: { presentations: noun, users: noun } as unknown as Services,
     publicUrl,
+    mediaUrl: publicUrl,
     checkSource: () => [],
     countPasswordAttempt: () => Promise.resolve(),
     countSubmission: () => Promise.resolve(),

@@ -18,7 +18,7 @@ export const getPresentation = route({
     'protected video require a token of the video, like its other files.',
   params: z.object({ id: id('presentation') }),
   response: PresentationResponse,
-  handle: async ({ params }, context) => presentationResponse(await findPresentation(params.id, context), context.publicUrl),
+  handle: async ({ params }, context) => presentationResponse(await findPresentation(params.id, context), context.mediaUrl),
 })
 
 const title = text(255, { min: 1 }, { description: 'Title that viewers see.', example: 'Launch' })
@@ -43,7 +43,7 @@ export const createPresentation = route({
   response: PresentationResponse,
   errorCodes: { organisation_inactive: 'The organisation is not active.' },
   async handle({ payload }, context) {
-    const { services, call, publicUrl } = context
+    const { services, call, mediaUrl } = context
     if (payload.user_id !== undefined) await requireUser(payload.user_id, payload.organisation_id, context)
     const request = {
       organisationId: payload.organisation_id,
@@ -53,7 +53,7 @@ export const createPresentation = route({
       videoId: payload.video_id,
     }
     const { presentation } = await services.presentations.createPresentation(request, call)
-    return presentationResponse(required(presentation, 'presentation'), publicUrl)
+    return presentationResponse(required(presentation, 'presentation'), mediaUrl)
   },
 })
 
@@ -79,7 +79,7 @@ export const updatePresentation = route({
   response: PresentationResponse,
   errorCodes: { organisation_inactive: 'The organisation is not active.' },
   async handle({ params, payload }, context) {
-    const { services, call, publicUrl } = context
+    const { services, call, mediaUrl } = context
     const { slides, ...fields } = payload
     const updateMask = Object.keys(fields)
     if (Object.keys(payload).length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
@@ -102,7 +102,7 @@ export const updatePresentation = route({
     })
     const request = { presentation, updateMask, timings: toTimings(slides) }
     const updated = await services.presentations.updatePresentation(request, call)
-    return presentationResponse(required(updated.presentation, 'presentation'), publicUrl)
+    return presentationResponse(required(updated.presentation, 'presentation'), mediaUrl)
   },
 })
 

@@ -5,6 +5,7 @@ import { callbackName, jsonpReply } from './jsonp.ts'
 import { guestVideoResponse, ownVideoResponse, VideoResponse } from './video-response.ts'
 
 const publicUrl = 'https://video.example.org'
+const urls = { publicUrl, mediaUrl: publicUrl }
 
 function aVideo(fields: Partial<Video> = {}): Video {
   return Video.create({
@@ -58,7 +59,7 @@ const playing = () =>
   })
 
 test('a video that is not playable yet has every field, empty where unknown', () => {
-  expect(guestVideoResponse(aVideo(), publicUrl)).toEqual({
+  expect(guestVideoResponse(aVideo(), urls)).toEqual({
     video_id: '4611686018427387904',
     media_id: '4611686018427387905',
     organisation_id: '2',
@@ -116,14 +117,14 @@ test('the download link is the largest H.264 file, if the setting allows downloa
   const hevc = { ...first, key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', bytes: 9_000 }
   const video = { ...playing(), renditions: aSet({ renditions: [...sizes, hevc] }), downloadAllowed: true }
   const largest = 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_500.mp4'
-  expect(guestVideoResponse(video, publicUrl).uri.download_link).toBe(largest)
-  expect(guestVideoResponse(video, publicUrl).uri.http['hevc_4500']).toMatch(/\/k3v9\/added\/9\/hevc_4500\.mp4$/)
-  expect(guestVideoResponse({ ...video, downloadAllowed: false }, publicUrl).uri.download_link).toBe('')
-  expect(guestVideoResponse(aVideo({ downloadAllowed: true }), publicUrl).uri.download_link).toBe('')
+  expect(guestVideoResponse(video, urls).uri.download_link).toBe(largest)
+  expect(guestVideoResponse(video, urls).uri.http['hevc_4500']).toMatch(/\/k3v9\/added\/9\/hevc_4500\.mp4$/)
+  expect(guestVideoResponse({ ...video, downloadAllowed: false }, urls).uri.download_link).toBe('')
+  expect(guestVideoResponse(aVideo({ downloadAllowed: true }), urls).uri.download_link).toBe('')
 })
 
 test('a playable video lists every rendition under each of its names', () => {
-  const { uri, ...response } = guestVideoResponse(playing(), publicUrl)
+  const { uri, ...response } = guestVideoResponse(playing(), urls)
   const base = 'https://video.example.org/delivery/4611686018427387904/k3v9'
   expect(uri.http).toEqual({
     vp6_1200: `${base}/h264_1200.mp4`,
@@ -160,7 +161,7 @@ test('a playable video lists every rendition under each of its names', () => {
 
 test('an audio-only video has no images and no published size', () => {
   const set = aSet({ width: 0, height: 0, posterPath: '', thumbnailPath: '', thumbnails: [], hasVideo: false })
-  const { uri, published_width } = guestVideoResponse(aVideo({ renditions: set, deliveryVersion: 'k3v9' }), publicUrl)
+  const { uri, published_width } = guestVideoResponse(aVideo({ renditions: set, deliveryVersion: 'k3v9' }), urls)
   expect([uri.poster_frame, uri.thumbnail, uri.all_thumbnails['25'], published_width]).toEqual(['', '', '', ''])
   expect(uri.http['h264_100']).toMatch(/h264_100\.mp4$/)
 })
@@ -168,14 +169,14 @@ test('an audio-only video has no images and no published size', () => {
 test('the published size takes precedence over the size of the source', () => {
   const response = guestVideoResponse(
     aVideo({ renditions: aSet(), deliveryVersion: 'k3v9', publishedWidth: 640, publishedHeight: 360 }),
-    publicUrl,
+    urls,
   )
   expect([response.published_width, response.published_height]).toEqual(['640', '360'])
 })
 
 test('only the owner reads the private description, and no response has storage paths or IP ranges', () => {
-  const guest = JSON.stringify(guestVideoResponse(playing(), publicUrl))
-  const own = ownVideoResponse(playing(), publicUrl)
+  const guest = JSON.stringify(guestVideoResponse(playing(), urls))
+  const own = ownVideoResponse(playing(), urls)
   expect(guest).not.toContain('Not for everybody')
   expect(own.description_private).toBe('Not for everybody')
   for (const text of [guest, JSON.stringify(own)]) expect(text).not.toMatch(/secret\/prefix|192\.0\.2/)
@@ -193,7 +194,7 @@ test('stored details are mapped to the public format', () => {
       presentationId: '5',
       tokenRequired: true,
     }),
-    publicUrl,
+    urls,
   )
   expect(response).toMatchObject({
     tags: ['launch'],
@@ -213,13 +214,13 @@ test.each([
   [VideoState.VIDEO_STATE_OK, 'ok'],
   [VideoState.VIDEO_STATE_FAILED, 'failed'],
 ])('%s is shown as "%s"', (state, word) => {
-  expect(guestVideoResponse(aVideo({ status: { state, progress: 1, code: 2, message: 'no' } }), publicUrl).status.status).toBe(word)
+  expect(guestVideoResponse(aVideo({ status: { state, progress: 1, code: 2, message: 'no' } }), urls).status.status).toBe(word)
 })
 
 test('every response matches the documented schema', () => {
   for (const video of [aVideo(), playing()]) {
-    expect(VideoResponse.strict().safeParse(guestVideoResponse(video, publicUrl)).error).toBeUndefined()
-    expect(VideoResponse.strict().safeParse(ownVideoResponse(video, publicUrl)).error).toBeUndefined()
+    expect(VideoResponse.strict().safeParse(guestVideoResponse(video, urls)).error).toBeUndefined()
+    expect(VideoResponse.strict().safeParse(ownVideoResponse(video, urls)).error).toBeUndefined()
   }
 })
 

@@ -1,5 +1,6 @@
 import type { Location, Video } from '@vitascope/proto/catalogue/v1/video'
 import { z } from 'zod'
+import type { PublicUrls } from '../../server/route/route.ts'
 import { formatTimestamp } from '../../server/schema/dates.ts'
 import { formatFlag, formatNumber, formatOptionalTimestamp, formatSeconds, required, schema } from '../../server/schema/response-format.ts'
 import { VideoOverlayResponse, videoOverlayResponse } from '../overlay/overlay-response.ts'
@@ -105,7 +106,7 @@ export const VideoResponse = z
 type VideoBody = z.input<typeof VideoResponse>
 
 /** Returns the video as guests see it. */
-export function guestVideoResponse(video: Video, publicUrl: string): VideoBody {
+export function guestVideoResponse(video: Video, { publicUrl, mediaUrl }: PublicUrls): VideoBody {
   const set = video.renditions
   return {
     video_id: video.videoId,
@@ -121,7 +122,7 @@ export function guestVideoResponse(video: Video, publicUrl: string): VideoBody {
     enabled: formatFlag(video.enabled),
     duration: set ? formatSeconds(set.durationSeconds) : '',
     age_rating: video.ageRating,
-    uri: videoUriResponse(video, publicUrl),
+    uri: videoUriResponse(video, mediaUrl),
     sharing: {
       url: `${publicUrl}/player/${video.videoId}`,
       text: video.sharing?.text ?? '',
@@ -159,9 +160,9 @@ export function guestVideoResponse(video: Video, publicUrl: string): VideoBody {
 }
 
 /** Returns the video as its own organisation and system keys see it. */
-export function ownVideoResponse(video: Video, publicUrl: string): VideoBody {
+export function ownVideoResponse(video: Video, urls: PublicUrls): VideoBody {
   return {
-    ...guestVideoResponse(video, publicUrl),
+    ...guestVideoResponse(video, urls),
     description_private: video.descriptionPrivate,
     metadata: ownMetadataResponse(video.metadata),
   }

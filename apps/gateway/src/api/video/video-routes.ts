@@ -49,7 +49,7 @@ export const listVideos = route({
     ),
     videos: z.array(VideoResponse),
   }),
-  async handle({ query }, { caller, services, call, publicUrl }) {
+  async handle({ query }, { caller, services, call, publicUrl, mediaUrl }) {
     const request = {
       organisationId: queriedOrganisation(caller, query.organisation_id) ?? '',
       pageSize: query.limit,
@@ -65,7 +65,7 @@ export const listVideos = route({
     const { videos, totalSize, nextPageToken } = await services.videos.listVideos(request, call)
     const { start, cursor: _, limit, ...narrowed } = query
     const headers = nextLink(publicUrl, '/video', { start, limit, nextCursor: nextPageToken, query: narrowed })
-    const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoResponse(video, publicUrl)) }
+    const body = { start, total_num_of_records: totalSize, videos: videos.map((video) => ownVideoResponse(video, { publicUrl, mediaUrl })) }
     return new Reply(body, { headers })
   },
 })
@@ -88,7 +88,7 @@ export const getVideo = route({
   errorCodes: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params, query }, context) {
     const { video, toResponse } = await findVideo(params.videoId, context)
-    const record = toResponse(video, context.publicUrl)
+    const record = toResponse(video, context)
     if (query.player_settings === 'false') return record
     const { setting, theme } = await context.services.settings.findVideoSetting({ videoId: params.videoId }, context.call)
     return { ...record, player_settings: setting ? settingResponse(setting) : null, theme: theme ? themeResponse(theme) : null }
@@ -148,7 +148,7 @@ export const listVideosOfOrganisation = route({
   }),
   query: z.object(pageQuery),
   response: z.array(VideoResponse),
-  async handle({ params, query }, { caller, services, call, publicUrl }) {
+  async handle({ params, query }, { caller, services, call, publicUrl, mediaUrl }) {
     const organisationId = requestedOrganisation(caller, params.organisationId)
     const { rows, nextCursor } = await collectRows({ ...query, maxPageSize: 100 }, async (page) => {
       const request = {
@@ -166,7 +166,7 @@ export const listVideosOfOrganisation = route({
     const path = `/video/organisation/${organisationId}/${params.orderBy}/${params.orderType}`
     const headers = nextLink(publicUrl, path, { ...query, nextCursor })
     return new Reply(
-      rows.map((video) => ownVideoResponse(video, publicUrl)),
+      rows.map((video) => ownVideoResponse(video, { publicUrl, mediaUrl })),
       { headers },
     )
   },
@@ -251,12 +251,12 @@ export async function findVideo(videoId: string, { caller, services, call }: Con
   }
 }
 
-async function changeVideo(videoId: string, changes: VideoChanges, { services, call, publicUrl }: Context) {
+async function changeVideo(videoId: string, changes: VideoChanges, { services, call, publicUrl, mediaUrl }: Context) {
   const { video: values, updateMask } = videoUpdate(videoId, changes)
   if (updateMask.length === 0) throw invalid([{ field: 'payload', message: 'must have at least one field' }])
   const response = await services.videos.updateVideo({ video: values, updateMask }, call)
   const video = required(response.video, 'video')
-  const data = { ...changedFields(ownVideoResponse(video, publicUrl), Object.keys(changes)) }
+  const data = { ...changedFields(ownVideoResponse(video, { publicUrl, mediaUrl }), Object.keys(changes)) }
   // The record only shows whether addresses are restricted. The response to a change shows which.
   const security = changes.security?.allowed_ips && data.security ? { ...data.security, allowed_ips: video.allowedIps } : data.security
   return {

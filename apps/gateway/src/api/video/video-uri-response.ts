@@ -47,10 +47,10 @@ function findLargestMp4(set: Video['renditions']): { path: string } | undefined 
   return h264Files?.reduce((most, rendition) => (rendition.bytes > most.bytes ? rendition : most), { path: '', bytes: 0 })
 }
 
-/** Returns every URL of a video's files. A missing file has an empty URL. */
-export function videoUriResponse(video: Video, publicUrl: string): z.input<typeof VideoUriResponse> {
+/** Returns every URL of a video's files below the origin of media files. A missing file has an empty URL. */
+export function videoUriResponse(video: Video, mediaUrl: string): z.input<typeof VideoUriResponse> {
   const set = video.deliveryVersion === '' ? undefined : video.renditions
-  const base = `${publicUrl}/delivery/${video.videoId}/${video.deliveryVersion}`
+  const base = `${mediaUrl}/delivery/${video.videoId}/${video.deliveryVersion}`
   const urlOf = (path: string | undefined) => (path ? `${base}/${path}` : '')
   const files = new Map(set?.renditions.map((rendition) => [rendition.key, urlOf(rendition.path)]))
   const thumbnails = new Map(set?.thumbnails.map((thumbnail) => [String(thumbnail.percent), urlOf(thumbnail.path)]))

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { DomainError, type ErrorKind, type FieldError, isDomainError } from '@vitascope/errors'
-import { RateLimited } from './rate-limited.ts'
+import { RateLimited } from '@vitascope/rate-limit'
 import type { RequestContext } from './request-context.ts'
 
 /**

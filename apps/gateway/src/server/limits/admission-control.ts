@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http'
+import type { Cost } from '@vitascope/rate-limit'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { originHeaders } from '../http/cors.ts'
 import { type ConcurrencyLimit, type LoadKind, OVERLOADED } from './adaptive-concurrency-limit.ts'
 import { rejectEarly } from './early-rejection.ts'
-import type { Cost } from './limits.ts'
 
 /** The parts of a route that decide whether its requests count as reads or writes. */
 interface LimitedRoute {

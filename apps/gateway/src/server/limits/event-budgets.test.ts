@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { localBudgets } from './budget.ts'
+import { DEFAULT_LIMITS, type Limits, localBudgets } from '@vitascope/rate-limit'
 import { type CountedEvent, createEventBudgets } from './event-budgets.ts'
 import { createLimiter, type Payer } from './limiter.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 
 const at = Date.parse('2030-05-10T12:00:00Z')
 const anEvent = (more: Partial<CountedEvent> = {}): CountedEvent => ({ video_id: '42', view_id: randomUUID(), at, ...more })

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
+import { addressBudget, type BudgetFactory, type BudgetHeaders, type Limits, RateLimited } from '@vitascope/rate-limit'
 import { LRUCache } from 'lru-cache'
-import { type BudgetHeaders, RateLimited } from '../http/rate-limited.ts'
-import { addressBudget } from './address-budget.ts'
-import type { BudgetFactory } from './budget.ts'
 import type { Limiter, Payer } from './limiter.ts'
-import type { Limits } from './limits.ts'
 
 /** The fields of a player event that decide its cost. */
 export interface CountedEvent {

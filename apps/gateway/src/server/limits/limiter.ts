@@ -1,9 +1,14 @@
+import {
+  addressBudget,
+  type BudgetFactory,
+  type BudgetHeaders,
+  budgetHeaders,
+  type Cost,
+  consumePoints,
+  type Limits,
+  localBudgets,
+} from '@vitascope/rate-limit'
 import { widestGroup } from '@vitascope/security'
-import type { BudgetHeaders } from '../http/rate-limited.ts'
-import { addressBudget } from './address-budget.ts'
-import { type BudgetFactory, localBudgets } from './budget.ts'
-import { budgetHeaders, consumePoints } from './consume.ts'
-import type { Cost, Limits } from './limits.ts'
 
 /** The key or address whose budget a request consumes. */
 export type Payer = { policy: 'key'; keyId: string } | { policy: 'address'; address: string }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { DEFAULT_LIMITS, parseLimits } from '@vitascope/rate-limit'
 import { type ConcurrencyLimit, createConcurrencyLimit } from './adaptive-concurrency-limit.ts'
 import { createLimiter } from './limiter.ts'
-import { DEFAULT_LIMITS, parseLimits } from './limits.ts'
 
 test.each([
   ['default', DEFAULT_LIMITS],

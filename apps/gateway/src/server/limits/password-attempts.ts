@@ -1,6 +1,4 @@
-import { addressBudget } from './address-budget.ts'
-import { type BudgetFactory, localBudgets } from './budget.ts'
-import { consumePoints } from './consume.ts'
+import { addressBudget, type BudgetFactory, consumePoints, localBudgets } from '@vitascope/rate-limit'
 
 /** Limits guesses of video passwords. It applies even if the other limits are off. */
 export interface PasswordAttempts {

@@ -1,13 +1,13 @@
 import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
 import type { HttpService } from '@vitascope/grpc'
 import { downloadProgress, type TransferLimiter } from '@vitascope/process'
+import { markResponseStarted } from '@vitascope/rate-limit'
 import { widestGroup } from '@vitascope/security'
 import type { Logger } from '@vitascope/telemetry'
 import type { Request, RequestHandler, Response } from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import { domainError } from '../http/problem.ts'
 import { type RequestContext, requestContext } from '../http/request-context.ts'
-import { markResponseStarted } from '../limits/viewer-paths.ts'
 
 /** Idle timeout. A player that is paused longer must request the rest with a range. */
 const IDLE_TIMEOUT_MS = 60_000

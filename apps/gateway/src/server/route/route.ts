@@ -1,8 +1,8 @@
 import type { Call } from '@vitascope/grpc'
+import type { Cost } from '@vitascope/rate-limit'
 import { z } from 'zod'
 import type { Services } from '../../clients/services.ts'
 import type { EventAdmission } from '../limits/event-budgets.ts'
-import type { Cost } from '../limits/limits.ts'
 import type { PayloadShape } from '../payload/payload-schema.ts'
 import type { Caller } from './caller.ts'
 import { PAGE_NAMES, type PublicNames, withPublicNames } from './public-names.ts'
@@ -22,14 +22,19 @@ export type Access = 'public' | 'user' | 'super' | 'system'
 /** Schema of a path or query. */
 type Shape = z.ZodObject
 
+/** Prefixes of generated URLs, without a trailing slash. */
+export interface PublicUrls {
+  publicUrl: string
+  /** For media files: the public address of delivery, or that of the gateway. */
+  mediaUrl: string
+}
+
 /** The arguments of a handler in addition to its input. */
-export interface Context {
+export interface Context extends PublicUrls {
   caller: Caller
   /** Options for every service call: principal, request id, signal, deadline, idempotency. */
   call: Call
   services: Services
-  /** Prefix of generated URLs, without a trailing slash. */
-  publicUrl: string
   /**
    * Returns the problems of a source URL that are visible in the URL itself, as messages for its
    * field.

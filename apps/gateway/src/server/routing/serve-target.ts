@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
+import type { UnknownIds } from '@vitascope/rate-limit'
 import type { Services } from '../../clients/services.ts'
 import { admitCaller, principalOf } from '../access/access-check.ts'
 import type { ApiKeyCache } from '../access/key-cache.ts'
@@ -12,7 +13,6 @@ import type { ConcurrencyLimit } from '../limits/adaptive-concurrency-limit.ts'
 import type { EventBudgets } from '../limits/event-budgets.ts'
 import { type Limiter, type Payer, payerName } from '../limits/limiter.ts'
 import type { PasswordAttempts } from '../limits/password-attempts.ts'
-import type { UnknownIds } from '../limits/viewer-paths.ts'
 import type { BodyLimiter } from '../payload/body-limiter.ts'
 import { invalidField } from '../payload/field-errors.ts'
 import { readPayload } from '../payload/payload.ts'
@@ -40,6 +40,7 @@ export interface ApiDependencies {
   guestResponses: GuestResponses
   proxyUpload: UploadProxy
   publicUrl: () => string
+  mediaUrl: () => string
   /** Returns the problems of a source URL that are visible in the URL itself. */
   checkSource: (url: string) => readonly string[]
   /** True to validate responses against their schema, in tests. A mismatch is an internal error. */
@@ -86,6 +87,7 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
       call,
       services: dependencies.services,
       publicUrl: dependencies.publicUrl(),
+      mediaUrl: dependencies.mediaUrl(),
       checkSource: dependencies.checkSource,
       countPasswordAttempt: (videoId) => dependencies.passwordAttempts.count(context.address, videoId),
       admitEvents: async (events, input, send) => {

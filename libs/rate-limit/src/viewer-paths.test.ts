@@ -24,7 +24,8 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; acti
     limits: all,
     unknownIds: createUnknownIds(all),
     trustedProxies: [],
-    publicUrl: () => 'https://video.example',
+    reject: (_, response, { status, retryAfter, headers, ...body }) =>
+      response.writeHead(status, { 'Retry-After': String(retryAfter), ...headers }).end(JSON.stringify({ status, ...body })),
     log: testLog,
     metrics: createMetrics('viewer-paths-test'),
     ...(bounds && { bounds }),
@@ -35,7 +36,10 @@ function paths(limits: Partial<Limits> | 'off', bounds?: { waiting: number; acti
     const response = Object.assign(new EventEmitter(), {
       destroyed: false,
       statusCode: 200,
-      writeHead: (status: number, headers: Record<string, string>) => Object.assign(received, { status, headers }),
+      writeHead(status: number, headers: Record<string, string>) {
+        Object.assign(received, { status, headers })
+        return this
+      },
       end: (body = '{}') => Object.assign(received, { body: JSON.parse(body) }),
     }) as unknown as ServerResponse
     // Implements only what the limits use of a request and a response.

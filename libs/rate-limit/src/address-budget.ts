@@ -1,8 +1,8 @@
 import { addressGroups } from '@vitascope/security'
 import type { RateLimiterRes } from 'rate-limiter-flexible'
-import type { RateLimited } from '../http/rate-limited.ts'
 import type { Budget, BudgetFactory } from './budget.ts'
 import { consumePoints, rateLimitError } from './consume.ts'
+import type { RateLimited } from './rate-limited.ts'
 
 /**
  * A rate-limit budget per client address. IPv6 addresses share one budget per /64 and another one

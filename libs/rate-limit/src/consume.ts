@@ -1,6 +1,6 @@
 import type { RateLimiterRes } from 'rate-limiter-flexible'
-import { type BudgetHeaders, RateLimited } from '../http/rate-limited.ts'
 import type { Budget } from './budget.ts'
+import { type BudgetHeaders, RateLimited } from './rate-limited.ts'
 
 /**
  * Consumes points of a budget. Throws `RateLimited` (429) with the budget's headers when too few

@@ -3,21 +3,19 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { type AddressRules, addressGroups, clientAddress } from '@vitascope/security'
 import type { Logger, Metrics } from '@vitascope/telemetry'
 import { LRUCache } from 'lru-cache'
-import { RateLimited } from '../http/rate-limited.ts'
-import { OVERLOADED } from './adaptive-concurrency-limit.ts'
 import { type AddressBudget, addressBudget, WIDER } from './address-budget.ts'
 import { localBudgets } from './budget.ts'
-import { type EarlyRejection, rejectEarly } from './early-rejection.ts'
 import type { Limits } from './limits.ts'
+import { RateLimited } from './rate-limited.ts'
 
 /**
  * Requests for `/player` and `/delivery` that wait for the first byte of their response, per
- * gateway.
+ * process.
  */
 const MAX_WAITING = 4_096
 /**
- * Requests for `/player` and `/delivery` in progress, per gateway. Each uses one client socket and
- * one socket to delivery.
+ * Requests for `/player` and `/delivery` in progress, per process. At the gateway, each uses
+ * one client socket and one socket to delivery.
  */
 const MAX_ACTIVE = 10_000
 /** Ids found within this time are served regardless of the unknown-id budget of the address. */
@@ -28,6 +26,18 @@ const LOG_INTERVAL_MS = 1_000
 const VIEWER_PATH = /^(\/player|\/delivery)(?:[/?]|$)/
 const DELIVERY_ID = /^\/delivery\/(?:presentation\/)?\d{1,19}\//
 const EXPOSED_HEADERS = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+
+/** A rejection before any other processing of a request. */
+export interface ViewerRejection {
+  status: 429 | 503
+  code: string
+  detail: string
+  /** `/player` or `/delivery`. */
+  instance: string
+  /** Seconds. */
+  retryAfter: number
+  headers?: Readonly<Record<string, string>>
+}
 
 /** Callbacks to run at the first byte of a response. */
 const firstBytes = new WeakMap<ServerResponse, () => void>()
@@ -45,7 +55,7 @@ export interface UnknownIds {
 }
 
 /**
- * Limits how often one address makes the gateway look up ids that do not exist. Each gateway counts
+ * Limits how often one address makes the process look up ids that do not exist. Each process counts
  * for itself.
  */
 export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
@@ -67,7 +77,7 @@ export function createUnknownIds(limits: Limits | 'off'): UnknownIds {
 /**
  * Limits concurrent requests to `/player` and `/delivery`, in total (503) and per address (429),
  * before any other processing. The limits per address lie above the load of 500 viewers behind one
- * address, so that only attackers reach them. Each gateway counts for itself, because a segment
+ * address, so that only attackers reach them. Each process counts for itself, because a segment
  * must not cost a Redis round trip.
  */
 export function limitViewerPaths(
@@ -76,14 +86,15 @@ export function limitViewerPaths(
     limits: Limits | 'off'
     unknownIds: UnknownIds
     trustedProxies: AddressRules
-    publicUrl: () => string
+    /** Sends the response to a rejected request. */
+    reject: (request: IncomingMessage, response: ServerResponse, rejection: ViewerRejection) => void
     log: Logger
     metrics: Metrics
     /** For tests. */
     bounds?: { waiting: number; active: number }
   },
 ): RequestListener {
-  const { limits, unknownIds, trustedProxies, publicUrl, log, metrics } = dependencies
+  const { limits, unknownIds, trustedProxies, log, metrics } = dependencies
   const bounds = dependencies.bounds ?? { waiting: MAX_WAITING, active: MAX_ACTIVE }
   const requests =
     limits === 'off' ? undefined : addressBudget(localBudgets, 'media', { points: limits.media * limits.burst, duration: limits.burst })
@@ -105,12 +116,12 @@ export function limitViewerPaths(
       rejected = 0
     }, LOG_INTERVAL_MS).unref()
 
-  const reject = (request: IncomingMessage, response: ServerResponse, path: string, rejection: Omit<EarlyRejection, 'instance'>) => {
+  const reject = (request: IncomingMessage, response: ServerResponse, instance: string, rejection: Omit<ViewerRejection, 'instance'>) => {
     counter.inc({ code: rejection.code })
     if (rejected++ === 0) logSoon()
     // Players on other origins read the response by script.
     const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS, ...rejection.headers }
-    rejectEarly(request, response, publicUrl(), { ...rejection, instance: path, headers })
+    dependencies.reject(request, response, { ...rejection, instance, headers })
   }
   const countActive = (response: ServerResponse, address: string) => {
     const groups = addressGroups(address)
@@ -167,7 +178,12 @@ export function limitViewerPaths(
     const path = VIEWER_PATH.exec(request.url ?? '')?.[1]
     if (path === undefined || request.method === 'OPTIONS') return listener(request, response)
     if (waiting >= bounds.waiting || active >= bounds.active) {
-      return reject(request, response, path, { status: 503, code: 'overloaded', detail: OVERLOADED, retryAfter: 1 })
+      return reject(request, response, path, {
+        status: 503,
+        code: 'overloaded',
+        detail: 'too many requests are active; try again',
+        retryAfter: 1,
+      })
     }
     const address = clientAddress(request, trustedProxies)
     if (exceedsShare(address)) {

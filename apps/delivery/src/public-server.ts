@@ -1,0 +1,50 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { hostAndPort } from '@vitascope/config'
+import { createUnknownIds, limitViewerPaths, type ViewerRejection } from '@vitascope/rate-limit'
+import type { Logger, Metrics } from '@vitascope/telemetry'
+import type { DeliveryConfig } from './config.ts'
+import { sendProblem } from './problem.ts'
+
+/**
+ * Starts the HTTP server that viewers reach without the gateway. It has the limits of the gateway for requests of
+ * one address. An ingress or a load balancer in front of it terminates TLS. Returns undefined if it is not
+ * configured.
+ */
+export async function listenPublicly(
+  config: DeliveryConfig,
+  { listener, log, metrics }: { listener: RequestListener; log: Logger; metrics: Metrics },
+): Promise<Server | undefined> {
+  if (config.publicListen === undefined) return undefined
+  const limited = limitViewerPaths(listener, {
+    limits: config.limits,
+    unknownIds: createUnknownIds(config.limits),
+    trustedProxies: config.publicTrustedProxies,
+    reject,
+    log,
+    metrics,
+  })
+  const options = {
+    maxHeaderSize: 16_384,
+    headersTimeout: 8_000,
+    requestTimeout: 15_000,
+    // Longer than the 60 s of most load balancers, which could otherwise reuse a connection that was just closed.
+    keepAliveTimeout: 65_000,
+  }
+  const server = createServer(options, limited)
+  const { host, port } = hostAndPort(config.publicListen)
+  await new Promise<void>((resolve, onError) => server.once('error', onError).listen(port, host, resolve))
+  return server
+}
+
+/** Closes a server. Requests that are still running after `timeoutMs` are aborted. */
+export async function drain(server: Server, timeoutMs: number): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), timeoutMs)
+  await closed
+  clearTimeout(timer)
+}
+
+function reject(_request: IncomingMessage, response: ServerResponse, { status, code, detail, retryAfter, headers }: ViewerRejection): void {
+  sendProblem(response, status, code, { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff', ...headers }, detail)
+}

@@ -1,0 +1,6 @@
+export { type AddressBudget, addressBudget, WIDER } from './address-budget.ts'
+export { type Budget, type BudgetFactory, localBudgets } from './budget.ts'
+export { budgetHeaders, consumePoints, rateLimitError } from './consume.ts'
+export { type Cost, DEFAULT_LIMITS, LIMIT_DESCRIPTIONS, type Limits, parseLimits, type SharedCost } from './limits.ts'
+export { type BudgetHeaders, RateLimited } from './rate-limited.ts'
+export { createUnknownIds, limitViewerPaths, markResponseStarted, type UnknownIds, type ViewerRejection } from './viewer-paths.ts'
