@@ -19,7 +19,10 @@ const KEYS_EACH = 4
  * Starts the whole platform like `npm start`, but without limits, with this number of playable
  * videos spread over four organisations.
  */
-export async function startFilledPlatform(videos: number): Promise<{ platform: TestPlatform; filled: Filled[]; stop(): Promise<void> }> {
+export async function startFilledPlatform(
+  videos: number,
+  env: Record<string, string> = {},
+): Promise<{ platform: TestPlatform; filled: Filled[]; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-overload-'))
   const sources = await startSourceServer(folder)
   const undo = async () => {
@@ -29,7 +32,7 @@ export async function startFilledPlatform(videos: number): Promise<{ platform: T
   let platform: TestPlatform | undefined
   try {
     await makeSource(folder, 'small.mp4')
-    platform = await startTestPlatform({ VITASCOPE_LIMITS: 'off', VITASCOPE_TRUST_PROXY: '127.0.0.1' })
+    platform = await startTestPlatform({ VITASCOPE_LIMITS: 'off', VITASCOPE_TRUST_PROXY: '127.0.0.1', ...env })
     const { system } = platform
     const filled: Filled[] = []
     for (let nth = 0; nth < ORGANISATIONS; nth++) {

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { freePort } from '@vitascope/embedded-postgres'
+import type { TestPlatform } from '../../e2e/support/test-platform.ts'
+import type { VideoRecord } from '../../e2e/support/video-steps.ts'
+import { endOnSignal } from '../end-on-signal.ts'
+import { startFilledPlatform } from '../overload/filled-platform.ts'
+import { cpuSeconds } from '../process-cpu.ts'
+import { median, medianRatio, type Ratio } from '../ratio.ts'
+import { startNginx } from './nginx.ts'
+import { requestsPerSecond } from './wrk.ts'
+
+/** Number and size of the segments of a row. */
+const ROWS = {
+  hot: { count: 64, bytes: 560_000 },
+  large: { count: 4_096, bytes: 1_048_576 },
+}
+const GOAL = 0.9
+const CONNECTIONS = 32
+/** `public`: the public address of delivery. `proxied`: the same files through the gateway. */
+const SIDES = ['nginx', 'public', 'proxied'] as const
+type Side = (typeof SIDES)[number]
+/** Folder of the benchmark's segments in the first rendition set. */
+const FOLDER = 'bench'
+
+/**
+ * Compares segments of a video from the public address with the same files from nginx. The same
+ * files through the gateway are measured for comparison. Returns true if every row reaches 0.9 of nginx.
+ */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: { only: { type: 'string' }, pairs: { type: 'string', default: '7' }, seconds: { type: 'string', default: '4' } },
+  })
+  const rows = Object.entries(ROWS).filter(([name]) => values.only === undefined || values.only === name)
+  const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)]
+  if (rows.length === 0 || !pairs || !seconds)
+    throw new Error(`--only must be one of ${Object.keys(ROWS).join(', ')}; the other options must be numbers`)
+  const listen = `127.0.0.1:${await freePort()}`
+  const { platform, filled, stop } = await startFilledPlatform(4, {
+    VITASCOPE_DELIVERY_PUBLIC_LISTEN: listen,
+    VITASCOPE_DELIVERY_PUBLIC_URL: `http://${listen}`,
+    // All requests come from one address.
+    VITASCOPE_LIMITS: JSON.stringify({ media: 1_000_000 }),
+  })
+  endOnSignal(stop)
+  const nginx = await startNginx(join(platform.dataDir, 'storage'))
+  try {
+    const met: boolean[] = []
+    for (const [name, { count, bytes }] of rows) {
+      const set = await protectedSet(platform, filled[0]?.videoId ?? '', filled[0]?.keys[0] ?? '')
+      const files = await writeSegments(join(platform.dataDir, 'storage', set.prefix, FOLDER), count, bytes)
+      const sides = {
+        nginx: { origin: nginx.url, paths: files.map((file) => `/${set.prefix}/${FOLDER}/${file}`) },
+        public: { origin: set.url.origin, paths: files.map((file) => `${set.url.pathname}${FOLDER}/${file}`) },
+        proxied: { origin: platform.url, paths: files.map((file) => `${set.url.pathname}${FOLDER}/${file}`) },
+      }
+      const rates: Record<Side, number[]> = { nginx: [], public: [], proxied: [] }
+      const milliseconds: Record<Side, number[]> = { nginx: [], public: [], proxied: [] }
+      const pids = { nginx: [nginx.pid], public: [platform.pid('delivery')], proxied: [platform.pid('delivery'), platform.pid('gateway')] }
+      // The first, uncounted round fills the caches of the disk.
+      for (let pair = 0; pair <= pairs; pair++) {
+        for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
+          const cpu = () => pids[side].reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+          const before = cpu()
+          const rate = await requestsPerSecond({ ...sides[side], connections: CONNECTIONS, seconds })
+          if (pair === 0) continue
+          rates[side].push(rate)
+          milliseconds[side].push(((cpu() - before) * 1_000) / (rate * seconds))
+        }
+      }
+      const ratioOf = (side: Side) => medianRatio(rates[side].map((rate, index) => rate / (rates.nginx[index] ?? Number.NaN)))
+      const [ratio, proxied] = [ratioOf('public'), ratioOf('proxied')]
+      const isMet = ratio.high >= GOAL
+      met.push(isMet)
+      console.log(`${name}: ${count} segments of ${bytes} bytes, ${CONNECTIONS} connections, token checked`)
+      for (const side of SIDES)
+        console.log(`  ${side}: ${Math.round(median(rates[side]))}/s, ${median(milliseconds[side]).toFixed(2)} ms of CPU each`)
+      console.log(`  public/nginx ${shown(ratio)}, goal ${GOAL}: ${isMet ? 'met' : 'NOT met'}; through the gateway ${shown(proxied)}`)
+    }
+    return met.every(Boolean)
+  } finally {
+    await nginx.stop()
+    await stop()
+  }
+}
+
+function shown({ median: middle, low, high }: Ratio): string {
+  return `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
+}
+
+/** Requires tokens for a video. Returns a base URL of its rendition set with a token, and the set's prefix in storage. */
+async function protectedSet(platform: TestPlatform, videoId: string, key: string): Promise<{ url: URL; prefix: string }> {
+  const api = platform.withKey(key)
+  await api.patch(`/video/${videoId}`, { security: { token_required_platform: true } })
+  const { body: video } = await api.get<VideoRecord>(`/video/${videoId}`)
+  const { body: issued } = await api.post<{ token: string }>(`/video/${videoId}/token`, { expires_in: 86_400 })
+  const hls = new URL(video.uri.hls)
+  const [, , id, version] = hls.pathname.split('/')
+  const folder = `media/${video.media_id}`
+  const [set = ''] = await readdir(join(platform.dataDir, 'storage', folder))
+  return { url: new URL(`/delivery/${id}/${version?.split('~')[0]}~${issued.token}/`, hls), prefix: `${folder}/${set}` }
+}
+
+async function writeSegments(folder: string, count: number, bytes: number): Promise<string[]> {
+  await mkdir(folder, { recursive: true })
+  const files = Array.from({ length: count }, (_, nth) => `segment-${nth}.m4s`)
+  for (const file of files) await writeFile(join(folder, file), randomBytes(bytes))
+  return files
+}
