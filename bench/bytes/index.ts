@@ -63,7 +63,7 @@ export async function bench(args: string[]): Promise<boolean> {
       // The first, uncounted round fills the caches of the disk.
       for (let pair = 0; pair <= pairs; pair++) {
         for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
-          const cpu = () => pids[side].reduce((sum, pid) => sum + cpuSeconds(pid), 0)
+          const cpu = () => pids[side].map(cpuSeconds).reduce((sum, seconds) => sum + seconds, 0)
           const before = cpu()
           const rate = await requestsPerSecond({ ...sides[side], connections: CONNECTIONS, seconds })
           if (pair === 0) continue
