@@ -94,7 +94,9 @@ describeChart('the network', () => {
     const otherRules = ingress
       .filter(({ from = [] }) => from.every((peer) => componentOfPeer(peer) === undefined))
       .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
-    expect(otherRules.sort()).toEqual(component === 'gateway' || component === 'web' ? ['http', 'metrics'] : ['metrics'])
+    const publicPorts: Partial<Record<typeof component, string[]>> = { gateway: ['http'], web: ['http'], delivery: ['public'] }
+    const publicPort = publicPorts[component] ?? []
+    expect(otherRules.sort()).toEqual([...publicPort, 'metrics'].sort())
   })
 
   test('a separate database of one component does not block that of the others', () => {
@@ -147,6 +149,7 @@ describeChart('the network', () => {
       gateway: 'http by an address',
       web: 'http by an address',
       delivery: 'http by an address',
+      'delivery-public': 'public by an address',
       metrics: 'metrics None',
       'encoding-upload': 'upload by an address',
       ...Object.fromEntries(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics'].map((name) => [name, 'grpc None'])),

@@ -64,7 +64,8 @@ worker:
 delivery:
   program: apps/delivery/src/main.ts
   image: server
-  ports: { http: 8080, metrics: 9090 }
+  # `public` serves viewers, if `delivery.direct` is set.
+  ports: { http: 8080, public: 8082, metrics: 9090 }
   calls: [catalogue/grpc, encoding/grpc]
   egress: [storage]
   secrets: [token-keys]
@@ -90,7 +91,9 @@ analytics:
 
 {{/* Returns the row of a component: (dict "root" $ "name" "auth"). */}}
 {{- define "vitascope.row" -}}
-{{- index (fromYaml (include "vitascope.components" .root)) .name | toYaml }}
+{{- $row := index (fromYaml (include "vitascope.components" .root)) .name }}
+{{- if and (eq .name "delivery") (not .root.Values.delivery.direct) }}{{ $_ := unset $row.ports "public" }}{{ end }}
+{{- toYaml $row }}
 {{- end }}
 
 {{/* Returns the names of the enabled components, as {names: []}. */}}

@@ -56,7 +56,7 @@ Uploads have their own Service: HTTP connections are balanced by its cluster IP,
 pod addresses of a headless Service.
 */}}
 {{- define "vitascope.serviceName" -}}
-{{- include "vitascope.name" . }}{{ if eq .port "upload" }}-upload{{ end }}
+{{- include "vitascope.name" . }}{{ if has .port (list "upload" "public") }}-{{ .port }}{{ end }}
 {{- end }}
 
 {{/*

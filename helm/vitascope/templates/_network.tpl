@@ -50,10 +50,10 @@ spec:
 {{- $root := .root }}
 {{- $name := .name }}
 {{- $row := fromYaml (include "vitascope.row" .) }}
-{{- range $port := list "grpc" "http" "upload" }}
+{{- range $port := list "grpc" "http" "upload" "public" }}
 {{- if hasKey $row.ports $port }}
 {{- $peers := include "vitascope.callerPeers" (dict "root" $root "name" $name "port" $port) | trim }}
-{{- if include "vitascope.isPublic" $name }}
+{{- if or (include "vitascope.isPublic" $name) (eq $port "public") }}
 - ports:
     - { port: {{ $port }}, protocol: TCP }
   {{- with $root.Values.networkPolicy.ingressFrom }}
@@ -93,7 +93,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* Clients from outside connect to gateway and web only. */}}
+{{/* Clients from outside connect to gateway, web and the port `public` of delivery only. */}}
 {{- define "vitascope.isPublic" -}}
 {{- if has . (list "gateway" "web") }}yes{{ end }}
 {{- end }}

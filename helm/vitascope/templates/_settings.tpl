@@ -195,6 +195,11 @@ VITASCOPE_WORKER_IDLE_SECONDS: {{ .root.Values.worker.scaledJob.enabled | ternar
 {{- define "vitascope.settingsOf.delivery" -}}
 VITASCOPE_DELIVERY_LISTEN: {{ printf "%s:8080" .root.Values.listenHost | quote }}
 VITASCOPE_DELIVERY_TRUST_PROXY: {{ .root.Values.delivery.gatewayNetworks | join "," | quote }}
+{{- if .root.Values.delivery.direct }}
+VITASCOPE_DELIVERY_PUBLIC_LISTEN: {{ printf "%s:8082" .root.Values.listenHost | quote }}
+VITASCOPE_LIMITS: {{ .root.Values.limits | quote }}
+VITASCOPE_TRUST_PROXY: {{ .root.Values.trustedProxies | join "," | quote }}
+{{- end }}
 {{- if and (eq .root.Values.storage.kind "s3") .root.Values.storage.s3.redirect }}
 VITASCOPE_DELIVERY_S3: redirect
 {{- end }}

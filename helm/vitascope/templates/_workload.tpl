@@ -209,7 +209,7 @@ volumeMounts:
 {{- $root := .root }}
 {{- $row := fromYaml (include "vitascope.row" .) }}
 {{- $name := .name }}
-{{- range $port := list "grpc" "http" "upload" }}
+{{- range $port := list "grpc" "http" "upload" "public" }}
 {{- if hasKey $row.ports $port }}
 ---
 apiVersion: v1
