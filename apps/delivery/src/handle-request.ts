@@ -11,7 +11,7 @@ import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
-import type { ObjectReader } from './object/send-object.ts'
+import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
@@ -105,7 +105,7 @@ interface ServedFile {
 }
 
 async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: PlaybackPolicy) {
-  const { objects, presign, captionTexts: texts, preview } = parts
+  const { storage, objects, presign, captionTexts: texts, preview } = parts
   const { request, response, open, signal } = what
   const { prefix, file } = placeOf(what.file, what.prefix, added)
   const jobId = previewJob(prefix)
@@ -119,7 +119,12 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.objectOf(jobId, file)
   if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
-  return serveObject(request, response, { objects, name, isPublic: open }, signal)
+  return serveObject(
+    request,
+    response,
+    { objects: request.method === 'HEAD' ? createStreamReader(storage) : objects, name, isPublic: open },
+    signal,
+  )
 }
 
 /**

@@ -59,6 +59,13 @@ export function createObjectReader(storage: Pick<ObjectStorage, 'open' | 'openHa
   }
 }
 
+/** Creates a reader that streams every object. `open` reads no bytes, so it is cheap for HEAD. */
+export function createStreamReader(storage: Pick<ObjectStorage, 'open'>): ObjectReader {
+  return {
+    open: async (name, { range, signal }) => fromStream(await storage.open(name, { ...(range && { range }), signal })),
+  }
+}
+
 function fromMemory(content: Buffer, modified: Date, requested: RangeRequest | undefined): OpenObject {
   const range = requested && resolveRange(requested, content.length)
   return {
@@ -93,7 +100,6 @@ function fromHandle(handle: ObjectHandle, range: ByteRange | undefined, buffers:
       const pieces = buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
       try {
         for (let position = start; position <= end; ) {
-          signal.throwIfAborted()
           const piece = pieces.subarray(0, Math.min(PIECE_BYTES, end + 1 - position))
           if ((await handle.read(piece, position)) !== piece.length) throw new Error('an object became shorter while it was sent')
           position += piece.length
@@ -112,6 +118,7 @@ function fromHandle(handle: ObjectHandle, range: ByteRange | undefined, buffers:
 
 /** Resolves when the connection no longer needs the bytes. Rejects if the connection ends before. */
 async function write(response: ServerResponse, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
   await new Promise<void>((resolve, reject) => {
     const abort = () => reject(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
