@@ -4,8 +4,11 @@ import { expect, test } from '@jest/globals'
 import { parseSync } from '@swc/core'
 import { root } from './lib/run-command.ts'
 
-/** 64 KiB, longer than any field except a caption file, which is parsed line by line. */
-const LENGTH = 65_536
+/**
+ * Length of the attack texts: 64 KiB. Only a caption file can be longer, and it is parsed line by
+ * line.
+ */
+const ATTACK_LENGTH = 65_536
 /**
  * The goal is 20 ms. The limit is ten times that, for a machine that is busy with other tests.
  * Backtracking takes seconds.
@@ -19,11 +22,11 @@ interface Pattern {
 }
 
 test('every regular expression of the services and libs is fast on attack texts', () => {
-  const patterns = ['apps', 'libs'].flatMap((folder) => sourceFiles(join(root, folder))).flatMap(patternsOf)
+  const patterns = ['apps', 'libs'].flatMap((folder) => listSourceFiles(join(root, folder))).flatMap(parsePatterns)
   expect(patterns.length).toBeGreaterThan(50)
   const slow = patterns.flatMap(({ file, source, flags }) => {
     const regex = new RegExp(source, flags.replaceAll(/[gy]/g, ''))
-    const times = attacks(source).map((text) => ({ text, ms: fastest(() => regex.test(text)) }))
+    const times = createAttackTexts(source).map((text) => ({ text, ms: measureMs(() => regex.test(text)) }))
     const worst = times.toSorted((a, b) => b.ms - a.ms)[0]
     return worst && worst.ms > LIMIT_MS ? [`${file} /${source}/${flags}: ${worst.ms.toFixed(0)} ms over ${worst.text.slice(0, 20)}…`] : []
   })
@@ -31,24 +34,24 @@ test('every regular expression of the services and libs is fast on attack texts'
 }, 300_000)
 
 /**
- * Returns the better of two tries if the first one is slow, because a pause of the machine is not a
- * fault of the pattern.
+ * Returns the duration of `run`. If it is slow, the function runs it again and returns the shorter
+ * duration, because a pause of the machine is not a fault of the pattern.
  */
-function fastest(run: () => void): number {
-  const once = () => {
-    const from = performance.now()
+function measureMs(run: () => void): number {
+  const measureOnce = () => {
+    const start = performance.now()
     run()
-    return performance.now() - from
+    return performance.now() - start
   }
-  const first = once()
-  return first > LIMIT_MS ? Math.min(first, once()) : first
+  const first = measureOnce()
+  return first > LIMIT_MS ? Math.min(first, measureOnce()) : first
 }
 
 /**
  * Returns attack texts: repetitions of the pattern's own literals, followed by an end that it
  * cannot match.
  */
-function attacks(source: string): string[] {
+function createAttackTexts(source: string): string[] {
   const literals = source.replaceAll(/\\[dDwWsSbBnrtux]|[\\^$.*+?()[\]{}|]/g, ' ').split(/\s+/)
   const pieces = new Set([
     'a',
@@ -70,12 +73,12 @@ function attacks(source: string): string[] {
     ...literals.filter(Boolean),
   ])
   return [...pieces].flatMap((piece) => {
-    const long = piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH)
+    const long = piece.repeat(Math.ceil(ATTACK_LENGTH / piece.length)).slice(0, ATTACK_LENGTH)
     return [`${long}\u0001`, `\u0001${long}\u0001`]
   })
 }
 
-function patternsOf(file: string): Pattern[] {
+function parsePatterns(file: string): Pattern[] {
   const patterns: Pattern[] = []
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
@@ -88,7 +91,7 @@ function patternsOf(file: string): Pattern[] {
   return patterns
 }
 
-function sourceFiles(folder: string): string[] {
+function listSourceFiles(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'))
     .map((entry) => join(entry.parentPath, entry.name))

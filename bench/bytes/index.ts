@@ -78,7 +78,9 @@ export async function bench(args: string[]): Promise<boolean> {
       console.log(`${name}: ${count} segments of ${bytes} bytes, ${CONNECTIONS} connections, token checked`)
       for (const side of SIDES)
         console.log(`  ${side}: ${Math.round(median(rates[side]))}/s, ${median(milliseconds[side]).toFixed(2)} ms of CPU each`)
-      console.log(`  public/nginx ${shown(ratio)}, goal ${GOAL}: ${isMet ? 'met' : 'NOT met'}; through the gateway ${shown(proxied)}`)
+      console.log(
+        `  public/nginx ${formatRatio(ratio)}, goal ${GOAL}: ${isMet ? 'met' : 'NOT met'}; through the gateway ${formatRatio(proxied)}`,
+      )
     }
     return met.every(Boolean)
   } finally {
@@ -87,7 +89,7 @@ export async function bench(args: string[]): Promise<boolean> {
   }
 }
 
-function shown({ median: middle, low, high }: Ratio): string {
+function formatRatio({ median: middle, low, high }: Ratio): string {
   return `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
 }
 

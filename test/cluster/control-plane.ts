@@ -42,7 +42,7 @@ export async function startControlPlane(cluster: ClusterLocation): Promise<strin
 }
 
 export async function stopControlPlane(folder: string): Promise<void> {
-  // Also stops cert-manager, which a test may have started and not stopped.
+  // A test may have started cert-manager and not stopped it.
   for (const name of ['cert-manager', 'scheduler', 'controllers', 'apiserver', 'etcd']) await stopProgram(folder, name)
 }
 

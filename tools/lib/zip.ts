@@ -15,7 +15,8 @@ export async function extractFromZip(file: string, members: Readonly<Record<stri
     if (name === undefined) continue
     const target = join(folder, name)
     mkdirSync(dirname(target), { recursive: true })
-    // Written to a temporary file and renamed, because another run may look for it.
+    // The file is written under a temporary name and then renamed, so that a concurrent run never
+    // finds an incomplete file.
     await writeFile(`${target}.${process.pid}`, await zip.openReadStreamPromise(entry), { mode: 0o755 })
     renameSync(`${target}.${process.pid}`, target)
     missing.delete(entry.fileName)

@@ -167,7 +167,7 @@ describe('a view', () => {
   test('keeps the duration that its video had at its first event, in any order of events', async () => {
     const now = Date.now()
     const store = createEventStore(fixture.db)
-    const received = (videoId: string, viewId: string) => {
+    const createEventPair = (videoId: string, viewId: string) => {
       const by = { organisationId: '1', receivedMs: now, visitor: undefined }
       const watched = [{ fromSeconds: 0, toSeconds: 96 }]
       const early = toStoredEvent(
@@ -182,7 +182,7 @@ describe('a view', () => {
     }
     for (const order of [1, -1]) {
       const videoId = fixture.catalogue.createVideo(400)
-      for (const event of received(videoId, randomUUID()).toSorted((a, b) => order * (a.atMs - b.atMs))) {
+      for (const event of createEventPair(videoId, randomUUID()).toSorted((a, b) => order * (a.atMs - b.atMs))) {
         await store.write({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
         await fixture.settled()
       }
@@ -288,9 +288,10 @@ describe('the stored data', () => {
   test('contains neither address nor browser of a viewer in any table', async () => {
     const viewer = { clientAddress: '198.51.100.77', userAgent: 'Browser-of-one-person/7.1' }
     const videoId = fixture.catalogue.createVideo()
-    const received = (atMs: number) => createEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
+    const createEventAt = (atMs: number) =>
+      createEvent({ videoId, viewId: randomUUID(), atMs, watched: [{ fromSeconds: 0, toSeconds: 9 }] })
     const now = Date.now()
-    await fixture.send([received(now), received(now - DAY + 60_000)], viewer)
+    await fixture.send([createEventAt(now), createEventAt(now - DAY + 60_000)], viewer)
     await fixture.settled()
     const tables = await fixture.db.query<{ name: string }>(
       `select c.oid::regclass::text as name from pg_class c where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace`,

@@ -20,9 +20,9 @@ async function setReadOnly(on: boolean) {
   const ended = `select pg_terminate_backend(pid) from
     (select pid from pg_stat_activity where datname = current_database() order by pid = pg_backend_pid()) one`
   await expect(fixture.db.query(ended)).rejects.toMatchObject({ kind: 'unavailable' })
-  const shown = async () =>
+  const readDefaultMode = async () =>
     (await fixture.db.query<{ now: string }>(`select current_setting('default_transaction_read_only') as now`))[0]?.now
-  await waitFor(async () => (await shown()) === (on ? 'on' : 'off'), { timeout: 60_000, describe: 'new connections' })
+  await waitFor(async () => (await readDefaultMode()) === (on ? 'on' : 'off'), { timeout: 60_000, describe: 'new connections' })
 }
 
 test('while the database is read-only, events are written to disk, and they count when it accepts writes again', async () => {

@@ -43,12 +43,12 @@ const rest = { pageSize: 0, pageToken: '', skip: 0 }
 async function writePastEvent(videoId: string, viewId: string, daysAgo: number, viewer: string, durationMs = 100_000): Promise<void> {
   const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
-  const received = {
+  const playerEvent = {
     ...createEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
     type: 3,
     quality,
   }
-  const event = toStoredEvent(received, {
+  const event = toStoredEvent(playerEvent, {
     organisationId: '1',
     durationMs,
     receivedMs: atMs,
@@ -193,12 +193,12 @@ test('spooled events older than the retention are rejected, and count no view tw
   await removeOld()
   expect(await viewIds()).not.toContain(gone)
 
-  const received = (viewId: string, daysAgo: number) => {
+  const createStored = (viewId: string, daysAgo: number) => {
     const atMs = now - daysAgo * DAY
     const event = { ...createEvent({ videoId, viewId, atMs }), type: 3 }
     return toStoredEvent(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
-  const events = [received(gone, KEPT_DAYS + 2), received(gone, KEPT_DAYS), received(young, 2)]
+  const events = [createStored(gone, KEPT_DAYS + 2), createStored(gone, KEPT_DAYS), createStored(young, 2)]
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
   const spool = await openSpool({ folder, maxBytes: 1_000_000, log: testLog })
   await spool.append({ lines: events.map((event) => toLine(event, toDay(event.atMs))), days: events.map(({ atMs }) => toDay(atMs)) })

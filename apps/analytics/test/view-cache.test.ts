@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const received = (videoId: string): StoredEvent => toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
+const createStored = (videoId: string): StoredEvent => toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
 const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), visitor: undefined }
 const toBatch = (event: StoredEvent) => ({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
 const findViews = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
@@ -25,7 +25,7 @@ const findViews = async () => (await database.db.query<{ view_id: string }>('sel
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
   const [mine, theirs] = [randomUUID(), randomUUID()]
   const viewCache = createViewCache({ writer: mine })
-  const [kept, lost, durable] = [received('1'), received('1'), received('1')]
+  const [kept, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
   viewCache.add(await createEventStore(database.db, mine).write(toBatch(kept)), [batchViews([kept])])
   // The failover lost an insert of this replica that had the same id.
   const batchId = await createEventStore(database.db, theirs).write(toBatch(durable))
@@ -38,7 +38,7 @@ test('for a batch id that another replica reused, the batch in the database coun
 test('a process does not read a batch that it wrote itself', async () => {
   const writer = randomUUID()
   const viewCache = createViewCache({ writer })
-  const [written, cached] = [received('2'), received('2')]
+  const [written, cached] = [createStored('2'), createStored('2')]
   viewCache.add(await createEventStore(database.db, writer).write(toBatch(written)), [batchViews([cached])])
   await mergeRound(database.db, { viewCache })
   expect(await findViews()).toContain(cached.viewId)

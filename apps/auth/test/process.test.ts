@@ -52,13 +52,13 @@ test('the process migrates, starts, responds and stops at SIGTERM, and logs no s
 
   const systemKey = readFileSync(join(folder, 'system-key'), 'utf8').trim()
   const { userId } = await apiKeys.authenticate({ key: systemKey }, service())
-  const expected = { userId, applicationName: 'x', resources: [], expireTime: undefined }
-  const key = (await apiKeys.createApiKey(expected, as('system'))).apiKey?.value ?? ''
+  const newKey = { userId, applicationName: 'x', resources: [], expireTime: undefined }
+  const key = (await apiKeys.createApiKey(newKey, as('system'))).apiKey?.value ?? ''
   const password = 'correct horse battery'
   const user = User.fromPartial({ organisationId: '1', firstName: 'A', lastName: 'B', email: 'a@b' })
   await users.createUser({ user, password }, as('system'))
-  const junk = `${key.slice(0, -6)}000000`
-  await expect(apiKeys.authenticate({ key: junk }, service())).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
+  const malformedKey = `${key.slice(0, -6)}000000`
+  await expect(apiKeys.authenticate({ key: malformedKey }, service())).rejects.toMatchObject({ reason: 'KEY_MALFORMED' })
   // An internal error is logged with its cause.
   await database.db.query('alter table api_key rename to api_key_gone')
   await expect(apiKeys.authenticate({ key }, service())).rejects.toThrow('INTERNAL')
@@ -69,5 +69,5 @@ test('the process migrates, starts, responds and stops at SIGTERM, and logs no s
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
   expect(output.text).toContain('stopping')
-  for (const secret of [systemKey, key, password, junk, 'a master key of this test']) expect(output.text).not.toContain(secret)
+  for (const secret of [systemKey, key, password, malformedKey, 'a master key of this test']) expect(output.text).not.toContain(secret)
 })

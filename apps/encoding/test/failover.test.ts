@@ -35,10 +35,11 @@ const create = (media = mediaId) =>
 const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
 const setOf = (task: Task) => requireInput(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
-const ended = (expected: JobState) => waitFor(async () => (await state()) === expected, { describe: `job ${jobId} to be ${expected}` })
-const sweptTo = (prefix: string, left: number) =>
+const waitForState = (expected: JobState) =>
+  waitFor(async () => (await state()) === expected, { describe: `job ${jobId} to be ${expected}` })
+const waitUntilSwept = (prefix: string, left: number) =>
   waitFor(async () => (await environment.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
-const settled = () =>
+const waitUntilSettled = () =>
   waitFor(async () => (await environment.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
 
 /** Copies all rows. The returned function restores them and records a failover. */
@@ -63,8 +64,8 @@ test('a published set is neither changed nor removed after a failover, until it 
   await worker.runNextTask()
   const restore = await snapshot()
   const task = await worker.runNextTask()
-  await ended(JobState.JOB_STATE_OK)
-  await sweptTo(`work/${jobId}`, 0)
+  await waitForState(JobState.JOB_STATE_OK)
+  await waitUntilSwept(`work/${jobId}`, 0)
   const set = await environment.objects(setOf(task))
   expect(set).not.toEqual([])
   environment.catalogue.used.add(setOf(task))
@@ -77,16 +78,16 @@ test('a published set is neither changed nor removed after a failover, until it 
   await worker.runNextTask()
   const again = await worker.runNextTask()
   expect(again.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
-  await ended(JobState.JOB_STATE_OK)
+  await waitForState(JobState.JOB_STATE_OK)
   expect((await service.job(jobId)).attempt).toBe(1)
   const second = setOf(again)
   expect(second).not.toBe(setOf(task))
-  await settled()
+  await waitUntilSettled()
   expect(await environment.objects(setOf(task))).toEqual(set)
 
   environment.catalogue.used.clear()
   await environment.db.query('update object_prefix set next_sweep = now() where next_sweep is not null')
-  await sweptTo(setOf(task), 0)
+  await waitUntilSwept(setOf(task), 0)
   expect(await environment.objects(second)).not.toEqual([])
 }, 30_000)
 
@@ -94,7 +95,7 @@ test('objects without a row are removed, and those of other services are not', a
   await create()
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
-  await ended(JobState.JOB_STATE_OK)
+  await waitForState(JobState.JOB_STATE_OK)
   const objectCount = (await environment.objects(`media/${mediaId}`)).length
   const names = [
     `source/${jobId}/900`,
@@ -106,8 +107,8 @@ test('objects without a row are removed, and those of other services are not', a
   for (const name of names) await environment.storage.put(`${name}/a`, Buffer.from('lost'))
   await environment.storage.put('uploads/1/a', Buffer.from('of somebody else'))
   await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
-  await settled()
-  for (const name of names) await sweptTo(name, 0)
+  await waitUntilSettled()
+  for (const name of names) await waitUntilSwept(name, 0)
   expect((await environment.objects(`media/${mediaId}`)).length).toBe(objectCount)
   expect(await environment.objects('uploads')).toEqual(['uploads/1/a'])
 }, 30_000)
@@ -116,7 +117,7 @@ test('a published set with missing objects is reported', async () => {
   await create()
   const worker = aWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
-  await ended(JobState.JOB_STATE_OK)
+  await waitForState(JobState.JOB_STATE_OK)
   const missing = () => findMissingSets(environment, AbortSignal.timeout(10_000))
   expect(await missing()).toEqual([])
   const [name = ''] = await environment.objects(`media/${mediaId}`)
@@ -132,7 +133,7 @@ test('a lease that expires after a failover does not count as an attempt', async
   await environment.db.query('update job set attempt = 3')
   await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
   for (let step = 0; step < 3; step++) await worker.runNextTask()
-  await ended(JobState.JOB_STATE_OK)
+  await waitForState(JobState.JOB_STATE_OK)
   expect((await service.job(jobId)).attempt).toBe(3)
 }, 30_000)
 
@@ -149,7 +150,7 @@ test('repeatReport sends a lost report again, and repeats the job if its set was
 
   environment.catalogue.unneeded.add(jobId)
   await service.jobs.cancelJob({ jobId }, service.call)
-  await sweptTo(`media/${mediaId}`, 0)
+  await waitUntilSwept(`media/${mediaId}`, 0)
   environment.catalogue.unneeded.clear()
   await service.jobs.repeatReport({ jobId }, service.call)
   for (let step = 0; step < 3; step++) await worker.runNextTask()

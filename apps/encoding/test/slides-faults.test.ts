@@ -4,13 +4,13 @@ import { expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { isAlive } from '@vitascope/testing'
 import { makeFakeFfmpeg } from './fixture.ts'
-import { makePdf, slowPages } from './pdf.ts'
+import { makePdf, makeSlowPages } from './pdf.ts'
 import type { RunningProcess } from './running-process.ts'
 import { slidesUnderTest, twoPages, waitLong } from './slides-under-test.ts'
 
 const slides = slidesUnderTest()
 
-const slow = () => makePdf(slowPages(12, 300))
+const slow = () => makePdf(makeSlowPages(12, 300))
 
 /** Returns the descendants of a process that run a program. */
 async function descendants(pid: number, program: RegExp): Promise<number[]> {

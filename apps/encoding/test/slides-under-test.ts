@@ -7,7 +7,7 @@ import { findFfmpeg } from '@vitascope/media'
 import type { SlideSet } from '@vitascope/proto/catalogue/v1/slide_set'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
-import { makePdf, plainPage } from './pdf.ts'
+import { makePdf, makePlainPage } from './pdf.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, filesIn, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
@@ -17,7 +17,7 @@ const TIMEOUT_MS = 100_000
 /** Same as `waitFor`, with a longer timeout. */
 export const waitLong: typeof waitFor = (condition, options) => waitFor(condition, { timeout: TIMEOUT_MS, ...options })
 
-export const twoPages = () => makePdf([plainPage('1 0 0', 1), plainPage('0 0 1', 2, { width: 595, height: 842 })])
+export const twoPages = () => makePdf([makePlainPage('1 0 0', 1), makePlainPage('0 0 1', 2, { width: 595, height: 842 })])
 
 /**
  * Call it at the top of a test file. The service and its workers run as processes, which end after

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { findFfmpeg, sandboxFor } from '@vitascope/media'
 import { isAlive } from '@vitascope/testing'
-import { makePdf, nestedForms, plainPage, slowPages } from './pdf.ts'
+import { makePdf, makeNestedForms, makePlainPage, makeSlowPages } from './pdf.ts'
 import type { Caller } from './service-under-test.ts'
 import { slidesUnderTest, twoPages, waitLong } from './slides-under-test.ts'
 import { leaseRequest } from './stand-in-worker.ts'
@@ -56,7 +56,7 @@ test('a worker logs at its start which parts of the sandbox are active', async (
 test('slides are in the order of the pages', async () => {
   await slides.startWorker(await slides.start())
   const set = await slides.expectSlides(
-    await slides.create(makePdf(Array.from({ length: 23 }, (_, i) => plainPage(i === 21 ? '0 1 0' : '1 1 1', i + 1)))),
+    await slides.create(makePdf(Array.from({ length: 23 }, (_, i) => makePlainPage(i === 21 ? '0 1 0' : '1 1 1', i + 1)))),
     23,
   )
   const greens = []
@@ -74,9 +74,9 @@ describe('rejects with 4002 and without a retry', () => {
     ['a broken PDF', () => Buffer.from('%PDF-1.7\nbroken'), /cannot be read/],
     ['a PDF without pages', () => makePdf([]), /no pages/],
     ['a PDF of 301 pages', () => makePdf(Array.from({ length: 301 }, () => ({}))), /301 pages; the maximum is 300/],
-    ['a PDF with a page that takes minutes to render', () => makePdf(slowPages(1, 100_000)), /page 1 takes too long/],
-    ['a PDF with 10^8 forms', () => nestedForms(8), /cannot be read|too much memory|too long/],
-    ['a PDF that uses up the memory', () => nestedForms(14), /cannot be read|too much memory|too long/],
+    ['a PDF with a page that takes minutes to render', () => makePdf(makeSlowPages(1, 100_000)), /page 1 takes too long/],
+    ['a PDF with 10^8 forms', () => makeNestedForms(8), /cannot be read|too much memory|too long/],
+    ['a PDF that uses up the memory', () => makeNestedForms(14), /cannot be read|too much memory|too long/],
   ]
   test('invalid files', async () => {
     const service = await slides.start()

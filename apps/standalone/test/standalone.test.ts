@@ -9,7 +9,7 @@ import { freePort } from '@vitascope/embedded-postgres'
 import { waitFor } from '@vitascope/testing'
 
 const START = fileURLToPath(new URL('../../../tools/start.ts', import.meta.url))
-/** What npm's script comes down to. */
+/** The command that `npm start` runs. */
 const NPM_START_COMMAND = [process.execPath, '--disable-warning=ExperimentalWarning', START]
 let folder: string
 let ports: { VITASCOPE_PORT: string; VITASCOPE_OPS_PORT: string }

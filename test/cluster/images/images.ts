@@ -69,7 +69,7 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
       const file = join(folder, `${key}.tar`)
       await run('buildah', 'push', '--quiet', '--disable-compression', name, `docker-archive:${file}:${name}`)
       await docker('load', '--quiet', '--input', file)
-      // Also tags the name that operators use.
+      // Operators use the name without `localhost/`.
       if (name.startsWith('localhost/vitascope/')) await docker('tag', name, name.replace('localhost/', ''))
       rmSync(file)
     }

@@ -21,8 +21,8 @@ const WINDOW = 10
 export function watchPeaks(list: ApiList) {
   const peaks = createPeakTracker()
   const sample = async () => {
-    // Read before the pods are listed: containers that end meanwhile are known, and new ones are
-    // found a second later.
+    // The containers are read before the pods are listed. Containers that end meanwhile are known,
+    // and new ones are found a second later.
     const used = containersInUse()
     for (const pod of await list<V1Pod>('/api/v1/pods')) peaks.addPod(pod)
     peaks.addSample(used, performance.now())

@@ -15,52 +15,52 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function open(maxBytes = 1_000_000, more: Partial<SpoolOptions> = {}): Promise<Spool> {
-  const spool = await openSpool({ folder, maxBytes, log: testLog, ...more })
+async function open(maxBytes = 1_000_000, options: Partial<SpoolOptions> = {}): Promise<Spool> {
+  const spool = await openSpool({ folder, maxBytes, log: testLog, ...options })
   opened.push(spool)
   return spool
 }
-const batch = (...texts: string[]) => ({ lines: texts.map((text) => `${text}\n`), days: ['2026-01-31', '2026-02-01'] })
-async function drained(spool: Spool) {
+const createBatch = (...texts: string[]) => ({ lines: texts.map((text) => `${text}\n`), days: ['2026-01-31', '2026-02-01'] })
+async function drainLines(spool: Spool) {
   const lines: string[] = []
-  await spool.drain(async (one) => {
-    expect(one.days).toEqual(['2026-01-31', '2026-02-01'])
-    lines.push(...one.lines)
+  await spool.drain(async (batch) => {
+    expect(batch.days).toEqual(['2026-01-31', '2026-02-01'])
+    lines.push(...batch.lines)
   })
   return lines
 }
 
 test('returns the stored events in order, also to a new process, and is then empty', async () => {
   const first = await open()
-  await Promise.all([first.append(batch('a', 'ü\t{}')), first.append(batch('b')), first.append(batch('c'))])
+  await Promise.all([first.append(createBatch('a', 'ü\t{}')), first.append(createBatch('b')), first.append(createBatch('c'))])
   const next = await open()
   expect(next.bytes()).toBe(first.bytes())
-  await next.append(batch('d'))
-  expect(await drained(next)).toEqual(['a\n', 'ü\t{}\n', 'b\n', 'c\n', 'd\n'])
+  await next.append(createBatch('d'))
+  expect(await drainLines(next)).toEqual(['a\n', 'ü\t{}\n', 'b\n', 'c\n', 'd\n'])
   expect([next.bytes(), await readdir(folder)]).toEqual([0, []])
 })
 
 test.each(['12 345', '6 1 2026-01-31,2026-02-01\nhello\n', '600 1 2026-01-31,2026-02-01\nhe'])(
   'an incomplete record %j at the end of a file loses no event before it or in later files',
-  async (tear) => {
-    await (await open()).append(batch('a'))
+  async (incompleteRecord) => {
+    await (await open()).append(createBatch('a'))
     const [file] = await readdir(folder)
-    await appendFile(join(folder, file ?? ''), tear)
+    await appendFile(join(folder, file ?? ''), incompleteRecord)
     const next = await open()
-    await next.append(batch('b'))
-    expect(await drained(next)).toEqual(['a\n', 'b\n'])
+    await next.append(createBatch('b'))
+    expect(await drainLines(next)).toEqual(['a\n', 'b\n'])
     expect(await readdir(folder)).toEqual([])
   },
 )
 
 test('rejects events that exceed its size, and accepts events again when it is empty', async () => {
   const spool = await open(100)
-  await spool.append(batch('x'.repeat(40)))
-  await expect(spool.append(batch('y'.repeat(40)))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5 })
+  await spool.append(createBatch('x'.repeat(40)))
+  await expect(spool.append(createBatch('y'.repeat(40)))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5 })
   await expect(spool.drain(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
-  expect(await drained(spool)).toEqual([`${'x'.repeat(40)}\n`])
-  await spool.append(batch('y'.repeat(40)))
-  expect(await drained(spool)).toEqual([`${'y'.repeat(40)}\n`])
+  expect(await drainLines(spool)).toEqual([`${'x'.repeat(40)}\n`])
+  await spool.append(createBatch('y'.repeat(40)))
+  expect(await drainLines(spool)).toEqual([`${'y'.repeat(40)}\n`])
 })
 
 test('rejects events while the disk is full, and continues in the same file afterwards', async () => {
@@ -80,22 +80,22 @@ test('rejects events while the disk is full, and continues in the same file afte
   for (const kept of ['a', 'b']) {
     disk.full = true
     for (const lost of ['x', 'y', 'z']) {
-      await expect(spool.append(batch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOSPC' } })
+      await expect(spool.append(createBatch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOSPC' } })
     }
     disk.full = false
-    await spool.append(batch(kept))
+    await spool.append(createBatch(kept))
     expect(await readdir(folder)).toHaveLength(1)
   }
-  expect(await drained(spool)).toEqual(['a\n', 'b\n'])
+  expect(await drainLines(spool)).toEqual(['a\n', 'b\n'])
 })
 
 test('rejects events while its folder is missing, and accepts them when it exists again', async () => {
   const spool = await open()
   await rm(folder, { recursive: true })
   for (const lost of ['x', 'y']) {
-    await expect(spool.append(batch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOENT' } })
+    await expect(spool.append(createBatch(lost))).rejects.toMatchObject({ kind: 'unavailable', retryAfter: 5, cause: { code: 'ENOENT' } })
   }
   await mkdir(folder)
-  await spool.append(batch('a'))
-  expect(await drained(spool)).toEqual(['a\n'])
+  await spool.append(createBatch('a'))
+  expect(await drainLines(spool)).toEqual(['a\n'])
 })

@@ -10,8 +10,8 @@ const HEAP_MIB = 256
 const TIMEOUT_MS = 50 * 60_000
 
 /**
- * Runs the comparison in a child process, so that it neither slows down the intake of events nor
- * takes the service down if it crashes. Throws if the process ends without a result.
+ * Compares the counts with the stored events in a child process. A slow or crashing comparison
+ * therefore does not affect the intake of events. Throws if the process ends without a result.
  */
 export async function reconcileInChildProcess(databaseUrl: string, signal: AbortSignal): Promise<Reconciliation> {
   const child = fork(CHILD_SCRIPT, {

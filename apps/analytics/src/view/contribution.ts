@@ -4,7 +4,7 @@ import type { Quality, ViewPart } from './view.ts'
 /** Number of positions in reports: 0, 5, … 100 % of the video. */
 export const BUCKETS = 21
 
-/** What one view adds to the counts of its day. */
+/** The amounts that one view adds to the counts of its day. */
 export interface Contribution {
   /** `YYYY-MM-DD` (UTC) of the first event of the view. */
   day: string
@@ -56,12 +56,12 @@ export function toContribution(view: ViewPart): Contribution {
  * mostly for the same two days.
  */
 export function toDay(ms: number): string {
-  const number = Math.floor(ms / DAY_MS)
-  const cached = DAYS.get(number)
+  const dayNumber = Math.floor(ms / DAY_MS)
+  const cached = DAYS.get(dayNumber)
   if (cached !== undefined) return cached
   if (DAYS.size >= MAX_DAYS) DAYS.clear()
   const day = new Date(ms).toISOString().slice(0, 10)
-  DAYS.set(number, day)
+  DAYS.set(dayNumber, day)
   return day
 }
 

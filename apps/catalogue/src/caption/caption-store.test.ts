@@ -35,7 +35,7 @@ const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call
   captions.create({ scope, mediaId }, createCaption(more), call)
 const update = (captionId: string, fields: Partial<CaptionFields>, lines?: CaptionLine[], scope: string | null = '1') =>
   captions.update({ scope, captionId }, { change: (now) => ({ ...now, ...fields }), userId: '8', lines })
-const shown = async () => (await catalogue.videos.find('1', videoId))?.captions
+const listCaptions = async () => (await catalogue.videos.find('1', videoId))?.captions
 const readTexts = async (captionId: string) => (await captions.read({ scope: '1', captionId }))?.lines.map(({ text }) => text)
 
 describe('captions', () => {
@@ -66,11 +66,11 @@ describe('captions', () => {
       { captionId: first, title: 'English', language: 'en' },
       { captionId: second, title: 'Deutsch', language: 'de' },
     ]
-    expect(await shown()).toEqual(expected)
+    expect(await listCaptions()).toEqual(expected)
     const publish = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await catalogue.videos.find('1', publish.videoId))?.captions).toEqual(expected)
-    const rule = await createPlaybackPolicyStore(catalogue.db).find(videoId)
-    expect(rule?.captions).toEqual([
+    const policy = await createPlaybackPolicyStore(catalogue.db).find(videoId)
+    expect(policy?.captions).toEqual([
       { captionId: first, name: 'English', language: 'en', revision: 0, showsOnLoad: false },
       { captionId: second, name: 'Deutsch', language: 'de', revision: 0, showsOnLoad: true },
     ])
@@ -91,7 +91,7 @@ describe('captions', () => {
       await expect(update(captionId, { mediaId: foreign.mediaId }, undefined, scope)).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     }
     await update(captionId, { mediaId: own.mediaId })
-    expect(await shown()).toEqual([])
+    expect(await listCaptions()).toEqual([])
     expect((await catalogue.videos.find('1', own.videoId))?.captions).toHaveLength(1)
     await catalogue.renewSpoken()
     const spoken = await catalogue.db.query<{ media_id: string }>(
@@ -152,7 +152,7 @@ describe('captions', () => {
     expect(await captions.findCreated({ scope: '1', mediaId }, call)).toBeUndefined()
     const first = await create({}, '1', call)
     expect([await create({}, '1', call), await captions.findCreated({ scope: '1', mediaId }, call)]).toEqual([first, first])
-    expect(await shown()).toHaveLength(1)
+    expect(await listCaptions()).toHaveLength(1)
     await expect(
       captions.findCreated({ scope: '1', mediaId }, createCall({ key: `caption ${mediaId}`, fingerprint: 'y' })),
     ).rejects.toMatchObject({
@@ -188,7 +188,7 @@ describe('a media', () => {
     const results = await Promise.allSettled(Array.from({ length: 25 }, () => create(some)))
     const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
     expect(errors).toEqual(Array(15).fill('CAPTIONS_FULL'))
-    expect(await shown()).toHaveLength(100)
+    expect(await listCaptions()).toHaveLength(100)
     const other = await catalogue.upload()
     const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, createCaption(), createCall())
     await expect(update(captionId, { mediaId })).rejects.toMatchObject({ reason: 'CAPTIONS_FULL' })
@@ -217,7 +217,7 @@ test('captions of another organisation are not found', async () => {
   }
   await captions.remove({ scope: '1', captionId })
   await expect(captions.remove({ scope: '1', captionId })).rejects.toMatchObject({ reason: 'CAPTION_NOT_FOUND' })
-  expect(await shown()).toEqual([])
+  expect(await listCaptions()).toEqual([])
 })
 
 test('20,000 lines are stored and read', async () => {

@@ -27,8 +27,8 @@ test.each([
 })
 
 test('a profile with captions on by default applies if the video has no setting', () => {
-  const shown = (showOnLoad: string) => findInitialCaption(captions, { showOnLoad, defaultOn: true })
-  expect([shown(''), shown('0'), shown('fr'), shown('en')]).toEqual(['11', undefined, undefined, '13'])
+  const findInitial = (showOnLoad: string) => findInitialCaption(captions, { showOnLoad, defaultOn: true })
+  expect([findInitial(''), findInitial('0'), findInitial('fr'), findInitial('en')]).toEqual(['11', undefined, undefined, '13'])
   expect(findInitialCaption([], { showOnLoad: '1', defaultOn: true })).toBeUndefined()
 })
 

@@ -10,7 +10,7 @@ const sent = (fields: Partial<SubmissionFields> = {}): SubmissionFields => ({
   ...{ videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false },
   ...fields,
 })
-const named = (check: () => void): string[] => {
+const findInvalidFields = (check: () => void): string[] => {
   try {
     check()
     return []
@@ -32,7 +32,7 @@ describe('a contact form', () => {
     ],
     [{ primaryText: 'a\0' }, ['primary_text']],
   ])('is validated (%#)', (fields, wrong) => {
-    expect(named(() => checkContactForm(createForm(fields)))).toEqual(wrong)
+    expect(findInvalidFields(() => checkContactForm(createForm(fields)))).toEqual(wrong)
   })
 })
 
@@ -51,12 +51,12 @@ describe('a submission', () => {
       ['name', 'company_name', 'opt_in', 'video_id'],
     ],
   ])('is validated against the form: %s', (_, form, fields, wrong) => {
-    expect(named(() => checkSubmission(createForm(form), sent(fields)))).toEqual(wrong)
+    expect(findInvalidFields(() => checkSubmission(createForm(form), sent(fields)))).toEqual(wrong)
   })
   test.each(['a@b', 'ada.lovelace+list@mail.example.org', 'ä@münchen.example', `${'a'.repeat(64)}@${'b'.repeat(63)}.org`])(
     'accepts the address %j',
     (email) => {
-      expect(named(() => checkSubmission(createForm(), sent({ email })))).toEqual([])
+      expect(findInvalidFields(() => checkSubmission(createForm(), sent({ email })))).toEqual([])
     },
   )
   test.each([
@@ -74,6 +74,6 @@ describe('a submission', () => {
     'a@b@',
     'a,b@c',
   ])('rejects the address %j', (email) => {
-    expect(named(() => checkSubmission(createForm(), sent({ email })))).toEqual(['email'])
+    expect(findInvalidFields(() => checkSubmission(createForm(), sent({ email })))).toEqual(['email'])
   })
 })

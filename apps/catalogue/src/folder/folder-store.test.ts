@@ -133,13 +133,13 @@ test('a folder has the current titles and states of its videos, also of videos t
   const rename = ({ videoId }: { videoId: string }, title: string) =>
     catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title }))
   await Promise.all(uploads.flatMap((upload, i) => [rename(upload, `After ${i}`), folders.addVideo(key, upload.videoId, createCall())]))
-  const received = () =>
+  const compareCopies = () =>
     catalogue.db.query<{ same: boolean }>(
       `select (f.state, f.title_key, f.create_time) = (v.state, lower(v.title), v.create_time) as same
        from folder_video f join video v using (video_id) where f.folder_id = $1`,
       [key.folderId],
     )
-  expect(await received()).toEqual(uploads.map(() => ({ same: true })))
+  expect(await compareCopies()).toEqual(uploads.map(() => ({ same: true })))
   await catalogue.db.query(`update video set state = 'failed' where video_id = any ($1)`, [uploads.map(({ videoId }) => videoId)])
-  expect(await received()).toEqual(uploads.map(() => ({ same: true })))
+  expect(await compareCopies()).toEqual(uploads.map(() => ({ same: true })))
 })

@@ -24,16 +24,16 @@ test('the allowed IPs of the video apply, or else those of its organisation, as 
   const organisation = await catalogue.play({}, { organisationId: '3' })
   const both = await catalogue.play({ allowedIps: ['198.51.100.7'] }, { organisationId: '3' })
   const ids = [open, own, organisation, both].map(({ videoId }) => videoId)
-  const passing = async (address: string) => {
+  const findAllowed = async (address: string) => {
     const { pass, fail } = await check(address, ids)
     expect([...pass, ...fail].sort()).toEqual([...ids].sort())
     return pass
   }
-  expect(await passing('203.0.113.1')).toEqual([open.videoId])
-  expect(await passing('198.51.100.7')).toEqual([open.videoId, own.videoId, both.videoId])
-  expect(await passing('::ffff:198.51.100.7')).toEqual([open.videoId, own.videoId, both.videoId])
-  expect(await passing('192.0.2.9')).toEqual([open.videoId, organisation.videoId])
-  expect(await passing('2001:DB8:0::9')).toEqual([open.videoId, organisation.videoId])
+  expect(await findAllowed('203.0.113.1')).toEqual([open.videoId])
+  expect(await findAllowed('198.51.100.7')).toEqual([open.videoId, own.videoId, both.videoId])
+  expect(await findAllowed('::ffff:198.51.100.7')).toEqual([open.videoId, own.videoId, both.videoId])
+  expect(await findAllowed('192.0.2.9')).toEqual([open.videoId, organisation.videoId])
+  expect(await findAllowed('2001:DB8:0::9')).toEqual([open.videoId, organisation.videoId])
   const rules = createPlaybackPolicyStore(catalogue.db)
   const find = await createFindAllowedIps(catalogue.db)(ids)
   for (const id of ids) expect(find.get(id)).toEqual((await rules.find(id))?.allowedIps)

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const create = (fields: Parameters<typeof createOverlay>[0] = {}, scope: string | null = '1', call = createCall()) =>
   overlays.create(scope, createOverlay({ mediaId, ...fields }), call)
-const shown = async () => (await catalogue.videos.find('1', videoId))?.overlays
+const listOverlays = async () => (await catalogue.videos.find('1', videoId))?.overlays
 
 describe('an overlay', () => {
   test('is returned as stored, and is in the record of each video of its media', async () => {
@@ -50,18 +50,18 @@ describe('an overlay', () => {
     })
     expect(await overlays.find({ scope: '1', overlayId: created.overlayId })).toEqual(created)
     const { mediaId: _, disabled: __, ...what } = fields
-    expect(await shown()).toEqual([{ ...what, overlayId: created.overlayId }])
+    expect(await listOverlays()).toEqual([{ ...what, overlayId: created.overlayId }])
     const { videoId: second } = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
-    expect((await catalogue.videos.find('1', second))?.overlays).toEqual(await shown())
+    expect((await catalogue.videos.find('1', second))?.overlays).toEqual(await listOverlays())
   })
   test('is in the records of its media unless it is disabled, oldest first', async () => {
     const { overlayId } = await create({ title: 'First' })
     await create({ title: 'Hidden', disabled: true })
     await create({ title: 'Second' })
     await create({ title: 'Elsewhere', mediaId: '' })
-    expect((await shown())?.map(({ title }) => title)).toEqual(['First', 'Second'])
+    expect((await listOverlays())?.map(({ title }) => title)).toEqual(['First', 'Second'])
     await overlays.update({ scope: '1', overlayId }, '', (now) => ({ ...now, disabled: true }))
-    expect((await shown())?.map(({ title }) => title)).toEqual(['Second'])
+    expect((await listOverlays())?.map(({ title }) => title)).toEqual(['Second'])
     const titles = (await overlays.list('1', { after: '0', limit: 100, skip: 0 })).map(({ title }) => title)
     expect(titles).toContain('Elsewhere')
     expect(titles).not.toContain('Hidden')
@@ -75,7 +75,7 @@ describe('an overlay', () => {
     const call = createCall({ key: `overlay ${mediaId}`, fingerprint: 'x' })
     const first = await create({}, '1', call)
     expect(await create({}, '1', call)).toEqual(first)
-    expect(await shown()).toHaveLength(1)
+    expect(await listOverlays()).toHaveLength(1)
   })
 })
 
@@ -84,7 +84,7 @@ describe('a media', () => {
     const results = await Promise.allSettled(Array.from({ length: 40 }, () => create()))
     const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.reason] : []))
     expect(errors).toEqual(Array(15).fill('OVERLAYS_FULL'))
-    expect(await shown()).toHaveLength(25)
+    expect(await listOverlays()).toHaveLength(25)
     const { overlayId } = await create({ mediaId: '' })
     await expect(overlays.update({ scope: '1', overlayId }, mediaId, (now) => ({ ...now, mediaId }))).rejects.toMatchObject({
       reason: 'OVERLAYS_FULL',

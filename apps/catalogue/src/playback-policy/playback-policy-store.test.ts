@@ -9,11 +9,11 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-const rule = (videoId: string) => createPlaybackPolicyStore(catalogue.db).find(videoId)
+const findPolicy = (videoId: string) => createPlaybackPolicyStore(catalogue.db).find(videoId)
 
 test('a playable video without restrictions is public', async () => {
   const { videoId, jobId } = await catalogue.play()
-  expect(await rule(videoId)).toEqual({
+  expect(await findPolicy(videoId)).toEqual({
     sets: [{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `renditions/${jobId}` }],
     added: [],
     tokenRequired: false,
@@ -30,8 +30,8 @@ describe('the allowed IPs', () => {
     await catalogue.organisations.apply(createOrganisation({ organisationId: '5', allowedIps: ['192.0.2.0/24'] }))
     const inherits = await catalogue.play({}, { organisationId: '5' })
     const own = await catalogue.play({ allowedIps: ['198.51.100.1'] }, { organisationId: '5' })
-    expect((await rule(inherits.videoId))?.allowedIps).toEqual(['192.0.2.0/24'])
-    expect((await rule(own.videoId))?.allowedIps).toEqual(['198.51.100.1'])
+    expect((await findPolicy(inherits.videoId))?.allowedIps).toEqual(['192.0.2.0/24'])
+    expect((await findPolicy(own.videoId))?.allowedIps).toEqual(['198.51.100.1'])
   })
 })
 
@@ -41,25 +41,25 @@ describe('there is no policy for', () => {
     ['an expired video', { contentExpiry: { expireTime: new Date('2020-01-01T00:00:00Z'), message: '' } }],
   ])('%s', async (_, fields) => {
     const { videoId } = await catalogue.play(fields)
-    expect(await rule(videoId)).toBeUndefined()
+    expect(await findPolicy(videoId)).toBeUndefined()
   })
   test('a video without files', async () => {
-    expect(await rule((await catalogue.upload()).videoId)).toBeUndefined()
+    expect(await findPolicy((await catalogue.upload()).videoId)).toBeUndefined()
   })
   test('a video of an inactive organisation', async () => {
     await catalogue.organisations.apply(createOrganisation({ organisationId: '6' }))
     const { videoId } = await catalogue.play({}, { organisationId: '6' })
-    expect(await rule(videoId)).toBeDefined()
+    expect(await findPolicy(videoId)).toBeDefined()
     await catalogue.organisations.apply(createOrganisation({ organisationId: '6', revision: 2, active: false }))
-    expect(await rule(videoId)).toBeUndefined()
+    expect(await findPolicy(videoId)).toBeUndefined()
   })
   test('an unknown video', async () => {
-    expect(await rule('1')).toBeUndefined()
+    expect(await findPolicy('1')).toBeUndefined()
   })
 })
 
 test('a future expiry is reported', async () => {
   const expireTime = new Date('2099-01-01T00:00:00Z')
   const { videoId } = await catalogue.play({ contentExpiry: { expireTime, message: '' } })
-  expect((await rule(videoId))?.expireTime).toEqual(expireTime)
+  expect((await findPolicy(videoId))?.expireTime).toEqual(expireTime)
 })

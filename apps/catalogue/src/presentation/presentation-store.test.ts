@@ -56,7 +56,7 @@ async function withSlides(pages = 2) {
   await jobs.apply(jobId, createResult(presentationId, jobId, pages), 1)
   return { presentationId, jobId }
 }
-const received = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
+const listMessages = async () => (await catalogue.messages()).map(({ topic, key, payload }) => `${topic} ${key} ${payload.jobId}`)
 const failure: SlideUpdate = { kind: 'failed', code: 4002, message: 'not a PDF' }
 
 describe('presentations', () => {
@@ -79,7 +79,9 @@ describe('presentations', () => {
     await catalogue.db.query('truncate outbox')
     await presentations.remove({ scope: null, presentationId })
     expect(await find(presentationId)).toBeUndefined()
-    expect((await received()).sort()).toEqual([jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort())
+    expect((await listMessages()).sort()).toEqual(
+      [jobId, next.jobId].map((id) => `job.cancelled presentation:${presentationId} ${id}`).sort(),
+    )
     expect(await jobs.findNeeded([jobId, next.jobId])).toEqual([])
     expect(await jobs.apply(next.jobId, createResult(presentationId, next.jobId, 1), 9)).toBe(false)
     expect(await rules.find(presentationId)).toBeUndefined()
@@ -120,14 +122,14 @@ describe('the video of a presentation', () => {
     await name(first.videoId, '1')
     await name(second.videoId, '1')
     expect((await find(id))?.videoId).toBe(first.videoId)
-    const named = async () => [
+    const findPresentationIds = async () => [
       (await catalogue.videos.find('1', first.videoId))?.presentationId,
       (await catalogue.videos.find('1', second.videoId))?.presentationId,
     ]
-    expect(await named()).toEqual([id, id])
+    expect(await findPresentationIds()).toEqual([id, id])
     // A dangling id in the video also reads as empty.
     await catalogue.db.query('delete from presentation where presentation_id = $1', [id])
-    expect(await named()).toEqual(['', ''])
+    expect(await findPresentationIds()).toEqual(['', ''])
   })
 })
 
@@ -182,7 +184,7 @@ describe('any caller', () => {
 describe('a file', () => {
   test('creates a presentation, is sent to encoding and becomes its slides', async () => {
     const { presentationId, jobId } = await add()
-    expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
+    expect(await listMessages()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
     const started = await find(presentationId)
     expect(started).toMatchObject({ title: 'launch', filename: 'launch.pdf', userId: '7', slides: [] })
     expect(started && toStatus(started)).toMatchObject({ state: 'processing', progress: 5, code: 2 })
@@ -270,7 +272,7 @@ describe('a file', () => {
     expect(await add('', { sourceObject })).toEqual(first)
     expect(await add(first?.presentationId, { sourceObject })).toEqual(first)
     const all = await catalogue.db.query(`select 1 from presentation_job where source_object = $1`, [sourceObject])
-    expect([all.length, (await received()).length]).toEqual([1, 1])
+    expect([all.length, (await listMessages()).length]).toEqual([1, 1])
     const [orphans] = await catalogue.db.query<{ count: number }>(
       `select count(*)::int as count from presentation p where state = 'processing' and not exists (
          select from presentation_job j where j.presentation_id = p.presentation_id)`,
@@ -310,7 +312,7 @@ test('a stale job is claimed once and sent again once', async () => {
   ])
   expect(await quiet.claim(60)).toEqual([])
   for (let i = 0; i < 2; i++) for (const job of claimed) await quiet.resend(job)
-  expect(await received()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
+  expect(await listMessages()).toEqual([`slides.created presentation:${presentationId} ${jobId}`])
   expect(await quiet.recordEnd(jobId)).toBeLessThan(5)
   await quiet.recordRunning(jobId)
   const [row] = await catalogue.db.query('select send_count, ended_since from presentation_job where job_id = $1', [jobId])

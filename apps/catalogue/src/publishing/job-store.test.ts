@@ -21,9 +21,9 @@ const replace = (mediaId: string) =>
     { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false },
     createCall(),
   )
-const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
-const playing = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
-const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
+const findStatus = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
+const findPlayedJobId = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.renditions?.jobId
+const listMessages = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
 describe('reports', () => {
   test('of progress update the video; late and repeated ones change nothing, and the response shows that the job is needed', async () => {
@@ -31,7 +31,7 @@ describe('reports', () => {
     expect(await progress(jobId, 30, 2)).toBe(true)
     expect(await progress(jobId, 10, 1)).toBe(true)
     expect(await progress(jobId, 90, 2)).toBe(true)
-    expect(await shown(videoId)).toEqual({ state: 'encoding', progress: 30, code: 2, message: '' })
+    expect(await findStatus(videoId)).toEqual({ state: 'encoding', progress: 30, code: 2, message: '' })
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'running', progress: 30, startTime: expect.any(Date) })
   })
   test('of a published set make it playable, and repeated ones change nothing', async () => {
@@ -48,8 +48,8 @@ describe('reports', () => {
     const { jobId, videoId } = await catalogue.upload()
     await publish(jobId, 5)
     const first = await catalogue.videos.find('1', videoId)
-    const again = { kind: 'published', renditions: { ...createSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
-    expect(await catalogue.jobs.apply(jobId, again, 9)).toBe(false)
+    const otherSet = { kind: 'published', renditions: { ...createSet(jobId), prefix: 'renditions/again', bytes: 7 } } as const
+    expect(await catalogue.jobs.apply(jobId, otherSet, 9)).toBe(false)
     expect(await catalogue.videos.find('1', videoId)).toEqual(first)
     expect(await catalogue.jobs.findUsedPrefixes([jobId])).toEqual([createSet(jobId).prefix])
   })
@@ -58,7 +58,7 @@ describe('reports', () => {
     for (const { jobId } of [first, second]) await progress(jobId, 30, 9)
     expect(await publish(first.jobId, 3)).toBe(true)
     expect(await fail(second.jobId, 3)).toBe(false)
-    expect([await shown(first.videoId), await shown(second.videoId)]).toMatchObject([{ state: 'ok' }, { state: 'failed' }])
+    expect([await findStatus(first.videoId), await findStatus(second.videoId)]).toMatchObject([{ state: 'ok' }, { state: 'failed' }])
   })
   test('do not change the update time of the video', async () => {
     const { jobId, videoId } = await catalogue.upload()
@@ -67,17 +67,17 @@ describe('reports', () => {
     await publish(jobId)
     expect((await catalogue.videos.find('1', videoId))?.updateTime).toEqual(before)
   })
-  test('of a failed job are unwanted', async () => {
+  test('of a set of a failed job change nothing, and that set is unwanted', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await progress(jobId, 40, 1)
     expect(await fail(jobId, 2)).toBe(false)
     expect(await publish(jobId, 3)).toBe(false)
-    expect(await shown(videoId)).toEqual({ state: 'failed', progress: 40, code: 4002, message: 'not a video' })
-    expect(await playing(videoId)).toBeUndefined()
+    expect(await findStatus(videoId)).toEqual({ state: 'failed', progress: 40, code: 4002, message: 'not a video' })
+    expect(await findPlayedJobId(videoId)).toBeUndefined()
   })
-  test('of a preview set the URLs of the video, which stay the same when the set is published', async () => {
+  test('of a preview assign the URLs of the video, which stay the same when the set is published', async () => {
     const { jobId, videoId, mediaId } = await catalogue.upload()
-    const rule = () => createPlaybackPolicyStore(catalogue.db).find(videoId)
+    const findPolicy = () => createPlaybackPolicyStore(catalogue.db).find(videoId)
     const preview = createSet(jobId, {
       prefix: `preview/${jobId}`,
       renditions: [],
@@ -88,32 +88,32 @@ describe('reports', () => {
     })
     await progress(jobId, 30, 8)
     expect(await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)).toBe(true)
-    const watched = await rule()
-    expect(watched?.sets).toEqual([{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `preview/${jobId}` }])
+    const previewPolicy = await findPolicy()
+    expect(previewPolicy?.sets).toEqual([{ version: expect.stringMatching(/^[a-z0-9]{16}$/), prefix: `preview/${jobId}` }])
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({ status: { state: 'encoding', progress: 30 }, renditions: preview })
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)
     const second = await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())
     expect((await createPlaybackPolicyStore(catalogue.db).find(second.videoId))?.sets).toHaveLength(1)
     expect(await publish(jobId)).toBe(true)
-    expect((await rule())?.sets).toEqual([{ version: watched?.sets[0]?.version, prefix: createSet(jobId).prefix }])
+    expect((await findPolicy())?.sets).toEqual([{ version: previewPolicy?.sets[0]?.version, prefix: createSet(jobId).prefix }])
     expect(await catalogue.jobs.apply(jobId, { kind: 'playable', preview }, undefined)).toBe(true)
-    expect(await playing(videoId)).toBe(jobId)
+    expect(await findPlayedJobId(videoId)).toBe(jobId)
     expect((await catalogue.videos.find('1', videoId))?.renditions).toEqual(createSet(jobId))
   })
   test.each([
     ['reported by a preview', 2, 2],
     ['reported by the complete set', 1, 2],
-  ])('of a new plan change the URLs of the video, because files of two plans cannot be mixed: %s', async (_, received, made) => {
+  ])('of a new plan change the URLs of the video, because files of two plans cannot be mixed: %s', async (_, previewPlan, completePlan) => {
     const { jobId, videoId } = await catalogue.upload()
     const version = async () => (await createPlaybackPolicyStore(catalogue.db).find(videoId))?.sets[0]?.version
     const preview = (planNumber: number) => createSet(jobId, { prefix: `preview/${jobId}`, renditions: [], planNumber })
     await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(0) }, undefined)
     const first = await version()
-    await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(received) }, undefined)
+    await catalogue.jobs.apply(jobId, { kind: 'playable', preview: preview(previewPlan) }, undefined)
     const second = await version()
-    expect(second === first).toBe(received === 1)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { planNumber: made }) }, undefined)
-    expect((await version()) === second).toBe(received === made)
+    expect(second === first).toBe(previewPlan === 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { planNumber: completePlan }) }, undefined)
+    expect((await version()) === second).toBe(previewPlan === completePlan)
     expect(await version()).not.toBe(first)
   })
   test('of a preview apply until the job ends, and not to a replacement', async () => {
@@ -121,17 +121,17 @@ describe('reports', () => {
     const preview = (id: string) => ({ kind: 'playable' as const, preview: createSet(id, { prefix: `preview/${id}`, renditions: [] }) })
     await catalogue.jobs.apply(jobId, preview(jobId), undefined)
     await fail(jobId)
-    expect(await playing(videoId)).toBeUndefined()
+    expect(await findPlayedJobId(videoId)).toBeUndefined()
     expect(await createPlaybackPolicyStore(catalogue.db).find(videoId)).toBeUndefined()
     const second = await replace(mediaId)
     await catalogue.jobs.apply(second.jobId, preview(second.jobId), undefined)
-    expect(await playing(videoId)).toBe(second.jobId)
+    expect(await findPlayedJobId(videoId)).toBe(second.jobId)
     const third = await replace(mediaId)
-    expect(await playing(videoId)).toBeUndefined()
+    expect(await findPlayedJobId(videoId)).toBeUndefined()
     await publish(third.jobId)
     const fourth = await replace(mediaId)
     await catalogue.jobs.apply(fourth.jobId, preview(fourth.jobId), undefined)
-    expect(await playing(videoId)).toBe(third.jobId)
+    expect(await findPlayedJobId(videoId)).toBe(third.jobId)
   })
   test('of an unknown job are reported as unknown', async () => {
     expect(await progress('999999999', 5, 1)).toBeUndefined()
@@ -139,7 +139,7 @@ describe('reports', () => {
   test('of fifty concurrent progress updates apply the highest', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await Promise.all(Array.from({ length: 50 }, (_, i) => progress(jobId, 10 + i, i)))
-    expect(await shown(videoId)).toMatchObject({ progress: 59 })
+    expect(await findStatus(videoId)).toMatchObject({ progress: 59 })
   })
 })
 
@@ -147,8 +147,8 @@ describe('a replacement', () => {
   test('keeps the old set playable until it is complete, and then still serves it to running players', async () => {
     const { videoId, mediaId, jobId: first } = await catalogue.play()
     const version = (await catalogue.videos.find('1', videoId))?.deliveryVersion
-    const { jobId: second, videoId: named, status } = await replace(mediaId)
-    expect([named, status]).toEqual([videoId, { state: 'encoding', progress: 5, code: 2, message: '' }])
+    const { jobId: second, videoId: replacedVideoId, status } = await replace(mediaId)
+    expect([replacedVideoId, status]).toEqual([videoId, { state: 'encoding', progress: 5, code: 2, message: '' }])
     await progress(second, 50, 1)
     expect(await catalogue.videos.find('1', videoId)).toMatchObject({
       status: { progress: 50 },
@@ -156,9 +156,9 @@ describe('a replacement', () => {
       deliveryVersion: version,
     })
     await publish(second)
-    expect(await playing(videoId)).toBe(second)
-    const rule = await createPlaybackPolicyStore(catalogue.db).find(videoId)
-    expect(rule?.sets).toEqual([
+    expect(await findPlayedJobId(videoId)).toBe(second)
+    const policy = await createPlaybackPolicyStore(catalogue.db).find(videoId)
+    expect(policy?.sets).toEqual([
       { version: expect.not.stringMatching(version ?? ''), prefix: `renditions/${second}` },
       { version, prefix: `renditions/${first}` },
     ])
@@ -171,23 +171,23 @@ describe('a replacement', () => {
     const { videoId, mediaId, jobId: first } = await catalogue.play()
     const { jobId } = await replace(mediaId)
     await fail(jobId)
-    expect(await shown(videoId)).toEqual({ state: 'ok', progress: 100, code: 2000, message: '' })
-    expect(await playing(videoId)).toBe(first)
+    expect(await findStatus(videoId)).toEqual({ state: 'ok', progress: 100, code: 2000, message: '' })
+    expect(await findPlayedJobId(videoId)).toBe(first)
     expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 4002, message: 'not a video', action: 'replace' })
   })
   test('that is cancelled leaves the video unchanged', async () => {
     const { videoId, mediaId } = await catalogue.play()
     const { jobId } = await replace(mediaId)
     expect(await catalogue.jobs.cancel('1', jobId)).toMatchObject({ state: 'cancelled', code: 4005, finishTime: expect.any(Date) })
-    expect(await shown(videoId)).toMatchObject({ state: 'ok', code: 2000 })
+    expect(await findStatus(videoId)).toMatchObject({ state: 'ok', code: 2000 })
   })
   test('of a media without a set shows its failure', async () => {
     const { videoId, mediaId, jobId: first } = await catalogue.upload()
     await fail(first)
     const { jobId } = await replace(mediaId)
-    expect(await shown(videoId)).toMatchObject({ state: 'encoding', progress: 5 })
+    expect(await findStatus(videoId)).toMatchObject({ state: 'encoding', progress: 5 })
     await fail(jobId)
-    expect(await shown(videoId)).toMatchObject({ state: 'failed', code: 4002 })
+    expect(await findStatus(videoId)).toMatchObject({ state: 'failed', code: 4002 })
   })
   test('cancels an earlier one, whatever the order of their reports', async () => {
     const { videoId, mediaId } = await catalogue.play()
@@ -197,9 +197,9 @@ describe('a replacement', () => {
     expect(await publish(one.jobId)).toBe(false)
     expect(await publish(two.jobId)).toBe(true)
     expect(await publish(one.jobId, 200)).toBe(false)
-    expect(await playing(videoId)).toBe(two.jobId)
+    expect(await findPlayedJobId(videoId)).toBe(two.jobId)
     expect(await catalogue.jobs.find('1', one.jobId)).toMatchObject({ state: 'cancelled', message: 'replaced by a later request' })
-    expect(await received()).toEqual([`job.created ${one.jobId}`, `job.cancelled ${one.jobId}`, `job.created ${two.jobId}`])
+    expect(await listMessages()).toEqual([`job.created ${one.jobId}`, `job.cancelled ${one.jobId}`, `job.created ${two.jobId}`])
   })
   test('cancels all but the last of ten concurrent ones', async () => {
     const { videoId, mediaId } = await catalogue.play()
@@ -208,9 +208,9 @@ describe('a replacement', () => {
     expect(published.filter(Boolean)).toHaveLength(1)
     const jobs = await Promise.all(all.map(({ jobId }) => catalogue.jobs.find('1', jobId)))
     expect(jobs.map((job) => job?.state).sort()).toEqual([...Array(9).fill('cancelled'), 'ok'])
-    expect(await playing(videoId)).toBe(all[published.indexOf(true)]?.jobId)
+    expect(await findPlayedJobId(videoId)).toBe(all[published.indexOf(true)]?.jobId)
     const lastAccepted = all.map(({ jobId }) => Number(jobId)).sort((a, b) => a - b)
-    expect(Number(await playing(videoId))).toBe(lastAccepted.at(-1))
+    expect(Number(await findPlayedJobId(videoId))).toBe(lastAccepted.at(-1))
   })
 })
 
@@ -218,8 +218,8 @@ describe('cancelling', () => {
   test('fails a video that is not playable yet, and notifies encoding', async () => {
     const { jobId, videoId } = await catalogue.upload()
     await catalogue.jobs.cancel('1', jobId)
-    expect(await shown(videoId)).toMatchObject({ state: 'failed', progress: 5, code: 4005 })
-    expect(await received()).toEqual([`job.created ${jobId}`, `job.cancelled ${jobId}`])
+    expect(await findStatus(videoId)).toMatchObject({ state: 'failed', progress: 5, code: 4005 })
+    expect(await listMessages()).toEqual([`job.created ${jobId}`, `job.cancelled ${jobId}`])
     expect(await progress(jobId, 50, 9)).toBe(false)
   })
   test('is rejected for a job that has ended, and for a job of another organisation', async () => {

@@ -16,20 +16,20 @@ afterAll(() => catalogue.close())
 const fail = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'failed', code: 5002, message: 'the encoder failed' }, 100)
 const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 200)
 const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, createCall())
-const shown = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
-const received = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
+const findStatus = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
+const listMessages = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)
 
 test('retrying the failed job of a video encodes the same source again', async () => {
   const { jobId, videoId } = await catalogue.upload()
   await fail(jobId)
   const { jobId: again } = await retry(jobId)
-  expect(await shown(videoId)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
+  expect(await findStatus(videoId)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
   expect(await catalogue.jobs.find('1', again)).toMatchObject({ videoId, action: 'new_video', state: 'queued' })
   const sources = await catalogue.db.query('select distinct source_url from job where job_id in ($1, $2)', [jobId, again])
   expect(sources).toHaveLength(1)
-  expect(await received()).toEqual([`job.created ${jobId}`, `job.created ${again}`])
+  expect(await listMessages()).toEqual([`job.created ${jobId}`, `job.created ${again}`])
   expect(await publish(again)).toBe(true)
-  expect(await shown(videoId)).toMatchObject({ state: 'ok' })
+  expect(await findStatus(videoId)).toMatchObject({ state: 'ok' })
 })
 
 test('retrying a low-priority job keeps its priority', async () => {

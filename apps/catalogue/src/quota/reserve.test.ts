@@ -139,12 +139,12 @@ describe('minutes', () => {
   test('of a source are reserved when it is probed, and the job fails if too few are left', async () => {
     await limit({ minutesPerMonth: 600 })
     const [first, second] = [await upload(), await upload()]
-    const probed = (jobId: string, minutes: number, at: number) =>
+    const reportProbe = (jobId: string, minutes: number, at: number) =>
       catalogue.jobs.apply(jobId, { kind: 'progress', percent: 20, sourceMs: minutes * 60_000 }, at)
-    expect(await probed(first.jobId, 500, 1)).toBe(true)
+    expect(await reportProbe(first.jobId, 500, 1)).toBe(true)
     expect(await usage()).toMatchObject({ ms: 0, reservedMs: 501 * 60_000, jobs: 2 })
-    expect(await probed(first.jobId, 500, 2)).toBe(true)
-    expect(await probed(second.jobId, 101, 1)).toBe(false)
+    expect(await reportProbe(first.jobId, 500, 2)).toBe(true)
+    expect(await reportProbe(second.jobId, 101, 1)).toBe(false)
     expect(await job(second.jobId)).toMatchObject({
       state: 'failed',
       code: 4003,
@@ -152,7 +152,7 @@ describe('minutes', () => {
     })
     expect(await usage()).toMatchObject({ reservedMs: 500 * 60_000, jobs: 1 })
     const third = await upload()
-    expect(await probed(third.jobId, 100, 1)).toBe(true)
+    expect(await reportProbe(third.jobId, 100, 1)).toBe(true)
     await expect(upload()).rejects.toMatchObject({ reason: 'QUOTA_MINUTES' })
     expect(await publish(first.jobId, 10, 500 * 60)).toBe(true)
     await catalogue.jobs.cancel(organisationId, third.jobId)

@@ -29,7 +29,7 @@ const reserve = async (bytes: number, more: Partial<UploadReservation> = {}) => 
   await reservations.reserve({ reservationId, organisationId, bytes, isOpen: true, lifetimeSeconds: 600, ...more })
   return reservationId
 }
-const reserved = async () => (await readUsage(catalogue.db.query, organisationId)).reservedBytes
+const readReservedBytes = async () => (await readUsage(catalogue.db.query, organisationId)).reservedBytes
 const expire = (id: string) =>
   catalogue.db.query(`update upload_reservation set expire_time = now() - interval '1 second' where reservation_id = $1`, [id])
 
@@ -38,10 +38,10 @@ test('uploads reserve bytes up to the quota, and release them', async () => {
   await expect(reserve(41 * MIB)).rejects.toMatchObject({ kind: 'exhausted', reason: 'QUOTA_BYTES' })
   await reserve(40 * MIB)
   await expect(reserve(0)).rejects.toMatchObject({ reason: 'QUOTA_BYTES' })
-  expect(await reserved()).toBe(100 * MIB)
+  expect(await readReservedBytes()).toBe(100 * MIB)
   await reservations.release(first)
   await reservations.release(first)
-  expect(await reserved()).toBe(40 * MIB)
+  expect(await readReservedBytes()).toBe(40 * MIB)
 })
 
 test('a reservation can be repeated, increased and decreased', async () => {
@@ -49,22 +49,22 @@ test('a reservation can be repeated, increased and decreased', async () => {
   await reserve(50 * MIB, { reservationId })
   await reserve(100 * MIB, { reservationId })
   await expect(reserve(101 * MIB, { reservationId })).rejects.toMatchObject({ reason: 'QUOTA_BYTES' })
-  expect(await reserved()).toBe(100 * MIB)
+  expect(await readReservedBytes()).toBe(100 * MIB)
   await limit({ bytes: 10 * MIB })
   await reserve(90 * MIB, { reservationId })
-  expect(await reserved()).toBe(90 * MIB)
+  expect(await readReservedBytes()).toBe(90 * MIB)
 })
 
 test('a reservation can replace another one in one step', async () => {
   const first = await reserve(90 * MIB)
   await reserve(80 * MIB, { replacesId: first, isOpen: false })
-  expect(await reserved()).toBe(80 * MIB)
+  expect(await readReservedBytes()).toBe(80 * MIB)
 })
 
 test('an expired reservation does not count, can be renewed, and is swept', async () => {
   const reservationId = await reserve(90 * MIB)
   await expire(reservationId)
-  expect(await reserved()).toBe(0)
+  expect(await readReservedBytes()).toBe(0)
   const other = await reserve(50 * MIB)
   await expect(reserve(90 * MIB, { reservationId })).rejects.toMatchObject({ reason: 'QUOTA_BYTES' })
   await reserve(20 * MIB, { reservationId })
@@ -102,7 +102,7 @@ test('a video that is created from an upload replaces its reservation, and reser
   const accept = (to: string) =>
     catalogue.uploads.accept(createUpload({}, { organisationId: to, sourceUrl: `tus://${uploadId}/a.mp4` }), createCall())
   await accept(foreign)
-  expect(await reserved()).toBe(95 * MIB)
+  expect(await readReservedBytes()).toBe(95 * MIB)
   await accept(organisationId)
-  expect(await reserved()).toBe(ESTIMATE.bytes)
+  expect(await readReservedBytes()).toBe(ESTIMATE.bytes)
 })

@@ -129,7 +129,7 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
 }
 
 /** Runs a step. Rejections (domain errors) are expected, other errors are not. */
-async function tried(step: Step): Promise<void> {
+async function tryStep(step: Step): Promise<void> {
   try {
     await run(step)
   } catch (error) {
@@ -144,7 +144,7 @@ describe('after random operations, some of them concurrent', () => {
         await newOrganisations()
         // Moving a presentation moves its bytes, regardless of the quota.
         const max = sequence.some(({ kind }) => kind === 'move') ? Number.POSITIVE_INFINITY : quota.bytes
-        for (const step of sequence) await Promise.all(step.twice ? [tried(step), tried(step)] : [tried(step)])
+        for (const step of sequence) await Promise.all(step.twice ? [tryStep(step), tryStep(step)] : [tryStep(step)])
         for (const organisationId of organisations) {
           const usage = await readUsage(catalogue.db.query, organisationId)
           expect(usage).toMatchObject(await fromRows(organisationId))

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { createTextGenerator, createUniqueText } from './random-text.ts'
 
-function claimed(texts = new Set<string>()) {
+function createClaims(texts = new Set<string>()) {
   let tries = 0
   return {
     claim: async (text: string) => {
@@ -15,15 +15,15 @@ function claimed(texts = new Set<string>()) {
 }
 
 test.each([4, 7, 10])('returns a text of %d characters', async (length) => {
-  expect(await createUniqueText(claimed(), createTextGenerator(), length)).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
+  expect(await createUniqueText(createClaims(), createTextGenerator(), length)).toMatch(new RegExp(`^[A-Za-z0-9]{${length}}$`))
 })
 
 test.each([0, 3, 11, -1, 4.5])('a length of %d is rejected', async (length) => {
-  await expect(createUniqueText(claimed(), createTextGenerator(), length)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(createUniqueText(createClaims(), createTextGenerator(), length)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
 })
 
 test('a request is rejected after 20 attempts in a full space', async () => {
-  const texts = claimed(new Set(['aaaa']))
+  const texts = createClaims(new Set(['aaaa']))
   await expect(createUniqueText(texts, createTextGenerator('a'), 4)).rejects.toMatchObject({ kind: 'unavailable', reason: 'IDS_EXHAUSTED' })
   expect(texts.tries()).toBe(20)
 })
@@ -31,6 +31,6 @@ test('a request is rejected after 20 attempts in a full space', async () => {
 test('an almost full space returns the remaining text or rejects the request', async () => {
   const all = [...'ab'].flatMap((a) => [...'ab'].flatMap((b) => [...'ab'].flatMap((c) => [...'ab'].map((d) => a + b + c + d))))
   const texts = new Set(all.slice(1))
-  const input = await createUniqueText(claimed(texts), createTextGenerator('ab'), 4).catch((error: { reason: string }) => error.reason)
+  const input = await createUniqueText(createClaims(texts), createTextGenerator('ab'), 4).catch((error: { reason: string }) => error.reason)
   expect([all[0], 'IDS_EXHAUSTED']).toContain(input)
 })

@@ -5,14 +5,15 @@ import { changeSetting, type RequestedSetting } from './setting-change.ts'
 
 const sha1 = 'b14e9015dae06b5e206c2b37178eac45e193792d'
 const plain = { ...DEFAULT_SETTING, passwordProtected: false }
-const input = (fields: Partial<RequestedSetting>): RequestedSetting => ({
+const createRequest = (fields: Partial<RequestedSetting>): RequestedSetting => ({
   ...DEFAULT_SETTING,
   password: '',
   passwordProtected: false,
   ...fields,
 })
 const findPath = (key: string) => [...SETTING_PATHS].find(([, name]) => name === key)?.[0] ?? key.replace('passwordP', 'password_p')
-const change = (fields: Partial<RequestedSetting>, now = plain) => changeSetting(now, input(fields), Object.keys(fields).map(findPath))
+const change = (fields: Partial<RequestedSetting>, now = plain) =>
+  changeSetting(now, createRequest(fields), Object.keys(fields).map(findPath))
 
 function findInvalidFields(run: () => unknown): string[] {
   try {
@@ -25,7 +26,7 @@ function findInvalidFields(run: () => unknown): string[] {
 }
 
 test('only the fields of the update mask change', () => {
-  const { fields } = changeSetting(plain, input({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
+  const { fields } = changeSetting(plain, createRequest({ title: 'A', isAutoPlay: true, showControls: false }), ['title', 'show_controls'])
   expect(fields).toMatchObject({ ...DEFAULT_SETTING, title: 'A', showControls: false })
 })
 
@@ -53,13 +54,13 @@ test.each<[keyof SettingFields, unknown, unknown]>([
   ['monetizationId', undefined, 1.5],
   ['embedWmode', 'transparent', 'a"b'],
   ['javascriptApiAllowedDomains', 'x'.repeat(2_000), 'x'.repeat(2_001)],
-])('%s may be %j and not %j', (key, good, invalid) => {
-  expect(change({ [key]: good }).fields[key]).toEqual(good)
+])('%s may be %j and not %j', (key, valid, invalid) => {
+  expect(change({ [key]: valid }).fields[key]).toEqual(valid)
   expect(findInvalidFields(() => change({ [key]: invalid }))).toEqual([findPath(key)])
 })
 
 test('every invalid field is reported at once, including unknown fields', () => {
-  const invalid = input({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
+  const invalid = createRequest({ title: 'x'.repeat(51), gaLibrary: '', password: 'x', rolls: '3' })
   const mask = ['title', 'ga_library', 'password', 'rolls', 'organisation_id']
   expect(findInvalidFields(() => changeSetting(plain, invalid, mask)).sort()).toEqual([
     'ga_library',
@@ -78,14 +79,14 @@ test('bounds that allow no rendition are rejected at the changed bound', () => {
 })
 
 describe('the password', () => {
-  const kept = { ...plain, passwordProtected: true }
+  const protectedSetting = { ...plain, passwordProtected: true }
   test.each([
-    ['no password', {}, kept, { kind: 'keep' }],
-    ['an empty password', { password: '' }, kept, { kind: 'keep' }],
+    ['no password', {}, protectedSetting, { kind: 'keep' }],
+    ['an empty password', { password: '' }, protectedSetting, { kind: 'keep' }],
     ['a new password', { password: sha1 }, plain, { kind: 'set', sha1 }],
     ['a new password and protection', { password: sha1, passwordProtected: true }, plain, { kind: 'set', sha1 }],
-    ['protection as before', { password: '', passwordProtected: true }, kept, { kind: 'keep' }],
-    ['no protection', { password: '', passwordProtected: false }, kept, { kind: 'remove' }],
+    ['protection as before', { password: '', passwordProtected: true }, protectedSetting, { kind: 'keep' }],
+    ['no protection', { password: '', passwordProtected: false }, protectedSetting, { kind: 'remove' }],
     ['no protection as before', { passwordProtected: false }, plain, { kind: 'remove' }],
   ])('is handled when the request has %s', (_, fields, now, password) => {
     expect(change(fields, now).password).toEqual(password)

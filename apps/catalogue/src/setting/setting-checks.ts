@@ -74,7 +74,7 @@ function checkWebAddress(value: string, field: string): FieldError[] {
 function checkRolls(value: string, field: string): FieldError[] {
   const problems = checkJson(value, field)
   if (value === '' || problems.length > 0) return problems
-  // Validated above as a JSON object.
+  // `checkJson` has validated the value as a JSON object.
   const { pre = [], post = [], show_timer = false, ...unknownKeys } = JSON.parse(value) as Record<string, unknown>
   const isValid = isIdList(pre) && isIdList(post) && typeof show_timer === 'boolean' && Object.keys(unknownKeys).length === 0
   return isValid ? [] : [{ field, message: `must be {pre, post, show_timer}: at most ${MAX_ROLLS} ids each, and true or false` }]

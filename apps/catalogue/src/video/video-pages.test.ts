@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-const listing = (more: Partial<VideoQuery> = {}): VideoQuery => ({ scope: '1', order: 'create_time', descending: false, ...more })
+const createQuery = (more: Partial<VideoQuery> = {}): VideoQuery => ({ scope: '1', order: 'create_time', descending: false, ...more })
 const page = (of: VideoQuery, place: { size?: number; token?: string; skip?: number } = {}, weight = 1) =>
   lists.page(of, { size: 100, token: '', skip: 0, ...place }, () => weight)
 
@@ -42,28 +42,28 @@ describe.each([
   ['title', true],
 ] as const)('sorted by %s, descending %s', (order, descending) => {
   test.each([1, 3, 9, 10, 11])('pages of %d contain every video once, in order', async (size) => {
-    const of = listing({ order, descending })
+    const of = createQuery({ order, descending })
     const { videos } = await page(of)
     expect(videos).toHaveLength(10)
     expect(await walk(of, size)).toEqual(videos.map(({ videoId }) => videoId))
   })
   test('the other direction is the reverse', async () => {
-    const there = (await page(listing({ order, descending }))).videos.map(({ videoId }) => videoId)
-    const back = (await page(listing({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
+    const there = (await page(createQuery({ order, descending }))).videos.map(({ videoId }) => videoId)
+    const back = (await page(createQuery({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
     expect(back).toEqual(there.reverse())
   })
 })
 
 test('titles are sorted case-insensitively', async () => {
-  const { videos } = await page(listing({ order: 'title' }))
+  const { videos } = await page(createQuery({ order: 'title' }))
   const lower = videos.map(({ title }) => title.toLowerCase()).filter((title) => title !== 'ä')
   expect(lower).toEqual(['a', 'a', 'b', 'b', 'c', 'd', 'e', 'f', 'g'])
 })
 
 test('rows can be skipped', async () => {
-  const all = (await page(listing())).videos
-  expect((await page(listing(), { skip: 4, size: 3 })).videos).toEqual(all.slice(4, 7))
-  expect(await page(listing(), { skip: 10 })).toEqual({ videos: [], nextPageToken: '' })
+  const all = (await page(createQuery())).videos
+  expect((await page(createQuery(), { skip: 4, size: 3 })).videos).toEqual(all.slice(4, 7))
+  expect(await page(createQuery(), { skip: 10 })).toEqual({ videos: [], nextPageToken: '' })
 })
 
 test.each([
@@ -76,16 +76,16 @@ test.each([
   ['another organisation', { scope: '2' }, 3],
   ['nothing, for all organisations', { scope: null }, 13],
 ] as const)('filtered by %s', async (_, overrides, count) => {
-  expect(await lists.count(listing(overrides))).toBe(count)
-  expect((await page(listing(overrides))).videos).toHaveLength(count)
-  expect(await walk(listing(overrides), 2)).toHaveLength(count)
+  expect(await lists.count(createQuery(overrides))).toBe(count)
+  expect((await page(createQuery(overrides))).videos).toHaveLength(count)
+  expect(await walk(createQuery(overrides), 2)).toHaveLength(count)
 })
 
 test('a page of large videos ends early, and the next page continues', async () => {
-  const { videos } = await page(listing(), {}, 1024 * 1024)
+  const { videos } = await page(createQuery(), {}, 1024 * 1024)
   expect(videos).toHaveLength(3)
-  expect(await walk(listing(), 100, 1024 * 1024)).toHaveLength(10)
-  expect(await walk(listing(), 100, 9 * 1024 * 1024)).toHaveLength(10)
+  expect(await walk(createQuery(), 100, 1024 * 1024)).toHaveLength(10)
+  expect(await walk(createQuery(), 100, 9 * 1024 * 1024)).toHaveLength(10)
 })
 
 test.each([
@@ -94,11 +94,11 @@ test.each([
   ['an invalid id', Buffer.from(JSON.stringify(['create_time', 'false', '12', '', '1e3'])).toString('base64url')],
   ['a NUL', Buffer.from(JSON.stringify(['title', 'false', '\0', '', '1'])).toString('base64url')],
 ])('a page token with %s is rejected', async (_, token) => {
-  await expect(page(listing(), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'page_token' }] })
+  await expect(page(createQuery(), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT', fields: [{ field: 'page_token' }] })
 })
 
 test('a page token of another order is rejected', async () => {
-  const { nextPageToken: token } = await page(listing(), { size: 1 })
-  await expect(page(listing({ order: 'title' }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
-  await expect(page(listing({ descending: true }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  const { nextPageToken: token } = await page(createQuery(), { size: 1 })
+  await expect(page(createQuery({ order: 'title' }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(page(createQuery({ descending: true }), { token })).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
 })

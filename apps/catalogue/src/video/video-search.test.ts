@@ -21,13 +21,13 @@ afterAll(() => catalogue.close())
 const upload = (fields: Partial<VideoFields>, organisationId = '1') =>
   catalogue.upload({ ...(fields.title !== undefined && { mediaTitle: fields.title }), ...fields }, { organisationId })
 
-const listing = (query: string, more: Partial<VideoQuery> = {}): VideoQuery => ({
+const createQuery = (query: string, more: Partial<VideoQuery> = {}): VideoQuery => ({
   ...{ scope: '1', order: 'relevance', descending: false, query },
   ...more,
 })
 
 async function titles(query: string, more: Partial<VideoQuery> = {}): Promise<string[]> {
-  const of = listing(query, more)
+  const of = createQuery(query, more)
   const { videos } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
   expect(await lists.count(of)).toBe(videos.length)
   return videos.map(({ title }) => title)
@@ -150,7 +150,7 @@ describe('a search with filters', () => {
   test('returns every match once and in order, page by page', async () => {
     for (let i = 0; i < 7; i++) await upload({ title: `Walk ${'walk '.repeat(i % 3)}number ${i}`, tags: i % 2 ? ['odd'] : [] })
     for (const more of [{}, { order: 'title' }, { order: 'create_time', descending: true }, { tag: 'odd' }] as Partial<VideoQuery>[]) {
-      const of = listing('walk', more)
+      const of = createQuery('walk', more)
       const { videos: all } = await lists.page(of, { size: 100, token: '', skip: 0 }, () => 1)
       const found: string[] = []
       let token = ''
@@ -305,21 +305,21 @@ test('a limited number of matches is ranked and counted', async () => {
       [mediaId, from],
     )
   }
-  expect(await lists.count(listing('crowd'))).toBe(1_000)
-  expect(await lists.count({ ...listing(''), query: undefined, order: 'title' })).toBeGreaterThan(10_050)
-  const { videos } = await lists.page(listing('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
+  expect(await lists.count(createQuery('crowd'))).toBe(1_000)
+  expect(await lists.count({ ...createQuery(''), query: undefined, order: 'title' })).toBeGreaterThan(10_050)
+  const { videos } = await lists.page(createQuery('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
   expect(videos).toHaveLength(10)
   // In a large scope, the newest videos are searched first, and all if the newest have too few
   // matches.
   const large = createVideoPages(catalogue.db, 1)
-  expect(await large.count(listing('crowd'))).toBe(1_000)
-  const newest = await large.page(listing('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
+  expect(await large.count(createQuery('crowd'))).toBe(1_000)
+  const newest = await large.page(createQuery('crowd'), { size: 20, token: '', skip: 990 }, () => 1)
   expect(newest.videos).toHaveLength(10)
   for (const query of ['crowd 17', 'rocket', 'rocket lanuch', 'crwd']) {
     const [first, second] = await Promise.all(
-      [lists, large].map((of) => of.page(listing(query), { size: 20, token: '', skip: 0 }, () => 1)),
+      [lists, large].map((of) => of.page(createQuery(query), { size: 20, token: '', skip: 0 }, () => 1)),
     )
     if (query !== 'crwd') expect(second?.videos).toEqual(first?.videos)
-    expect(await large.count(listing(query))).toBe(await lists.count(listing(query)))
+    expect(await large.count(createQuery(query))).toBe(await lists.count(createQuery(query)))
   }
 }, 300_000)

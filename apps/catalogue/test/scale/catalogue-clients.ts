@@ -55,7 +55,7 @@ export type CatalogueClients = { [K in keyof typeof services]: Client<(typeof se
 /** Creates clients of all services. `called` collects the paths of the calls made through them. */
 export function openClients(channel: Channel): { clients: CatalogueClients; called: Set<string> } {
   const called = new Set<string>()
-  const watched = (definition: ServiceDefinition) => {
+  const createRecordingClient = (definition: ServiceDefinition) => {
     const client = channel.client(definition) as Record<string, (...input: unknown[]) => unknown>
     return Object.fromEntries(
       Object.entries(definition).map(([name, { path }]) => [
@@ -67,7 +67,7 @@ export function openClients(channel: Channel): { clients: CatalogueClients; call
       ]),
     )
   }
-  const call = Object.fromEntries(Object.entries(services).map(([name, definition]) => [name, watched(definition)]))
+  const call = Object.fromEntries(Object.entries(services).map(([name, definition]) => [name, createRecordingClient(definition)]))
   // Each name has the client of its own definition.
   return { clients: call as unknown as CatalogueClients, called }
 }

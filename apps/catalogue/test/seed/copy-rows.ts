@@ -27,24 +27,24 @@ async function* partsOf(rows: Iterator<readonly Value[]>): AsyncGenerator<string
         if (part !== '') yield part
         return
       }
-      part += `${next.value.map(written).join('\t')}\n`
+      part += `${next.value.map(formatValue).join('\t')}\n`
     }
     yield part
   }
 }
 
 /** Returns a value in the text format of COPY. */
-function written(value: Value): string {
+function formatValue(value: Value): string {
   if (value === null) return '\\N'
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'boolean') return value ? 't' : 'f'
-  if (typeof value !== 'object') return escaped(String(value))
-  if ('json' in value) return escaped(JSON.stringify(value.json))
-  return escaped(`{${value.map((item) => `"${item.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`)
+  if (typeof value !== 'object') return escapeText(String(value))
+  if ('json' in value) return escapeText(JSON.stringify(value.json))
+  return escapeText(`{${value.map((item) => `"${item.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`)
 }
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replaceAll(/[\\\t\n\r]/g, (sign) => ESCAPES[sign] ?? sign)
 }

@@ -26,7 +26,8 @@ const PLACES = [
   ['US', 'New York'],
 ] as const
 const FIRST_TIME = Date.UTC(2023, 0, 1)
-const OWN = ['7', '7'] as const
+/** Ids of the creator and of the last editor. */
+const USER_IDS = ['7', '7'] as const
 
 /** Fills an empty catalogue with data of all kinds by COPY, with all triggers. */
 export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, report = () => {} }: SeedOptions): Promise<void> {
@@ -40,7 +41,7 @@ export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, r
   await fill(
     'organisation',
     'organisation_id, revision, active',
-    rowsOf(organisations, (index) => [index + 1, 1, true]),
+    generateRows(organisations, (index) => [index + 1, 1, true]),
   )
   await fill('media', MEDIA_COLUMNS, mediaRows(size, makeWords(seed)))
   await fill('video', VIDEO_COLUMNS, videoRows(size, makeWords(seed)))
@@ -51,7 +52,7 @@ export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, r
   await fill('playlist', PLAYLIST_COLUMNS, playlistRows(size, words))
   await fill('playlist_video', 'playlist_id, position, video_id', playlistVideoRows(size))
   await fill('caption', CAPTION_COLUMNS, captionRows(size, words))
-  await renewSpoken(db)
+  await fillCaptionSearch(db)
   await fill('caption_line', 'caption_id, begin_ms, end_ms, text', captionLineRows(size, words))
   await fill('overlay', OVERLAY_COLUMNS, overlayRows(size, words))
   await fill('contact_form', FORM_COLUMNS, formRows(size))
@@ -59,50 +60,56 @@ export async function seedCatalogue(db: Db, { videos, organisations, seed = 1, r
   await fill('presentation', 'presentation_id, organisation_id, user_id, video_id, title, description', presentationRows(size, words))
 }
 
-/** Does what the catalogue's background loop does, for all media at once. */
-async function renewSpoken(db: Db): Promise<void> {
+/** Fills the caption search index of all media. The catalogue does this in a background loop. */
+async function fillCaptionSearch(db: Db): Promise<void> {
   await db.query(
     `insert into caption_search (media_id, organisation_id, words) select distinct media_id, organisation_id, ''::tsvector from caption`,
   )
   await db.query('select count(update_caption_search(media_id)) from (select distinct media_id from caption_change) as changed')
 }
 
-/** Ids are scattered like random ones. */
-export const toVideoId = (index: number) => scattered(2 * index + 1)
-export const toMediaId = (index: number) => scattered(2 * index)
-export const toPlaylistId = (index: number) => scattered(2_000_000_000 + index)
-export const toPresentationId = (index: number) => scattered(4_000_000_000 + index)
+// Ids look random, as in production.
+export const toVideoId = (index: number) => scatterId(2 * index + 1)
+export const toMediaId = (index: number) => scatterId(2 * index)
+export const toPlaylistId = (index: number) => scatterId(2_000_000_000 + index)
+export const toPresentationId = (index: number) => scatterId(4_000_000_000 + index)
 export const toOrganisation = (index: number, { organisations }: SeedSize) => 1 + (index % organisations)
-/** The first folder of an organisation contains a quarter of its videos. */
+/** Number of folders per organisation. The first one contains a quarter of its videos. */
 export const FOLDERS = 20
-export const PLAYLISTS = 40
-export const FORMS = 3
-/** One in this many media has captions. */
-export const CAPTIONED = 50
+/** Number of playlists per organisation. */
+const PLAYLISTS = 40
+/** Number of contact forms per organisation. */
+const FORMS = 3
+/** Every 50th media has captions. */
+const CAPTION_INTERVAL = 50
 
-/** Multiplication by an odd factor is a bijection modulo 2^63. */
-function scattered(index: number): string {
+/** Returns a unique id that looks random: multiplication by an odd factor is a bijection modulo 2^63. */
+function scatterId(index: number): string {
   return ((BigInt(index + 1) * 0x5851f42d4c957f2dn) & 0x7fffffffffffffffn).toString()
 }
 
-function stateOf(index: number): keyof typeof STATES {
-  const place = (index * 7919) % 1_000
-  if (place < 970) return 'ok'
-  return place < 985 ? 'failed' : place < 995 ? 'encoding' : 'waiting'
+function toState(index: number): keyof typeof STATES {
+  const permille = (index * 7919) % 1_000
+  if (permille < 970) return 'ok'
+  return permille < 985 ? 'failed' : permille < 995 ? 'encoding' : 'waiting'
 }
 
 const toTime = (index: number) => new Date(FIRST_TIME + index * 90_000)
 const toTitle = (words: Words) => {
-  const title = words.words(words.from(2, 7))
-  return title.slice(0, 1).toUpperCase() + title.slice(1) + (words.random() < 0.2 ? ` ${words.from(1, 2_030)}` : '')
+  const title = words.words(words.randomInt(2, 7))
+  return title.slice(0, 1).toUpperCase() + title.slice(1) + (words.random() < 0.2 ? ` ${words.randomInt(1, 2_030)}` : '')
 }
 
-function* rowsOf(count: number, row: (index: number) => readonly Value[]): Generator<readonly Value[]> {
+function* generateRows(count: number, row: (index: number) => readonly Value[]): Generator<readonly Value[]> {
   for (let index = 0; index < count; index++) yield row(index)
 }
 
 /** Yields `count` rows for each organisation. */
-function* perOrganisation({ organisations }: SeedSize, count: number, row: (organisation: number, index: number) => readonly Value[]) {
+function* generateRowsPerOrganisation(
+  { organisations }: SeedSize,
+  count: number,
+  row: (organisation: number, index: number) => readonly Value[],
+) {
   for (let organisation = 1; organisation <= organisations; organisation++) {
     for (let index = 0; index < count; index++) yield row(organisation, index)
   }
@@ -111,8 +118,8 @@ function* perOrganisation({ organisations }: SeedSize, count: number, row: (orga
 const MEDIA_COLUMNS = `media_id, organisation_id, title, original_filename, state, progress, code, renditions, set_job_id, create_time`
 
 function mediaRows(size: SeedSize, words: Words) {
-  return rowsOf(size.videos, (index) => {
-    const state = stateOf(index)
+  return generateRows(size.videos, (index) => {
+    const state = toState(index)
     const [progress, code] = STATES[state]
     const set: Value = state === 'ok' ? { json: createSet(String(index + 1)) } : null
     const organisation = toOrganisation(index, size)
@@ -126,20 +133,20 @@ const VIDEO_COLUMNS = `video_id, media_id, organisation_id, title, description, 
   allowed_ips, creator_id, last_modified_by_id, create_time, delivery_version`
 
 function videoRows(size: SeedSize, words: Words) {
-  const { random, from } = words
+  const { random, randomInt } = words
   const tag = () => `${words.word()}-${1 + Math.floor(40 * random() ** 3)}`
-  return rowsOf(size.videos, (index) => {
-    const tags = [...new Set(Array.from({ length: from(0, 5) }, (_, n) => (n === 0 && random() < 0.3 ? 'featured' : tag())))]
+  return generateRows(size.videos, (index) => {
+    const tags = [...new Set(Array.from({ length: randomInt(0, 5) }, (_, n) => (n === 0 && random() < 0.3 ? 'featured' : tag())))]
     const [country, city] = PLACES[Math.floor(PLACES.length * random() ** 2)] ?? PLACES[0]
     const location: Value = random() < 0.4 ? { json: { country, city, postcode: '' } } : null
-    const texts = [toTitle(words), words.words(from(5, 60)), random() < 0.2 ? words.words(8) : '', 'en', '']
-    const ofOthers = ['', random() < 0.1 ? '1' : '', random() < 0.1 ? '1' : '', random() < 0.05 ? '1' : '']
+    const texts = [toTitle(words), words.words(randomInt(5, 60)), random() < 0.2 ? words.words(8) : '', 'en', '']
+    const relatedIds = ['', random() < 0.1 ? '1' : '', random() < 0.1 ? '1' : '', random() < 0.05 ? '1' : '']
     return [
       ...[toVideoId(index), toMediaId(index), toOrganisation(index, size)],
       ...texts,
       ...[index % 40 !== 39, '', tags, '', '', false, { json: [] }, true, false, location, '', '', '', ''],
-      ...ofOthers,
-      ...[[], ...OWN, toTime(index), stateOf(index) === 'ok' ? `v${index}` : ''],
+      ...relatedIds,
+      ...[[], ...USER_IDS, toTime(index), toState(index) === 'ok' ? `v${index}` : ''],
     ]
   })
 }
@@ -148,9 +155,9 @@ const JOB_COLUMNS = `video_id, media_id, organisation_id, action, state, progres
 
 function jobRows(size: SeedSize) {
   const states = { ok: 'ok', failed: 'failed', encoding: 'running', waiting: 'queued' } as const
-  return rowsOf(size.videos, (index) => {
+  return generateRows(size.videos, (index) => {
     const ids = [toVideoId(index), toMediaId(index), toOrganisation(index, size)]
-    const state = stateOf(index)
+    const state = toState(index)
     // The job has just reported, so the reconciler does not check it.
     return [...ids, 'new_video', states[state], STATES[state][0], 'https://example.org/a.mp4', true, '7', toTime(index), new Date()]
   })
@@ -164,15 +171,15 @@ function* metadataRows({ videos }: SeedSize, words: Words) {
 }
 
 function folderRows(size: SeedSize) {
-  return perOrganisation(size, FOLDERS, (organisation, index) => [organisation, `Folder ${index}`, '', ...OWN])
+  return generateRowsPerOrganisation(size, FOLDERS, (organisation, index) => [organisation, `Folder ${index}`, '', ...USER_IDS])
 }
 
 function* folderVideoRows(size: SeedSize) {
-  const each = Math.floor(size.videos / size.organisations)
+  const videosPerOrganisation = Math.floor(size.videos / size.organisations)
   for (let organisation = 1; organisation <= size.organisations; organisation++) {
-    for (let place = 0; place < each; place++) {
-      const folder = place % 4 === 0 ? 0 : 1 + (place % (FOLDERS - 1))
-      yield [(organisation - 1) * FOLDERS + folder + 1, toVideoId(place * size.organisations + organisation - 1), organisation]
+    for (let nth = 0; nth < videosPerOrganisation; nth++) {
+      const folder = nth % 4 === 0 ? 0 : 1 + (nth % (FOLDERS - 1))
+      yield [(organisation - 1) * FOLDERS + folder + 1, toVideoId(nth * size.organisations + organisation - 1), organisation]
     }
   }
 }
@@ -181,7 +188,7 @@ const PLAYLIST_COLUMNS = `playlist_id, organisation_id, playlist_type, title, de
   open_in_playlist_view, settings, monetization_json, created_by_user_id`
 
 function playlistRows(size: SeedSize, words: Words) {
-  return perOrganisation(size, PLAYLISTS, (organisation, index) => {
+  return generateRowsPerOrganisation(size, PLAYLISTS, (organisation, index) => {
     const id = toPlaylistId((organisation - 1) * PLAYLISTS + index)
     return [id, organisation, 'standard', toTitle(words), '', '', false, 0, false, '', '', '7']
   })
@@ -200,13 +207,13 @@ function* playlistVideoRows(size: SeedSize) {
 const CAPTION_COLUMNS = 'media_id, organisation_id, title, language, created_by_user_id, last_modified_by_user_id, plain_text'
 
 function* captionRows(size: SeedSize, words: Words) {
-  for (let index = 0; index < size.videos; index += CAPTIONED) {
-    yield [toMediaId(index), toOrganisation(index, size), 'English', 'en', ...OWN, words.words(words.from(200, 1_500))]
+  for (let index = 0; index < size.videos; index += CAPTION_INTERVAL) {
+    yield [toMediaId(index), toOrganisation(index, size), 'English', 'en', ...USER_IDS, words.words(words.randomInt(200, 1_500))]
   }
 }
 
 function* captionLineRows(size: SeedSize, words: Words) {
-  for (let caption = 1; caption <= Math.ceil(size.videos / CAPTIONED); caption++) {
+  for (let caption = 1; caption <= Math.ceil(size.videos / CAPTION_INTERVAL); caption++) {
     for (let line = 0; line < 40; line++) yield [caption, line * 2_000, line * 2_000 + 1_900, words.words(8)]
   }
 }
@@ -224,7 +231,20 @@ const FORM_COLUMNS = `organisation_id, primary_text, secondary_text, reference, 
   capture_company_name, capture_opt_in, gated, created_by_user_id, submissions`
 
 function formRows(size: SeedSize) {
-  return perOrganisation(size, FORMS, (organisation) => [organisation, 'Hello', '', '', '', '', true, true, true, false, '7', 500])
+  return generateRowsPerOrganisation(size, FORMS, (organisation) => [
+    organisation,
+    'Hello',
+    '',
+    '',
+    '',
+    '',
+    true,
+    true,
+    true,
+    false,
+    '7',
+    500,
+  ])
 }
 
 function* submissionRows(size: SeedSize) {
@@ -234,7 +254,7 @@ function* submissionRows(size: SeedSize) {
 }
 
 function presentationRows(size: SeedSize, words: Words) {
-  return perOrganisation(size, 50, (organisation, index) => {
+  return generateRowsPerOrganisation(size, 50, (organisation, index) => {
     const video = toVideoId(index * size.organisations + organisation - 1)
     return [toPresentationId(organisation * 50 + index), organisation, '7', video, toTitle(words), '']
   })

@@ -22,7 +22,7 @@ export function makeWords(seed: number) {
   /** The frequency of the nth word is proportional to 1/n. */
   const word = () => all[Math.min(all.length - 1, Math.floor(all.length ** random()) - 1)] ?? 'the'
   const words = (count: number) => Array.from({ length: count }, word).join(' ')
-  return { random, word, words, from: (least: number, max: number) => least + Math.floor(random() * (max - least + 1)) }
+  return { random, word, words, randomInt: (min: number, max: number) => min + Math.floor(random() * (max - min + 1)) }
 }
 
 export type Words = ReturnType<typeof makeWords>

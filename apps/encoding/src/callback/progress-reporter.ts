@@ -38,7 +38,7 @@ export function createProgressReporter({ db, jobs, onUnneeded, log, intervalMs =
       const update = { $case: 'progress', value: { percent: next.progress, sourceMs: next.sourceMs ?? undefined } } as const
       const call = serviceCall('encoding', randomUUID(), stopping.signal)
       const { wanted } = await jobs.reportJob({ jobId, revision: Number(next.revision), update }, call)
-      // After the pause there would be no timer to remove the entry.
+      // The timer of the pause removes the entry, so after the pause none is added.
       if (pausing.has(jobId)) reported.set(jobId, next.progress)
       if (!wanted) await onUnneeded(jobId)
     } catch (error) {

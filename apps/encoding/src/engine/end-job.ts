@@ -16,7 +16,7 @@ export type JobEnd =
 /** Outbox topic of the final report of a job. */
 export const JOB_ENDED = 'job.ended'
 
-/** What the end of a job needs. `onJobEnd` is called after the commit. */
+/** Dependencies of the functions that end a job. `onJobEnd` is called after the commit. */
 export interface EndTools {
   queue: Queue
   outbox: Outbox

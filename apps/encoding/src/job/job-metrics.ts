@@ -10,13 +10,13 @@ type Gauge = ReturnType<Metrics['gauge']>
  * the other metrics are still served.
  */
 export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger): void {
-  const reading = (read: (gauge: Gauge) => Promise<void>) => (gauge: Gauge) =>
+  const logFailures = (read: (gauge: Gauge) => Promise<void>) => (gauge: Gauge) =>
     read(gauge).catch((error: unknown) => log.warn({ err: error }, 'reading job metrics failed'))
   metrics.gauge(
     'vitascope_encoding_queue_depth',
     'Tasks, by kind and state (waiting, leased)',
     ['kind', 'state'],
-    reading(async (gauge) => {
+    logFailures(async (gauge) => {
       const depth = await queue.depth()
       gauge.reset()
       for (const { kind, waiting, leased } of depth) {
@@ -29,7 +29,7 @@ export function observeJobs(metrics: Metrics, db: Db, queue: Queue, log: Logger)
     'vitascope_encoding_queue_cpu_seconds',
     'Expected CPU seconds of the planned active jobs',
     [],
-    reading(async (gauge) => {
+    logFailures(async (gauge) => {
       const [row] = await db.query<{ seconds: number | null }>(
         `select sum((plan->>'expectedCpuSeconds')::float8) as seconds from job where state in ('encoding', 'publishing')`,
       )

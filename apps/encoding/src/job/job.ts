@@ -14,7 +14,7 @@ export function isActive(state: JobState): boolean {
 }
 
 /**
- * What a job makes: the renditions of a media, the slides of a presentation, or one additional
+ * Result of a job: the renditions of a media, the slides of a presentation, or one additional
  * rendition of a media.
  */
 export type JobKind = 'renditions' | 'slides' | 'rendition'
@@ -54,7 +54,7 @@ export interface Job {
   finishTime: Date | undefined
 }
 
-/** What a job made, as it is reported to the catalogue. */
+/** Result of a job, as it is reported to the catalogue. */
 export type FinishedSet = RenditionSet | SlideSet
 
 /** Returns the plan of a job that is encoded. Throws if there is none. */

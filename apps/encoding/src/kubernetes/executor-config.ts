@@ -26,7 +26,7 @@ export interface KubernetesSettings {
   parallelism: number
   /** CPU request of a pod, as a Kubernetes quantity. */
   cpu: string
-  /** Seconds after which a Job is ended. Its open chunks go to another one. */
+  /** Seconds after which a Job is ended. Another Job encodes its remaining chunks. */
   deadlineSeconds: number
   /** Seconds after which an ended Job is deleted, if it was not removed before. */
   ttlSeconds: number

@@ -51,12 +51,12 @@ export async function sweepOrphans(
     totals.orphanBytes += orphan.bytes
     report({ kind: 'orphan', orphan, done })
   }
-  const missing = (name: string) => {
+  const reportMissing = (name: string) => {
     totals.missing++
     report({ kind: 'missing', name })
   }
-  for (const prefix of await findMissingSets({ db, storage }, signal)) missing(`${prefix}/`)
-  for await (const name of findMissingUploads({ db, storage }, signal)) missing(name)
+  for (const prefix of await findMissingSets({ db, storage }, signal)) reportMissing(`${prefix}/`)
+  for await (const name of findMissingUploads({ db, storage }, signal)) reportMissing(name)
   return { ...scanned, ...totals }
 }
 

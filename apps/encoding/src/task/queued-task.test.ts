@@ -14,7 +14,7 @@ test.each([
   ],
   [{ kind: 'package', payload: {} }, { kind: 'package' }],
   [{ kind: 'fetch', payload: {} }, { kind: 'fetch' }],
-])('the item %j is a task', (item, task) => {
+])('the queue item %j is read as the task %j', (item, task) => {
   expect(readTask({ itemId, ...item })).toEqual(task)
 })
 

@@ -60,7 +60,7 @@ export interface EncodeInput {
   kind: 'encode'
   source: StoredSource
   plan: EncodePlan
-  /** Index of the chunk. The number of chunks stands for the audio of the whole source. */
+  /** Index of the chunk. For `audio`, which covers the whole source, it is the number of chunks. */
   chunk: number
   /** Prefix for the segments and the list of them. */
   workPrefix: string

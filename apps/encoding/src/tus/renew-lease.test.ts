@@ -6,7 +6,7 @@ import { renewLease } from './renew-lease.ts'
 const upload = { uploadId: 'u-1', fence: 4 }
 
 /** Renews a lease with these results, one after another. Later renewals succeed. */
-function renewed(results: (boolean | Error)[]) {
+function startRenewal(results: (boolean | Error)[]) {
   const warnings: unknown[] = []
   const calls: unknown[] = []
   const extendLease = async (uploadId: string, fence: number) => {
@@ -21,7 +21,7 @@ function renewed(results: (boolean | Error)[]) {
 
 test('a renewal that fails is logged and repeated', async () => {
   const error = new Error('the connection was lost')
-  const { lease, warnings, calls } = renewed([true, error, true])
+  const { lease, warnings, calls } = startRenewal([true, error, true])
   await waitFor(() => calls.length > 3)
   await lease.stop()
   expect(lease.lost.aborted).toBe(false)
@@ -30,7 +30,7 @@ test('a renewal that fails is logged and repeated', async () => {
 })
 
 test('the lease is over when a renewal finds another request', async () => {
-  const { lease, warnings } = renewed([true, false])
+  const { lease, warnings } = startRenewal([true, false])
   await waitFor(() => lease.lost.aborted)
   await lease.stop()
   expect(warnings).toEqual([])

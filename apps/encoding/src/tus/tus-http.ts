@@ -116,7 +116,7 @@ async function sendOffset(tools: TusTools, { response, signal }: UploadCall, { u
 
 async function append(tools: TusTools, call: UploadCall, { uploadId, error }: TusUpload): Promise<void> {
   const { request, response, signal } = call
-  // Also rejected here, because a response to HEAD has no body for the message.
+  // HEAD also reports this error, but its response has no body for the message.
   if (error) throw toError(error)
   if (request.headers['content-type'] !== PARTS_TYPE) {
     throw new DomainError('invalid', 'UNSUPPORTED_MEDIA_TYPE', `the body must be sent as ${PARTS_TYPE}`)

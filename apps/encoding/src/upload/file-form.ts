@@ -67,8 +67,8 @@ export async function receiveFileForm<Taken>(
       parser.on('field', (fieldName: string | undefined, value: string, _nameCut: boolean, cut: boolean) => {
         const name = (fieldName ?? '').toLowerCase()
         if (file || broken) return
-        if (cut) fail(malformed(`the field ${name.slice(0, 100)} is too long`))
-        else if (fields.has(name)) fail(malformed(`the field ${name.slice(0, 100)} is repeated`))
+        if (cut) fail(malformedForm(`the field ${name.slice(0, 100)} is too long`))
+        else if (fields.has(name)) fail(malformedForm(`the field ${name.slice(0, 100)} is repeated`))
         else {
           fields.set(name, value)
           try {
@@ -84,7 +84,7 @@ export async function receiveFileForm<Taken>(
         if (broken || file || name?.toLowerCase() !== 'file') {
           stream.resume()
           if (broken) return
-          fail(malformed('the form must have exactly one file, in the field "file"'))
+          fail(malformedForm('the form must have exactly one file, in the field "file"'))
           return
         }
         file = stream
@@ -96,10 +96,10 @@ export async function receiveFileForm<Taken>(
         })
       })
       for (const limit of ['partsLimit', 'fieldsLimit', 'filesLimit'] as const) {
-        parser.on(limit, () => file === undefined && fail(malformed(`a form has at most ${MAX_FIELDS} fields and one file`)))
+        parser.on(limit, () => file === undefined && fail(malformedForm(`a form has at most ${MAX_FIELDS} fields and one file`)))
       }
-      parser.on('error', () => fail(malformed('malformed multipart body')))
-      parser.on('finish', () => file === undefined && fail(malformed('the field "file" is missing')))
+      parser.on('error', () => fail(malformedForm('malformed multipart body')))
+      parser.on('finish', () => file === undefined && fail(malformedForm('the field "file" is missing')))
       request.on('close', () => request.complete || fail(new DOMException('the caller cancelled the call', 'AbortError')))
       request.on('error', () => fail(new DOMException('the caller cancelled the call', 'AbortError')))
       request.pipe(parser)
@@ -139,6 +139,6 @@ function openParser(contentType: string) {
   }
 }
 
-function malformed(sentence: string): DomainError {
+function malformedForm(sentence: string): DomainError {
   return new DomainError('invalid', 'MALFORMED_PAYLOAD', sentence)
 }

@@ -2,7 +2,7 @@ import { DomainError, invalid } from '@vitascope/errors'
 import { isObjectName } from '@vitascope/storage'
 import { ALGORITHM, formatCredential, isSignature, readCredential, type SigningKeys } from './policy-signature.ts'
 
-/** What a form may store. */
+/** Object that a form may store. */
 export interface AdmittedPost {
   key: string
   contentType: string | undefined

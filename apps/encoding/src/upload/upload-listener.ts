@@ -112,7 +112,7 @@ function sendError(response: ServerResponse, error: unknown, log: Logger): void 
   response.writeHead(problem ? 400 : 500, {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
-    // Also in a header, for responses without a body.
+    // A header repeats the problem, for responses without a body.
     'vitascope-error': Buffer.from(body).toString('base64'),
     // No `Connection: close`: closing while the gateway still sends would reset the connection, and
     // the response could be lost. The gateway closes it.

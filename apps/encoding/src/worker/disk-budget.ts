@@ -69,7 +69,7 @@ export function createDiskBudget(measure: () => Promise<number>): DiskBudget {
         await onWait()
         await untilAborted(before, signal)
         for (;;) {
-          // Read before the check, so that no release is missed.
+          // The promise is read before the check, so that no release is missed.
           const change = freed.promise
           const reservation = await tryReserve(needs)
           if (reservation) return reservation

@@ -49,8 +49,8 @@ async function runTasks(
 ): Promise<void> {
   let failures = 0
   let faults = 0
-  // Kept until there is a response, because a lost response may have leased a task to this request
-  // id.
+  // The id is reused until there is a response, because the service may have leased a task to this
+  // id and the response was lost.
   let requestId: string | undefined
   let lastJob: string | undefined
   while (!stopping.aborted) {

@@ -3,7 +3,7 @@ import type { ObjectStorage } from '@vitascope/storage'
 import type { Metrics } from '@vitascope/telemetry'
 import type { StoredFile, StoredSource } from '../task/task.ts'
 
-/** What a task needs to run. */
+/** Dependencies and folders of a running task. */
 export interface TaskWork {
   storage: ObjectStorage
   tools: FfmpegTools

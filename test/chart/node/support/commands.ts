@@ -5,21 +5,21 @@ import { helmPath, kubectlPath } from '@vitascope/testing'
 import type { ClusterLocation } from '../../../cluster/control-plane.ts'
 import { kubeconfigOf } from '../../../cluster/keys.ts'
 
-const file = process.env['VITASCOPE_TEST_CLUSTER']
-if (file === undefined) throw new Error('no cluster: run the tests by npm run test:cluster -- --node')
+const locationFile = process.env['VITASCOPE_TEST_CLUSTER']
+if (locationFile === undefined) throw new Error('no cluster: run the tests with npm run test:cluster -- --node')
 /** The cluster that was started for the tests. */
-export const location = JSON.parse(readFileSync(file, 'utf8')) as ClusterLocation
+export const location = JSON.parse(readFileSync(locationFile, 'utf8')) as ClusterLocation
 export const kubeconfig = kubeconfigOf(location.folder, 'admin')
 
 const execute = promisify(execFile)
 
-/** Returns the output. Throws both outputs on failure. */
+/** Runs a program and returns its stdout. Throws an error with stdout and stderr if it fails. */
 async function run(program: string | undefined, args: readonly string[], input?: string): Promise<string> {
   if (program === undefined) throw new Error('helm and kubectl are not installed')
-  const running = execute(program, ['--kubeconfig', kubeconfig, ...args], { maxBuffer: 64 * 1024 * 1024 })
-  running.child.stdin?.end(input ?? '')
+  const execution = execute(program, ['--kubeconfig', kubeconfig, ...args], { maxBuffer: 64 * 1024 * 1024 })
+  execution.child.stdin?.end(input ?? '')
   try {
-    return (await running).stdout
+    return (await execution).stdout
   } catch (error) {
     const { stdout, stderr } = error as { stdout?: string; stderr?: string }
     throw new Error(`${args.join(' ')}: ${stdout ?? ''}${stderr ?? ''}`, { cause: error })

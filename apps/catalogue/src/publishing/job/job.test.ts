@@ -7,7 +7,7 @@ import { applyUpdate, type JobState, type JobUpdate, type MediaState } from './j
 const queued: JobState = { state: 'queued', progress: 5, code: 0, message: '' }
 const fresh: MediaState = { status: createAcceptedStatus(false), renditions: undefined, preview: undefined }
 const replaced: MediaState = { status: createAcceptedStatus(false), renditions: createSet('1'), preview: undefined }
-const working = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
+const createStatus = (progress: number): Status => ({ state: 'encoding', progress, code: 2, message: '' })
 
 test('accepted media are in state `encoding`, or in state `waiting` if the job is queued behind others', () => {
   expect(createAcceptedStatus(false)).toEqual({ state: 'encoding', progress: 5, code: 2, message: '' })
@@ -22,13 +22,13 @@ describe('progress', () => {
     ['is at most 99 before the end', 98, 100, 99],
     ['is rounded down', 5, 33.9, 33],
   ])('%s', (_, now, percent, shown) => {
-    const { media, job } = applyUpdate({ ...queued, progress: now }, { ...fresh, status: working(now) }, { kind: 'progress', percent })
-    expect(media.status).toEqual(working(shown))
+    const { media, job } = applyUpdate({ ...queued, progress: now }, { ...fresh, status: createStatus(now) }, { kind: 'progress', percent })
+    expect(media.status).toEqual(createStatus(shown))
     expect(job).toMatchObject({ state: 'running', progress: shown })
   })
   test('changes the state from waiting to encoding', () => {
     expect(applyUpdate(queued, { ...fresh, status: createAcceptedStatus(true) }, { kind: 'progress', percent: 5 }).media.status).toEqual(
-      working(5),
+      createStatus(5),
     )
   })
 })
@@ -42,7 +42,7 @@ test('a published set makes the media playable', () => {
 describe('a failure', () => {
   const failed: JobUpdate = { kind: 'failed', code: 4001, message: 'the source is unavailable' }
   test('of a first encode is shown with the last progress', () => {
-    const { media } = applyUpdate({ ...queued, progress: 42 }, { ...fresh, status: working(42) }, failed)
+    const { media } = applyUpdate({ ...queued, progress: 42 }, { ...fresh, status: createStatus(42) }, failed)
     expect(media.status).toEqual({ state: 'failed', progress: 42, code: 4001, message: 'the source is unavailable' })
   })
   test('of a replacement keeps the current set, and the job has the reason', () => {

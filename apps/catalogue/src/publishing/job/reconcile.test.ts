@@ -35,7 +35,7 @@ async function reconcileLater(response: Partial<EncodingJob> | Error, times = { 
   const staleJobs = createStaleEncodeJobs(catalogue.db, catalogue.enqueue)
   await reconcileJobs({ staleJobs, jobs: catalogue.jobs, encoding, log: testLog, ...times }, new AbortController().signal)
 }
-const received = async () => (await catalogue.messages()).map(({ topic }) => topic)
+const listTopics = async () => (await catalogue.messages()).map(({ topic }) => topic)
 const unknown = notFound('job', '1')
 const away = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
 
@@ -43,10 +43,10 @@ describe('a job that encoding does not know', () => {
   test('is sent again, unless a message is pending', async () => {
     await catalogue.upload()
     await reconcileLater(unknown)
-    expect(await received()).toEqual(['job.created'])
+    expect(await listTopics()).toEqual(['job.created'])
     await catalogue.db.query('truncate outbox')
     await reconcileLater(unknown)
-    expect(await received()).toEqual(['job.created'])
+    expect(await listTopics()).toEqual(['job.created'])
   })
   test('is sent again five times, and then fails', async () => {
     // Several uploads, because the result must not depend on the fraction of a millisecond at which
@@ -56,7 +56,7 @@ describe('a job that encoding does not know', () => {
       for (const { jobId } of uploads) expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
       await catalogue.db.query('truncate outbox')
       await reconcileLater(unknown)
-      expect(await received()).toEqual(round <= 5 ? uploads.map(() => 'job.created') : [])
+      expect(await listTopics()).toEqual(round <= 5 ? uploads.map(() => 'job.created') : [])
     }
     for (const { videoId, jobId } of uploads) {
       expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'failed', code: 5001 })
@@ -97,7 +97,7 @@ test.each([
   await catalogue.db.query('truncate outbox')
   for (let round = 0; round < 8; round++) await reconcileLater(response)
   expect(await catalogue.jobs.find('1', jobId)).toMatchObject({ state: 'queued' })
-  expect(await received()).toEqual([])
+  expect(await listTopics()).toEqual([])
 })
 
 test('jobs with a recent report, and ended jobs, are not claimed', async () => {
