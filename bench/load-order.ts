@@ -64,25 +64,25 @@ export function startLoadGenerator(cpus?: string): LoadGenerator {
   const program = [process.execPath, '--disable-warning=ExperimentalWarning', fileURLToPath(new URL('load.ts', import.meta.url))]
   const [command = '', ...args] = cpus === undefined ? program : ['taskset', '-c', cpus, ...program]
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   return {
     async run(order) {
       child.send(order)
       const [figures] = await Promise.race([
         once(child, 'message'),
-        gone.then(() => Promise.reject(new Error('the load generator has exited'))),
+        exited.then(() => Promise.reject(new Error('the load generator has exited'))),
       ])
       return figures as Figures
     },
     async stop() {
       if (child.connected) child.disconnect()
-      await gone
+      await exited
     },
   }
 }
 
 export function percentiles(times: readonly number[]): Percentiles {
   const sorted = Float64Array.from(times).sort()
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
+  const percentile = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+  return { count: sorted.length, p50: percentile(0.5), p99: percentile(0.99), max: percentile(1) }
 }

@@ -2,6 +2,6 @@
 import { main } from '../apps/standalone/src/main.ts'
 import { generate } from './lib/generate.ts'
 
-const began = Date.now()
+const startMs = Date.now()
 await generate()
-await main(began)
+await main(startMs)

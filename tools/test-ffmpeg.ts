@@ -15,20 +15,20 @@ const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encodi
 const names = process.argv.slice(2)
 const defaultVersion = (await findFfmpeg()).version
 const total = { passed: 0, failed: 0, skipped: 0 }
-const ran: string[] = []
+const testedBuilds: string[] = []
 for (const { name, version } of SUPPORTED_BUILDS) {
   if (names.length > 0 ? !names.some((part) => name.includes(part)) : version === defaultVersion) continue
   try {
     const path = await provideBuild(name)
     const tools = await findFfmpeg({ path })
-    ran.push(`${name}: ffmpeg ${tools.version}, ffprobe ${tools.ffprobeVersion}`)
-    console.log(`\n${ran.at(-1)} (${path})`)
+    testedBuilds.push(`${name}: ffmpeg ${tools.version}, ffprobe ${tools.ffprobeVersion}`)
+    console.log(`\n${testedBuilds.at(-1)} (${path})`)
     await runTests(path)
   } catch (error) {
     console.log(`not run  ${name}: ${(error as Error).message}`)
   }
 }
-console.log(`\nBuilds of ffmpeg in these tests:\n${ran.map((line) => `  ${line}`).join('\n')}`)
+console.log(`\nBuilds of ffmpeg in these tests:\n${testedBuilds.map((line) => `  ${line}`).join('\n')}`)
 console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = total.failed > 0 ? 1 : 0
 
@@ -38,13 +38,13 @@ async function runTests(path: string): Promise<void> {
     env: { ...process.env, VITASCOPE_FFMPEG: path },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let end = ''
+  let lastOutput = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     process.stdout.write(text)
-    end = (end + text).slice(-4_000)
+    lastOutput = (lastOutput + text).slice(-4_000)
   })
   const [code] = (await once(child, 'close')) as [number | null]
-  const [, passed, failed, skipped] = /\n(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n$/.exec(end) ?? []
+  const [, passed, failed, skipped] = /\n(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n$/.exec(lastOutput) ?? []
   total.passed += Number(passed ?? 0)
   total.failed += Number(failed ?? (code === 0 ? 0 : 1))
   total.skipped += Number(skipped ?? 0)

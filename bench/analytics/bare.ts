@@ -65,9 +65,9 @@ export async function startBareIntake(url: string): Promise<{ url: string; stop(
   return {
     url: `http://127.0.0.1:${port.toString().trim()}`,
     async stop() {
-      const gone = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.stdin.end()
-      await gone
+      await exited
     },
   }
 }

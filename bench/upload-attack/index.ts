@@ -87,6 +87,6 @@ function formatUploads({ times, failures }: { times: number[][]; failures: numbe
 
 function quantiles(list: number[]): string {
   const sorted = list.toSorted((a, b) => a - b)
-  const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN)
-  return `${sorted.length} uploads, median ${at(0.5)} ms, p95 ${at(0.95)} ms, slowest ${at(1)} ms`
+  const percentile = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN)
+  return `${sorted.length} uploads, median ${percentile(0.5)} ms, p95 ${percentile(0.95)} ms, slowest ${percentile(1)} ms`
 }

@@ -6,7 +6,7 @@ import { root, runCommand } from './run-command.ts'
 /** An artefact that is generated from sources. It is regenerated when their content changes. */
 interface Artefact {
   name: string
-  /** Files and folders. */
+  /** Source files and folders. */
   from: string[]
   to: string
   /** Generates into an empty folder. */
@@ -49,7 +49,7 @@ const artefacts: Artefact[] = [
  */
 export async function generate(log: (line: string) => void = () => {}): Promise<void> {
   for (const artefact of artefacts) {
-    const hash = contentHash(artefact.from)
+    const hash = hashContents(artefact.from)
     if (readStamp(artefact.to) === hash) continue
     const start = Date.now()
     await regenerate(artefact, hash)
@@ -89,9 +89,9 @@ function readStamp(folder: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-function contentHash(paths: readonly string[]): string {
+function hashContents(paths: readonly string[]): string {
   const hash = createHash('sha256').update(process.version)
-  for (const file of paths.flatMap((path) => filesOf(join(root, path))))
+  for (const file of paths.flatMap((path) => listFiles(join(root, path))))
     hash
       .update(`${relative(root, file)}\0`)
       .update(readFileSync(file))
@@ -99,7 +99,7 @@ function contentHash(paths: readonly string[]): string {
   return hash.digest('hex')
 }
 
-function filesOf(path: string): string[] {
+function listFiles(path: string): string[] {
   if (!existsSync(path)) return []
   try {
     return readdirSync(path, { recursive: true, withFileTypes: true })

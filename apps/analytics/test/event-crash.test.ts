@@ -69,9 +69,9 @@ async function startPlatform() {
     reports: channel.client(ReportServiceService),
     ready: () => waitFor(() => channel.ready(1_000), { timeout: 60_000, describe: 'the service' }),
     async killService() {
-      const gone = once(service, 'exit')
+      const exited = once(service, 'exit')
       service.kill('SIGKILL')
-      await gone
+      await exited
       service = start()
     },
     async killDatabase(downMs: number) {

@@ -364,7 +364,7 @@ begin
     select w.webhook_id, n.event_id, n.object_key
     from new_rows n join webhook w on w.organisation_id = n.organisation_id and w.enabled and n.type = any (w.events)
     order by w.webhook_id
-    -- Waits for a webhook that is being deleted, which then gets no event.
+    -- The lock waits while a webhook is being deleted. That webhook then gets no event.
     for key share of w;
   return null;
 end $$;
@@ -416,7 +416,7 @@ create function add_usage(organisation bigint, added_bytes bigint) returns void 
   on conflict (organisation_id) do update set bytes = stored.bytes + excluded.bytes
 $$;
 
--- Counts bytes and minutes when a media gets another set; minutes once for each job.
+-- Counts bytes and minutes when a media gets another set. The minutes of a job are counted once.
 create function media_set_usage() returns trigger language plpgsql set search_path from current as $$
 declare
   finished_job record;
@@ -458,7 +458,7 @@ begin
     if slide_bytes <> 0 then perform add_usage(old.organisation_id, -slide_bytes); end if;
     return old;
   end if;
-  -- In order of the ids, which prevents deadlocks.
+  -- Usage rows are locked in the order of their ids, which prevents deadlocks.
   perform add_usage(least(old.organisation_id, new.organisation_id),
     case when old.organisation_id < new.organisation_id then -slide_bytes else slide_bytes end);
   perform add_usage(greatest(old.organisation_id, new.organisation_id),

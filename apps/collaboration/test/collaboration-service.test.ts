@@ -55,9 +55,9 @@ describe('an entry', () => {
     const [uploader, standard] = [fixture.createUser(), fixture.createUser('1', UserType.USER_TYPE_STANDARD)]
     const videoId = fixture.createVideo()
     const entry = await createEntry(videoId, uploader)
-    const shown = { videoId, organisationId: '1', userId: uploader, createdByUserId: '900', clips: [] }
+    const expected = { videoId, organisationId: '1', userId: uploader, createdByUserId: '900', clips: [] }
     const got = (await clients.entries.getEntry(entry, user)).entry
-    expect(got).toMatchObject({ ...shown, email: `User${uploader}@example.org`, uploaderAccount: true })
+    expect(got).toMatchObject({ ...expected, email: `User${uploader}@example.org`, uploaderAccount: true })
     const { entry: now, previous } = await change(entry.collaborationId, { userId: standard }, ['user_id'])
     expect(previous).toEqual(got)
     expect(now).toMatchObject({ userId: standard, email: `User${standard}@example.org`, uploaderAccount: false })
@@ -128,11 +128,11 @@ describe('a list', () => {
   })
   test('omits entries whose user was deleted', async () => {
     const videoId = fixture.createVideo()
-    const [left, stays] = [fixture.createUser(), fixture.createUser()]
-    for (const userId of [left, stays, '']) await createEntry(videoId, userId, system)
-    fixture.dependencies.users.delete(left)
+    const [deletedUser, remainingUser] = [fixture.createUser(), fixture.createUser()]
+    for (const userId of [deletedUser, remainingUser, '']) await createEntry(videoId, userId, system)
+    fixture.dependencies.users.delete(deletedUser)
     const { entries } = await clients.entries.listEntries({ videoId, ...page }, user)
-    expect(entries.map(({ userId }) => userId)).toEqual([stays, ''])
+    expect(entries.map(({ userId }) => userId)).toEqual([remainingUser, ''])
   })
   test('of the largest possible entries is split into pages that fit into messages', async () => {
     const videoId = fixture.createVideo()
@@ -254,9 +254,9 @@ describe('the dependencies', () => {
         require: async () => Promise.reject(new Error('not requested')),
       },
     }
-    const away = { ...summaries, users: { ...summaries.users, find: () => Promise.reject(new Error('away')) } }
+    const failingSummaries = { ...summaries, users: { ...summaries.users, find: () => Promise.reject(new Error('away')) } }
     const { signal } = new AbortController()
-    await expect(createEntrySweep(entries, away, testLog).run(signal)).rejects.toThrow('away')
+    await expect(createEntrySweep(entries, failingSummaries, testLog).run(signal)).rejects.toThrow('away')
     expect(await entries.find({ scope: null, ...entry })).toBeDefined()
     const sweep = createEntrySweep(entries, summaries, testLog)
     for (let round = 0; round < 2; round++) await sweep.run(signal)

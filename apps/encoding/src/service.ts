@@ -80,11 +80,11 @@ async function assemble(
   const { timing, source } = config
   const { log, metrics, identity, principals, server, stopping } = base
   const atCrashPoint = crashAt(config.crashAt)
-  const count = createCrashCounter(config.crashAt, 'commit')
-  const open = (poolSize?: number) => crashAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), count)
+  const countCommit = createCrashCounter(config.crashAt, 'commit')
+  const open = (poolSize?: number) => crashAtCommit(base.openDatabase(poolSize ? { poolSize } : {}), countCommit)
   const db = open(POOL_SIZE)
-  // A separate pool: each lane of the outbox holds a connection while it sends, and rpcs must not
-  // wait for these.
+  // The outbox has its own pool, because each of its lanes holds a connection while it sends. Rpcs
+  // must not wait for these.
   const outboxDb = open()
   const storage = await openStorage(config.objects)
   const catalogue = base.openChannel('catalogue', config.catalogueAddress)
@@ -109,7 +109,7 @@ async function assemble(
     onProgress: reporter.changed,
     onCopyFallback: countCopyFallbacks(metrics),
   })
-  const results = createTaskResults({ db, queue, steps, storage, atCrashPoint: atCrashPoint, log })
+  const results = createTaskResults({ db, queue, steps, storage, atCrashPoint, log })
   const uploads = createUploadStore(db)
   const tusUploads = createTusStore(db)
   const videos = catalogue.client(VideoServiceService)
@@ -135,7 +135,7 @@ async function assemble(
     scratchDir: config.scratchDir,
     holder: `fetcher:${randomUUID()}`,
     leaseMs: timing.fetchLeaseMs,
-    atCrashPoint: atCrashPoint,
+    atCrashPoint,
     log,
   })
   const reconciler = createReconciler({
@@ -159,7 +159,7 @@ async function assemble(
       maxSourceSeconds: source.maxSeconds,
       chunksByNumber: config.kubernetes !== undefined,
       renewRun: (jobId) => endRunOfJob(db.query, jobId),
-      atCrashPoint: atCrashPoint,
+      atCrashPoint,
       log,
       stopping,
     }),

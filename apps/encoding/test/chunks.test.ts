@@ -28,13 +28,13 @@ afterEach(() => service.stop())
 afterAll(() => environment.close())
 
 const AUDIO = 3
-const chunkOf = (task: Task) => requireInput(task, 'encode').chunk
-const segments = (chunk: number) =>
+const requireChunk = (task: Task) => requireInput(task, 'encode').chunk
+const listSegments = (chunk: number) =>
   environment.db.query<{ path: string; seconds: number }>(
     'select path, seconds from segment where job_id = $1 and chunk = $2 order by path',
     [jobId, chunk],
   )
-const chunkRow = async (chunk: number) =>
+const findChunkRow = async (chunk: number) =>
   (
     await environment.db.query<{ prefix: string | null; fence: number }>(
       'select prefix, fence::float8 as fence from chunk where job_id = $1 and chunk = $2',
@@ -46,7 +46,7 @@ const LEASE_LOST = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 test('audio and the first chunk are encoded first, and the set contains all chunks in order', async () => {
   const tasks: Task[] = []
   for (let steps = 0; steps < 4; steps++) tasks.push(await worker.runNextTask())
-  expect(tasks.map((task) => [task.kind, chunkOf(task)])).toEqual([
+  expect(tasks.map((task) => [task.kind, requireChunk(task)])).toEqual([
     [TaskKind.TASK_KIND_AUDIO, AUDIO],
     [TaskKind.TASK_KIND_ENCODE, 0],
     [TaskKind.TASK_KIND_ENCODE, 1],
@@ -55,19 +55,22 @@ test('audio and the first chunk are encoded first, and the set contains all chun
   const last = await worker.lease()
   expect(last.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
   expect(requireInput(last, 'package').chunks.map(({ chunk }) => chunk)).toEqual([0, 1, 2, AUDIO])
-  expect(await segments(1)).toContainEqual({ path: 'h264_250/seg-00002.m4s', seconds: 4 })
-  expect(await segments(AUDIO)).toContainEqual({ path: 'audio_64/init.mp4', seconds: 0 })
+  expect(await listSegments(1)).toContainEqual({ path: 'h264_250/seg-00002.m4s', seconds: 4 })
+  expect(await listSegments(AUDIO)).toContainEqual({ path: 'audio_64/init.mp4', seconds: 0 })
   await worker.complete(last, await worker.make(last))
   await waitFor(() => environment.catalogue.published(jobId).length === 1)
 })
 
 test('a job reports the progress of each chunk and the total time', async () => {
-  const costs = (job: string) =>
+  const listCosts = (job: string) =>
     environment.db.query<{ weight: number }>('select weight from chunk where job_id = $1 order by chunk', [job])
   const sum = (rows: { weight: number }[]) => rows.reduce((all, { weight }) => all + weight, 0)
-  const mine = await costs(jobId)
+  const ownCosts = await listCosts(jobId)
   const packaging = 1 + 0.05 * ((await service.job(jobId)).plan?.expectedCpuSeconds ?? Number.NaN)
-  expect(await service.job(jobId)).toMatchObject({ chunkProgress: [0, 0, 0, 0], expectedSeconds: expect.closeTo(packaging + sum(mine), 3) })
+  expect(await service.job(jobId)).toMatchObject({
+    chunkProgress: [0, 0, 0, 0],
+    expectedSeconds: expect.closeTo(packaging + sum(ownCosts), 3),
+  })
 
   const otherJobId = String(nextJob++)
   await service.jobs.createJob(
@@ -80,17 +83,17 @@ test('a job reports the progress of each chunk and the total time', async () => 
   )
   if (!probe) throw new Error('there is no probe task')
   await worker.complete(probe, aLongProbe())
-  const total = sum(mine) + sum(await costs(otherJobId))
+  const total = sum(ownCosts) + sum(await listCosts(otherJobId))
   expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + total, 3)
   expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + total)
 
   const step = await worker.runNextTask()
   // Makes the chunk appear to have taken twice its expected time.
   await environment.db.query(`update chunk set begin_time = end_time - 2 * weight * interval '1 second' where end_time is not null`)
-  const done = chunkOf(step)
-  const left = total - (mine[done]?.weight ?? 0)
-  expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + left * 2, 1)
-  expect((await service.job(jobId)).chunkProgress.indexOf(1)).toBe(done)
+  const encodedChunk = requireChunk(step)
+  const remainingCost = total - (ownCosts[encodedChunk]?.weight ?? 0)
+  expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + remainingCost * 2, 1)
+  expect((await service.job(jobId)).chunkProgress.indexOf(1)).toBe(encodedChunk)
   const before = (await service.job(otherJobId)).expectedSeconds ?? 0
   await worker.extendLease(await worker.lease(), 0.5)
   expect((await service.job(otherJobId)).expectedSeconds).toBeLessThan(before)
@@ -121,12 +124,12 @@ describe('a segment of a running task', () => {
 
   test('is recorded once, with its prefix, before the task is complete', async () => {
     await worker.addSegment(task, 'audio_64/seg-00001.m4s', 3.989333)
-    expect(await segments(AUDIO)).toEqual(added)
+    expect(await listSegments(AUDIO)).toEqual(added)
     const { workPrefix } = requireInput(task, 'encode')
-    expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: 0 })
+    expect(await findChunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: 0 })
     await worker.complete(task, await worker.make(task))
-    expect(await chunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.fence })
-    expect(await segments(AUDIO)).toHaveLength(6)
+    expect(await findChunkRow(AUDIO)).toEqual({ prefix: workPrefix, fence: task.fence })
+    expect(await listSegments(AUDIO)).toHaveLength(6)
   })
   test.each([
     ['fails', () => worker.fail(task, 5002)],
@@ -135,23 +138,28 @@ describe('a segment of a running task', () => {
   ])('is removed when the task %s', async (_, end) => {
     const { workPrefix } = requireInput(task, 'encode')
     await end()
-    await waitFor(async () => (await segments(AUDIO)).length === 0)
-    expect(await chunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })
+    await waitFor(async () => (await listSegments(AUDIO)).length === 0)
+    expect(await findChunkRow(AUDIO)).toEqual({ prefix: null, fence: 0 })
     await waitFor(async () => (await environment.objects(workPrefix)).length === 0)
     await expect(worker.addSegment(task, 'audio_64/seg-00002.m4s', 4)).rejects.toMatchObject(LEASE_LOST)
-    expect(await segments(AUDIO)).toEqual([])
+    expect(await listSegments(AUDIO)).toEqual([])
   })
   test('is removed without affecting complete chunks', async () => {
     const otherWorker = standInWorker(service, environment.storage, 'w2:a')
     const first = await otherWorker.runNextTask()
     await worker.fail(task, 5002)
-    await waitFor(async () => (await segments(AUDIO)).length === 0)
-    expect(await chunkRow(0)).toMatchObject({ fence: first.fence })
-    expect((await segments(0)).length).toBeGreaterThan(0)
+    await waitFor(async () => (await listSegments(AUDIO)).length === 0)
+    expect(await findChunkRow(0)).toMatchObject({ fence: first.fence })
+    expect((await listSegments(0)).length).toBeGreaterThan(0)
   })
   test('is rejected if it is invalid', async () => {
-    const bad = { path: '../a', bytes: 1, sha256: 'a'.repeat(64), seconds: 0 }
-    for (const files of [[], [bad], [{ ...bad, path: 'a', seconds: Number.NaN }], [{ ...bad, path: 'a', sha256: 'x' }]]) {
+    const invalidFile = { path: '../a', bytes: 1, sha256: 'a'.repeat(64), seconds: 0 }
+    for (const files of [
+      [],
+      [invalidFile],
+      [{ ...invalidFile, path: 'a', seconds: Number.NaN }],
+      [{ ...invalidFile, path: 'a', sha256: 'x' }],
+    ]) {
       const request = { taskId: task.taskId, fence: task.fence, files }
       await expect(service.work.addSegments(request, service.call)).rejects.toMatchObject({ kind: 'invalid' })
     }
@@ -167,7 +175,7 @@ describe('faults', () => {
         await worker.complete(task, await worker.make(task))
         break
       }
-      const chunk = chunkOf(task)
+      const chunk = requireChunk(task)
       leasedChunks.push(chunk)
       if (leasedChunks.filter((one) => one === chunk).length < 3) await worker.fail(task, 5002)
       else await worker.complete(task, await worker.make(task))
@@ -179,7 +187,7 @@ describe('faults', () => {
     for (let times = 0; times < 3; times++) {
       const task = await waitFor(async () => {
         const leased = await worker.lease()
-        if (chunkOf(leased) === 1) return leased
+        if (requireChunk(leased) === 1) return leased
         await worker.complete(leased, await worker.make(leased))
         return undefined
       })

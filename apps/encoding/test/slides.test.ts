@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { findFfmpeg, sandboxFor } from '@vitascope/media'
 import { isAlive } from '@vitascope/testing'
-import { makePdf, makeNestedForms, makePlainPage, makeSlowPages } from './pdf.ts'
+import { makeNestedForms, makePdf, makePlainPage, makeSlowPages } from './pdf.ts'
 import type { Caller } from './service-under-test.ts'
 import { slidesUnderTest, twoPages, waitLong } from './slides-under-test.ts'
 import { leaseRequest } from './stand-in-worker.ts'

@@ -35,19 +35,19 @@ const scale = (replicas: number) => kubectl('scale', 'statefulset/postgres', '--
 describeChart('a database outage', () => {
   test('makes the services not ready, makes them ready again afterwards, and restarts no pod', async () => {
     const before = await restarts()
-    const gone = performance.now()
+    const stopMs = performance.now()
     await scale(0)
     const areReady = async (ready: boolean) =>
       (await pods()).filter(({ component }) => OF_DATABASE.includes(component)).every(({ isReady }) => isReady === ready)
     await waitFor(() => areReady(false), { timeout: 90_000, interval: 500, describe: 'the services to be not ready' })
     const off = performance.now()
-    await new Promise((resolve) => setTimeout(resolve, AWAY_MS - (off - gone)))
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS - (off - stopMs)))
     await scale(1)
     await kubectl('rollout', 'status', 'statefulset/postgres', '--namespace', OUTSIDE, '--timeout=180s')
-    const there = performance.now()
+    const restartMs = performance.now()
     await waitFor(() => areReady(true), { timeout: 60_000, interval: 250, describe: 'the services to be ready' })
     console.log(
-      `not ready ${Math.round(off - gone)} ms after the scale-down, ready ${Math.round(performance.now() - there)} ms after it was back`,
+      `not ready ${Math.round(off - stopMs)} ms after the scale-down, ready ${Math.round(performance.now() - restartMs)} ms after it was back`,
     )
     expect(await restarts()).toEqual(before)
     expect((await platform.withKey(tenant.key).get('/video')).status).toBe(200)

@@ -16,10 +16,10 @@ let createdCount = 0
 const create = (more: object = {}, call = createCall()) =>
   folders.create({ organisationId: '1', userId: '7', name: `Folder ${++createdCount}`, description: '', ...more }, call)
 const createKey = async (more: object = {}) => ({ scope: '1', folderId: (await create(more)).folderId })
-const contents = async (key: { scope: string; folderId: string }, place = all) =>
-  (await folders.videos(key, place)).map(({ videoId }) => videoId)
-const names = (changed: PromiseSettledResult<unknown>[]) =>
-  changed.map((result) => (result.status === 'fulfilled' ? 'done' : (result.reason as { reason: string }).reason)).toSorted()
+const listVideoIds = async (key: { scope: string; folderId: string }, page = all) =>
+  (await folders.videos(key, page)).map(({ videoId }) => videoId)
+const listOutcomes = (results: PromiseSettledResult<unknown>[]) =>
+  results.map((result) => (result.status === 'fulfilled' ? 'done' : (result.reason as { reason: string }).reason)).toSorted()
 
 describe('a folder', () => {
   test('is listed with its organisation, oldest first, page by page', async () => {
@@ -41,12 +41,12 @@ describe('a folder', () => {
   })
   test('is created once by 20 concurrent calls with the same name', async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => create({ name: 'Raced' })))
-    expect(names(results)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
+    expect(listOutcomes(results)).toEqual([...Array(19).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is renamed by one of many concurrent calls with the same new name', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => createKey()))
     const results = await Promise.allSettled(keys.map((key) => folders.update(key, '8', (now) => ({ ...now, name: 'Wanted' }))))
-    expect(names(results)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
+    expect(listOutcomes(results)).toEqual([...Array(7).fill('FOLDER_EXISTS'), 'done'])
   })
   test('is returned with its previous state when it is updated', async () => {
     const created = await create({ description: 'old' })
@@ -80,9 +80,9 @@ describe('the videos of a folder', () => {
     for (let count = 0; count < 3; count++) ids.push((await catalogue.upload()).videoId)
     for (const videoId of ids) expect(await folders.addVideo(key, videoId, createCall())).toBe(true)
     expect(await folders.addVideo(key, ids[0] ?? '', createCall())).toBe(false)
-    expect(await contents(key)).toEqual(ids)
+    expect(await listVideoIds(key)).toEqual(ids)
     const [first] = await folders.videos(key, { ...all, limit: 1 })
-    expect(await contents(key, { after: first?.position ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
+    expect(await listVideoIds(key, { after: first?.position ?? '', limit: 5, skip: 1 })).toEqual([ids[2]])
     const repeated = { ...createCall(), idempotency: { key: 'taken out', fingerprint: 'f' } }
     for (const call of [repeated, repeated]) await folders.removeVideo(key, ids[1] ?? '', call)
     for (const id of [ids[1] ?? '', 'x']) {
@@ -91,7 +91,7 @@ describe('the videos of a folder', () => {
         reason: 'FOLDER_VIDEO_NOT_FOUND',
       })
     }
-    expect(await contents(key)).toEqual([ids[0], ids[2]])
+    expect(await listVideoIds(key)).toEqual([ids[0], ids[2]])
   })
   test('must belong to the organisation of the folder, even for a system user', async () => {
     const { folderId } = await createKey()
@@ -101,16 +101,16 @@ describe('the videos of a folder', () => {
     }
   })
   test('are kept when the folder is deleted, and leave it when they are deleted', async () => {
-    const [gone, kept] = [await createKey(), await createKey()]
+    const [deletedFolder, keptFolder] = [await createKey(), await createKey()]
     const { videoId, mediaId } = await catalogue.upload()
-    await folders.addVideo(gone, videoId, createCall())
-    await folders.addVideo(kept, videoId, createCall())
-    expect((await folders.remove(gone)).folderId).toBe(gone.folderId)
-    await expect(folders.remove(gone)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
+    await folders.addVideo(deletedFolder, videoId, createCall())
+    await folders.addVideo(keptFolder, videoId, createCall())
+    expect((await folders.remove(deletedFolder)).folderId).toBe(deletedFolder.folderId)
+    await expect(folders.remove(deletedFolder)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
     expect(await catalogue.videos.find('1', videoId)).toBeDefined()
-    expect(await contents(kept)).toEqual([videoId])
+    expect(await listVideoIds(keptFolder)).toEqual([videoId])
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
-    expect(await contents(kept)).toEqual([])
+    expect(await listVideoIds(keptFolder)).toEqual([])
   })
   test('can be added during the deletion of the folder or of a video without an unexpected error', async () => {
     for (let round = 0; round < 5; round++) {
@@ -121,7 +121,7 @@ describe('the videos of a folder', () => {
         ...videos.map(({ mediaId }) => catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })),
         folders.remove(key),
       ])
-      expect(names(results).filter((name) => !/^(done|FOLDER_NOT_FOUND|VIDEO_NOT_FOUND)$/.test(name))).toEqual([])
+      expect(listOutcomes(results).filter((name) => !/^(done|FOLDER_NOT_FOUND|VIDEO_NOT_FOUND)$/.test(name))).toEqual([])
       expect(await catalogue.db.query('select 1 from folder_video where folder_id = $1', [key.folderId])).toEqual([])
     }
   })

@@ -6,7 +6,7 @@ import type { SlidesFile } from '../task/task.ts'
  * Returns finished slides as they are reported to the catalogue: every page in order, with both
  * images. Throws if one is missing.
  */
-export function slideSet({ jobId }: Pick<Job, 'jobId'>, prefix: string, files: readonly SlidesFile[]): SlideSet {
+export function toSlideSet({ jobId }: Pick<Job, 'jobId'>, prefix: string, files: readonly SlidesFile[]): SlideSet {
   const slides = files.flatMap((file) => (file.kind === 'slide' ? [file] : [])).sort((a, b) => a.page - b.page)
   const thumbnails = new Map(files.flatMap((file) => (file.kind === 'thumbnail' ? [[file.page, file.path]] : [])))
   const document = files.find((file) => file.kind === 'document')

@@ -15,7 +15,7 @@ import { readWorkerTask } from '../task/queued-task.ts'
 import { FILE_LIST, type FilesResult, type ProbeResult, type SlidesFile } from '../task/task.ts'
 import { readFilesResult, readProbeResult } from '../task/task-message.ts'
 import { publishedSet } from './published-set.ts'
-import { slideSet } from './slide-set.ts'
+import { toSlideSet } from './slide-set.ts'
 import type { TaskSteps } from './task-steps.ts'
 
 /** Validates and records the results of workers. */
@@ -99,7 +99,7 @@ async function recordSet(tools: ResultTools, lease: Lease, jobId: string, result
   await checkFiles(storage, prefix, files, signal)
   atCrashPoint('publish-undecided')
   // The list of a set has more fields per file than its name and size.
-  const set = job.kind === 'slides' ? slideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
+  const set = job.kind === 'slides' ? toSlideSet(job, prefix, files as SlidesFile[]) : publishedSet(job, prefix, files as SetFile[])
   const isAccepted = await steps.packaged(lease, prefix, set)
   atCrashPoint('publish-recorded')
   return isAccepted

@@ -26,15 +26,15 @@ const client = (n: number): QueueJobStore => {
   return client
 }
 /** Expires all leases by moving the rows' times, because the database clock cannot be changed. */
-const runOut = () => query(`update queue_job set lease_end = lease_end - interval '1 day' where lease_end is not null`)
+const expireLeases = () => query(`update queue_job set lease_end = lease_end - interval '1 day' where lease_end is not null`)
 const aCall = { signal: new AbortController().signal }
 const add = (n = 0, priority = 1) => client(n).add({ jobName: 'check', priority, data: '{}' }, aCall)
 
 test('concurrent pops return each of 100 jobs once', async () => {
   const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => add(n)))
   const popped = await Promise.all(Array.from({ length: 110 }, (_, n) => client(n).pop(n % 2 === 0 ? 0 : 60)))
-  const input = popped.flatMap((job) => (job ? [job.jobId] : []))
-  expect(input.toSorted()).toEqual(ids.toSorted())
+  const poppedIds = popped.flatMap((job) => (job ? [job.jobId] : []))
+  expect(poppedIds.toSorted()).toEqual(ids.toSorted())
 })
 
 test('a popped job returns to the queue when its lease expires', async () => {
@@ -42,7 +42,7 @@ test('a popped job returns to the queue when its lease expires', async () => {
   expect((await client(0).pop(30))?.jobId).toBe(first)
   expect((await client(1).pop(30))?.jobId).toBe(second)
   expect(await client(1).pop(30)).toBeUndefined()
-  await runOut()
+  await expireLeases()
   expect((await client(2).pop(0))?.jobId).toBe(first)
   expect(await client(0).remove(first)).toBe(false)
   expect(await client(0).remove(second)).toBe(true)
@@ -69,11 +69,11 @@ test('an idempotency key adds one job and rejects another payload', async () => 
 test('rejects a job above the limit, until a job is removed', async () => {
   const [db] = dbs
   if (!db) throw new Error('the databases are not started')
-  const small = createQueueJobStore(db, 3)
-  const fill = () => small.add({ jobName: 'check', priority: 1, data: '' }, aCall)
+  const limitedStore = createQueueJobStore(db, 3)
+  const fill = () => limitedStore.add({ jobName: 'check', priority: 1, data: '' }, aCall)
   for (let n = 0; n < 3; n++) await fill()
   await expect(fill()).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'QUEUE_FULL' })
-  await small.pop(0)
+  await limitedStore.pop(0)
   await fill()
 })
 
@@ -86,38 +86,38 @@ interface ModelJob {
 type Command = fc.AsyncCommand<ModelJob[], object>
 
 const command = (name: string, run: (model: ModelJob[]) => Promise<void>): Command => ({ check: () => true, run, toString: () => name })
-const line = (model: ModelJob[]) =>
+const listWaiting = (model: ModelJob[]) =>
   model.filter(({ leased }) => !leased).sort((a, b) => b.priority - a.priority || Number(a.id) - Number(b.id))
-const pop = (model: ModelJob[], id: string | undefined) => {
-  const at = model.findIndex((job) => job.id === id)
-  if (at !== -1) model.splice(at, 1)
+const removeFromModel = (model: ModelJob[], id: string | undefined) => {
+  const index = model.findIndex((job) => job.id === id)
+  if (index !== -1) model.splice(index, 1)
 }
 
-const adds = (n: number, priority: number) =>
+const createAdd = (n: number, priority: number) =>
   command(`add(${n}, ${priority})`, async (model) => {
     model.push({ id: await add(n, priority), priority, leased: false })
   })
-const pops = (n: number, lease: number) =>
+const createPop = (n: number, lease: number) =>
   command(`pop(${n}, ${lease})`, async (model) => {
-    const [first] = line(model)
+    const [first] = listWaiting(model)
     expect((await client(n).pop(lease))?.jobId).toBe(first?.id)
-    if (lease === 0) pop(model, first?.id)
+    if (lease === 0) removeFromModel(model, first?.id)
     else if (first) first.leased = true
   })
-const popsAtOnce = command('three pops at once', async (model) => {
-  const first = line(model).slice(0, 3)
+const concurrentPops = command('three pops at once', async (model) => {
+  const first = listWaiting(model).slice(0, 3)
   const popped = await Promise.all([0, 1, 2].map((n) => client(n).pop(0)))
   expect(popped.flatMap((job) => (job ? [job.jobId] : [])).toSorted()).toEqual(first.map(({ id }) => id).toSorted())
-  for (const { id } of first) pop(model, id)
+  for (const { id } of first) removeFromModel(model, id)
 })
-const removes = (n: number, at: number) =>
-  command(`remove(${n}, ${at})`, async (model) => {
-    const job = model[at % Math.max(1, model.length)]
+const createRemove = (n: number, index: number) =>
+  command(`remove(${n}, ${index})`, async (model) => {
+    const job = model[index % Math.max(1, model.length)]
     expect(await client(n).remove(job?.id ?? '9007199254740991')).toBe(job !== undefined)
-    pop(model, job?.id)
+    removeFromModel(model, job?.id)
   })
-const leasesEnd = command('leases end', async (model) => {
-  await runOut()
+const leaseExpiry = command('leases expire', async (model) => {
+  await expireLeases()
   for (const job of model) job.leased = false
 })
 
@@ -125,12 +125,12 @@ test('three clients behave as the model', async () => {
   const client = fc.nat(2)
   const commands = fc.commands(
     [
-      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
-      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => adds(n, priority)),
-      fc.tuple(client, fc.constantFrom(0, 60)).map(([n, lease]) => pops(n, lease)),
-      fc.constant(popsAtOnce),
-      fc.tuple(client, fc.nat(20)).map(([n, at]) => removes(n, at)),
-      fc.constant(leasesEnd),
+      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAdd(n, priority)),
+      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAdd(n, priority)),
+      fc.tuple(client, fc.constantFrom(0, 60)).map(([n, lease]) => createPop(n, lease)),
+      fc.constant(concurrentPops),
+      fc.tuple(client, fc.nat(20)).map(([n, index]) => createRemove(n, index)),
+      fc.constant(leaseExpiry),
     ],
     { maxCommands: 25 },
   )

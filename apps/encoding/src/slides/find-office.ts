@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 
-/** The binary itself. The wrapper scripts need a home folder and a readable path. */
+/** Paths of the binary. Its wrapper scripts are not used: they need a home folder and a readable path. */
 const DEFAULT_PATHS = [
   '/usr/lib/libreoffice/program/soffice.bin',
   '/usr/lib64/libreoffice/program/soffice.bin',

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { slideSet } from '../engine/slide-set.ts'
+import { toSlideSet } from '../engine/slide-set.ts'
 import type { SlidesFile } from '../task/task.ts'
 import { findOffice } from './find-office.ts'
 import { sniffPresentation } from './sniff-presentation.ts'
@@ -65,7 +65,7 @@ describe('a set of slides', () => {
   const document: SlidesFile = { path: 'document.pdf', ...stored, kind: 'document' }
 
   test('has every page in order and the document', () => {
-    expect(slideSet({ jobId: '3' }, 'slides/8/3-1', [document, ...page(2), ...page(1)])).toMatchObject({
+    expect(toSlideSet({ jobId: '3' }, 'slides/8/3-1', [document, ...page(2), ...page(1)])).toMatchObject({
       jobId: '3',
       prefix: 'slides/8/3-1',
       slides: [
@@ -79,7 +79,7 @@ describe('a set of slides', () => {
   test.each([[[...page(1)]], [[document]], [[document, ...page(1), ...page(3)]], [[document, ...page(1).slice(0, 1)]]])(
     'with a missing file is rejected (%#)',
     (files) => {
-      expect(() => slideSet({ jobId: '3' }, 'slides/8/3-1', files)).toThrow()
+      expect(() => toSlideSet({ jobId: '3' }, 'slides/8/3-1', files)).toThrow()
     },
   )
 })

@@ -15,11 +15,9 @@ export interface Fetcher {
   stop(): Promise<void>
 }
 
-/**
- * Timeout of one wait for work, and the pause when enough jobs are in progress or the database is
- * unavailable.
- */
+/** Timeout of one wait for work. */
 const WAIT_MS = 5_000
+/** Pause while enough jobs are in progress, and after a failure. */
 const PAUSE_MS = 500
 
 /** Creates the fetcher. `holder` names this process in the queue. */

@@ -12,7 +12,7 @@ import { openWorkerTools } from './worker-tools.ts'
  * worker can continue its work.
  */
 export async function startWorker(config: WorkerConfig, log: Logger): Promise<RunningService> {
-  return config.chunk ? startOnChunks(config, config.chunk, log) : startSlots(config, log)
+  return config.chunk ? startChunkPod(config, config.chunk, log) : startSlots(config, log)
 }
 
 async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningService> {
@@ -25,7 +25,8 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
   const tools = { ...shared, idle }
   const slots = [
     ...Array.from({ length: config.slots }, () => runSlot(tools, DEFAULT_KINDS, stopping.signal)),
-    // One more than the slots, so that the audio of one long source does not block all others.
+    // There is one more slot for light tasks, so that the audio of one long source does not block
+    // all others.
     ...Array.from({ length: config.slots + 1 }, () => runSlot(tools, LIGHT_KINDS, stopping.signal)),
   ]
   // A slot ends by itself only if another process has registered under this name. All end together
@@ -54,7 +55,7 @@ async function startSlots(config: WorkerConfig, log: Logger): Promise<RunningSer
  * Runs a pod of a Kubernetes Job. It encodes chunks of one job, and its exit code reports the
  * outcome.
  */
-async function startOnChunks(config: WorkerConfig, chunk: NonNullable<WorkerConfig['chunk']>, log: Logger): Promise<RunningService> {
+async function startChunkPod(config: WorkerConfig, chunk: NonNullable<WorkerConfig['chunk']>, log: Logger): Promise<RunningService> {
   const stopping = new AbortController()
   const { shared, close } = await openWorkerTools(config, log, stopping.signal)
   const ended = runChunks(shared, chunk, stopping.signal).finally(close)

@@ -37,7 +37,7 @@ async function reconcileLater(response: Partial<EncodingJob> | Error, times = { 
 }
 const listTopics = async () => (await catalogue.messages()).map(({ topic }) => topic)
 const unknown = notFound('job', '1')
-const away = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
+const unavailable = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'away')
 
 describe('a job that encoding does not know', () => {
   test('is sent again, unless a message is pending', async () => {
@@ -91,7 +91,7 @@ describe('a job that ended in encoding without a report', () => {
 
 test.each([
   ['runs it', { state: JobState.JOB_STATE_ENCODING }],
-  ['is unavailable', away],
+  ['is unavailable', unavailable],
 ])('a job is unchanged when encoding %s', async (_, response) => {
   const { jobId } = await catalogue.upload()
   await catalogue.db.query('truncate outbox')
