@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
@@ -48,7 +48,7 @@ inBrowser('what a browser plays', () => {
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments, `--user-agent=${userAgent}`] })
     const api = platform.withKey(tenant.key)
     videoId = (await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch' })).id
-    await settled(api, videoId)
+    await waitUntilSettled(api, videoId)
   }, 240_000)
   afterAll(async () => {
     await browser?.close()

@@ -9,7 +9,7 @@ import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const TIMES = {
   VITASCOPE_LEASE_MS: '3000',
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const added = []
   for (const name of ['first', 'second']) added.push(await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name }))
   videos = []
-  for (const { id } of added) videos.push(await settled(api, id))
+  for (const { id } of added) videos.push(await waitUntilSettled(api, id))
 }, 240_000)
 afterAll(async () => {
   for (const platformToRemove of opened) await platformToRemove.remove()
@@ -111,7 +111,7 @@ test('a backup under load restores to a consistent platform', async () => {
   // The restored platform accepts the first one's keys, and its database has an older state.
   const api = restoredPlatform.withKey(tenant.key)
   for (const { video_id, uri } of videos) {
-    const again = await settled(api, video_id)
+    const again = await waitUntilSettled(api, video_id)
     expect(again.status.status).toBe('ok')
     const [was, is] = [await bytesOf(mp4Of(uri)), await bytesOf(mp4Of(again.uri))]
     expect(is.length).toBeGreaterThan(10_000)
@@ -130,7 +130,7 @@ test('a backup under load restores to a consistent platform', async () => {
   // Ids that the first platform has assigned since are not reused, and new uploads work.
   const next = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name: 'after' })
   expect(load.all.has(next.id)).toBe(false)
-  expect((await settled(api, next.id)).status.status).toBe('ok')
+  expect((await waitUntilSettled(api, next.id)).status.status).toBe('ok')
 }, 240_000)
 
 test('a backup is restored into a database with one login per service, and made from it again', async () => {

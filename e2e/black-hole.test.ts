@@ -8,7 +8,7 @@ import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { type Accepted, aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 // A black hole between services drops packets without closing or refusing connections, like a dead
 // switch.
@@ -100,10 +100,10 @@ test('deadlines hold during network partitions between services, and nothing is 
   expect(writes.responses.filter(({ status, ms }) => ![200, 409, 503].includes(status) || ms > WRITE_MS + SLACK_MS)).toEqual([])
   expect(reads.responses.some(({ status }) => status === 503)).toBe(true)
 
-  expect((await settled(api, id, 180_000)).status).toMatchObject({ status: 'ok', code: 2000 })
+  expect((await waitUntilSettled(api, id, 180_000)).status).toMatchObject({ status: 'ok', code: 2000 })
   const { body: list } = await api.get<{ videos: VideoRecord[] }>('/video?q=once%20only')
   expect(list.videos).toHaveLength(1)
-  expect((await settled(api, `${list.videos[0]?.video_id}`, 120_000)).status.status).toBe('ok')
+  expect((await waitUntilSettled(api, `${list.videos[0]?.video_id}`, 120_000)).status.status).toBe('ok')
   await waitFor(async () => (await objectProblems(platform)).length === 0, {
     timeout: 60_000,
     interval: 1_000,

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -73,7 +73,7 @@ inBrowser('in a browser', () => {
   test('a protected video plays with its token and shows a message without it', async () => {
     const api = platform.withKey(tenant.key)
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`)
-    await settled(api, id)
+    await waitUntilSettled(api, id)
     expect((await api.patch(`/video/${id}`, { security: { token_required_platform: true } })).status).toBe(200)
     const { body } = await api.post<{ token: string }>(`/video/${id}/token`, { expires_in: 600 })
     const page = await browser.newPage()
@@ -100,7 +100,7 @@ inBrowser('in a browser', () => {
     await makeSource(folder, 'audio-only.mp3')
     const api = platform.withKey(tenant.key)
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/audio-only.mp3`, { name: 'A tone' })
-    await settled(api, id)
+    await waitUntilSettled(api, id)
     const page = await browser.newPage({ viewport: { width: 960, height: 540 } })
     const poster = page.waitForResponse((result) => result.url().endsWith('/images/poster.jpg'))
     await page.goto(`${platform.url}/player/${id}?autoplay=1`)

@@ -8,7 +8,7 @@ import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -61,7 +61,7 @@ beforeAll(async () => {
   const tenant = await aTenant(platform.system)
   api = platform.withKey(tenant.key)
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch of the test card' })
-  video = await settled(api, id)
+  video = await waitUntilSettled(api, id)
   await api.patch(`/video/${id}`, { captions: { show_on_load: 'en' } })
   await create('Deutsch', 'de', german)
   await create('English', 'en', english)

@@ -9,7 +9,7 @@ import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform } from './support/test-platform.ts'
 import { readUploadedFiles } from './support/upload-methods.ts'
-import { aTenant, settled, upload } from './support/video-steps.ts'
+import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 test('uploads survive 10 min of kills: each ends, playable videos are complete, no objects are left', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sources-'))
@@ -54,7 +54,7 @@ withRedis(
     try {
       const tenant = await aTenant(platform.system)
       const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)
-      await settled(platform.system, id)
+      await waitUntilSettled(platform.system, id)
       const reports = await redisRun(platform, redis, { limitMs: 1_000, watchMs: 20_000, tenant, videoId: id })
       process.stderr.write(`redis run: ${JSON.stringify(reports)}\n`)
     } finally {

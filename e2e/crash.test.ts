@@ -13,7 +13,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import type { TwoGateways } from './support/two-gateways.ts'
 import { readUploadedFiles } from './support/upload-methods.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 /** If this machine has no Redis, the other parts are still tested. */
 const withRedis = redisPath() === undefined ? test.skip : test
@@ -71,7 +71,7 @@ test('ffmpeg ends with its worker, and the next worker completes the job', async
   const running = ffmpegsOf(platform.pid('worker'))
   kill(platform, 'worker')
   await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to end' })
-  expect((await settled(platform.system, id)).status.status).toBe('ok')
+  expect((await waitUntilSettled(platform.system, id)).status.status).toBe('ok')
 }, 120_000)
 
 withRedis(

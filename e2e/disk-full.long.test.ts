@@ -8,13 +8,13 @@ import { waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffmpeg, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { type Accepted, aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const run = promisify(execFile)
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
-/** Measured from the time at which space is free again. */
-const RESUMED_MS = 30_000
-const FULL_MS = 8_000
+/** Maximum time from freeing space until playback or writes succeed. */
+const MAX_RECOVERY_MS = 30_000
+const FULL_DISK_MS = 8_000
 
 let folder: string
 let sources: SourceServer
@@ -37,10 +37,10 @@ interface SmallDisk {
   close(): Promise<void>
 }
 
-/** Starts a platform with a separate file system for one of its folders. */
-async function onSmallDisk(part: string, megabytes: number): Promise<SmallDisk> {
+/** Starts a platform with a separate file system for one of its subfolders. */
+async function startOnSmallDisk(subfolder: string, megabytes: number): Promise<SmallDisk> {
   const data = await mkdtemp(join(tmpdir(), 'vitascope-test-'))
-  const [disk, before] = [join(data, part), join(data, `${part}-before`)]
+  const [disk, before] = [join(data, subfolder), join(data, `${subfolder}-before`)]
   // The first start uses the normal file system, because PostgreSQL creates a database in a
   // temporary folder and renames it, which fails across file systems.
   await (await startTestPlatform({}, data)).stop()
@@ -81,10 +81,10 @@ async function expectDecodable(platform: TestPlatform, video: VideoRecord): Prom
 describe.each([
   ['scratch', 64],
   ['storage', 64],
-])('when the disk of %s (%d MB) is full', (part, megabytes) => {
+])('when the disk of %s (%d MB) is full', (subfolder, megabytes) => {
   let small: SmallDisk
   beforeAll(async () => {
-    small = await onSmallDisk(part, megabytes)
+    small = await startOnSmallDisk(subfolder, megabytes)
   }, 120_000)
   afterAll(() => small?.close(), 60_000)
 
@@ -92,27 +92,27 @@ describe.each([
     const { platform, tenant } = small
     const api = platform.withKey(tenant.key)
     const before = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`)
-    expect((await settled(api, before.id, 120_000)).status.status).toBe('ok')
+    expect((await waitUntilSettled(api, before.id, 120_000)).status.status).toBe('ok')
     const pids = SERVICES.map((name) => platform.pid(name))
     await small.fill()
     const response = await api.post<Accepted>('/video/upload', { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId })
     expect(response.status).toBe(200)
-    const since = Date.now()
+    const filledAt = Date.now()
     await waitFor(
       async () => {
         const { body } = await api.get<VideoRecord>(`/video/${response.body.id}`)
         expect(body.status.status).toBe('encoding')
-        return Date.now() - since > FULL_MS
+        return Date.now() - filledAt > FULL_DISK_MS
       },
-      { timeout: 4 * FULL_MS, describe: 'the disk to be full for a while' },
+      { timeout: 4 * FULL_DISK_MS, describe: 'the disk to be full for a while' },
     )
     expect((await api.get(`/video/${before.id}`)).status).toBe(200)
     await small.empty()
-    const freed = Date.now()
-    const video = await settled(api, response.body.id, 120_000)
+    const freedAt = Date.now()
+    const video = await waitUntilSettled(api, response.body.id, 120_000)
     expect(video.status.status).toBe('ok')
-    process.stdout.write(`\n${part}: plays ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`)
-    expect(Date.now() - freed).toBeLessThan(RESUMED_MS)
+    process.stdout.write(`\n${subfolder}: plays ${((Date.now() - freedAt) / 1000).toFixed(1)} s after space is freed\n`)
+    expect(Date.now() - freedAt).toBeLessThan(MAX_RECOVERY_MS)
     await expectDecodable(platform, video)
     expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
   }, 300_000)
@@ -121,24 +121,24 @@ describe.each([
 describe('when the disk of PostgreSQL is full', () => {
   let small: SmallDisk
   beforeAll(async () => {
-    small = await onSmallDisk('postgres', 320)
+    small = await startOnSmallDisk('postgres', 320)
   }, 120_000)
   afterAll(() => small?.close(), 60_000)
 
   test('writes are rejected with 503, acknowledged writes are kept, and writes succeed again after space is freed', async () => {
     const { platform } = small
     const pids = SERVICES.map((name) => platform.pid(name))
-    const folderNames: string[] = []
+    const organisationIds: string[] = []
     const write = async () => {
-      const name = `Full ${folderNames.length} ${'x'.repeat(200)}`
+      const name = `Full ${organisationIds.length} ${'x'.repeat(200)}`
       const response = await platform.system.post<{ organisation_id: string }>('/organisation', { name })
-      if (response.status === 200 || response.status === 201) folderNames.push(response.body.organisation_id)
+      if (response.status === 200 || response.status === 201) organisationIds.push(response.body.organisation_id)
       return response
     }
     for (let n = 0; n < 20; n++) expect((await write()).status).toBeLessThan(300)
     await small.fill()
     const rejected: number[] = []
-    const since = Date.now()
+    const filledAt = Date.now()
     await waitFor(
       async () => {
         const { status, headers } = await write()
@@ -146,19 +146,19 @@ describe('when the disk of PostgreSQL is full', () => {
           rejected.push(status)
           expect(headers.get('retry-after')).toMatch(/^\d+$/)
         }
-        return rejected.length > 50 || (rejected.length > 0 && Date.now() - since > FULL_MS)
+        return rejected.length > 50 || (rejected.length > 0 && Date.now() - filledAt > FULL_DISK_MS)
       },
       { timeout: 120_000, describe: 'a write without free space' },
     )
     expect(new Set(rejected)).toEqual(new Set([503]))
     await small.empty()
-    const freed = Date.now()
-    await waitFor(async () => (await write()).status < 300, { timeout: 4 * RESUMED_MS, describe: 'a write after space is freed' })
+    const freedAt = Date.now()
+    await waitFor(async () => (await write()).status < 300, { timeout: 4 * MAX_RECOVERY_MS, describe: 'a write after space is freed' })
     process.stdout.write(
-      `\npostgres: ${rejected.length} rejected; writes ${((Date.now() - freed) / 1000).toFixed(1)} s after space is freed\n`,
+      `\npostgres: ${rejected.length} rejected; writes ${((Date.now() - freedAt) / 1000).toFixed(1)} s after space is freed\n`,
     )
-    expect(Date.now() - freed).toBeLessThan(RESUMED_MS)
-    for (const id of folderNames) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)
+    expect(Date.now() - freedAt).toBeLessThan(MAX_RECOVERY_MS)
+    for (const id of organisationIds) expect((await platform.system.get(`/organisation/${id}`)).status).toBe(200)
     expect(SERVICES.map((name) => platform.pid(name))).toEqual(pids)
   }, 300_000)
 })

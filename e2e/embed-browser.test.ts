@@ -9,7 +9,7 @@ import { type SourceServer, startSourceServer } from './support/source-server.ts
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { startThirdPartySite, type ThirdPartySite } from './support/third-party-site.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -32,7 +32,7 @@ inBrowser('embed codes on a page of another origin', () => {
     platform = await startTestPlatform()
     tenant = await aTenant(platform.system)
     videoId = (await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Launch & <b>landing</b>' })).id
-    expect((await settled(api(), videoId)).status.status).toBe('ok')
+    expect((await waitUntilSettled(api(), videoId)).status.status).toBe('ok')
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 180_000)
   afterAll(async () => {
@@ -139,7 +139,7 @@ inBrowser('embed codes on a page of another origin', () => {
 
   test('a protected video plays with the token of its embed code only', async () => {
     const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
-    await settled(api(), id)
+    await waitUntilSettled(api(), id)
     expect((await api().patch(`/video/${id}`, { security: { token_required_platform: true } })).status).toBe(200)
     const { body } = await api().post<{ token: string }>(`/video/${id}/token`, { expires_in: 600 })
     site.serve('/token', await codeOf(`/embed/${id}/iframe?token=${body.token}`))

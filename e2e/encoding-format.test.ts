@@ -7,7 +7,7 @@ import { waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -81,7 +81,7 @@ async function partsOf(playlist: string): Promise<{ file: Buffer; seconds: strin
 
 test('AV1 and HEVC renditions are added to a playable video, and encoded again after a source replacement', async () => {
   const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
-  const before = await settled(api(), id)
+  const before = await waitUntilSettled(api(), id)
   const hashes = async ({ uri }: VideoRecord) =>
     Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => hashOf(url ?? '')))
   const hashesBefore = await hashes(before)

@@ -11,7 +11,7 @@ import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 30))
 const VICTIMS = ['gateway', 'analytics', 'postgres']
@@ -37,7 +37,7 @@ beforeAll(async () => {
   platform = await startTestPlatform()
   tenant = await aTenant(platform.system)
   videoId = (await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)).id
-  expect((await settled(platform.system, videoId)).status.status).toBe('ok')
+  expect((await waitUntilSettled(platform.system, videoId)).status.status).toBe('ok')
 }, 240_000)
 afterAll(async () => {
   await platform?.remove()

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { type Accepted, aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 /** Short times, so that waiting for one or two leases is fast. */
@@ -94,13 +94,13 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     const add = (name: string, fields: object) => upload(api, tenant.organisationId, `${sources.url}/${name}`, { ...fields })
     const first = await add('other.mp4', { name: 'early' })
     const second = await add('held.mp4', { name: 'late' })
-    const early = await settled(api, first.id)
+    const early = await waitUntilSettled(api, first.id)
     await waitFor(() => open.isRequested(), { timeout: 20_000, describe: 'the source of the second to be requested' })
     await waitFor(() => events.length === 1, { timeout: 20_000, describe: 'the event of the first' })
     await pair.cut()
     open.now()
     const lostJob = await add('other.mp4', { name: 'lost' })
-    const [late, lost] = [await settled(api, second.id), await settled(api, lostJob.id)]
+    const [late, lost] = [await waitUntilSettled(api, second.id), await waitUntilSettled(api, lostJob.id)]
     const areReported = async () => events.length === 3 && (await mailsOf(platform)).length === 3
     await waitFor(areReported, { timeout: 20_000, describe: 'the events and mails of the others' })
     expect([early, late, lost].map(({ status }) => status.status)).toEqual(['ok', 'ok', 'ok'])
@@ -211,7 +211,7 @@ async function expectNewUploads(now: Scene): Promise<void> {
   const { platform, tenant, lostJob } = now
   const api = platform.withKey(tenant.key)
   const added = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name: 'new' })
-  const video = await settled(api, added.id)
+  const video = await waitUntilSettled(api, added.id)
   expect(video.status.status).toBe('ok')
   await expectPlays(video)
   expect(Number(added.job_id)).not.toBe(Number(lostJob.job_id))
@@ -227,7 +227,7 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   await expectPlays(now.early)
   await expectReported(now, SERVICES)
   await recordOf(now, now.late)
-  const late = await settled(now.platform.withKey(now.tenant.key), now.late.video_id)
+  const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
   expect(late.status.status).toBe('ok')
   await expectPlays(late)
   expect((await now.platform.system.get(`/video/${now.lost.video_id}`)).status).toBe(404)
@@ -292,7 +292,7 @@ test('a stale standby of the catalogue receives the results of encoding again, a
   scene = now
   const before = await now.objects()
   await recordOf(now, now.late)
-  const late = await settled(now.platform.withKey(now.tenant.key), now.late.video_id)
+  const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
   expect(late.status.status).toBe('ok')
   await expectReported(now, ['catalogue'])
   await settledIn(now, 'catalogue')

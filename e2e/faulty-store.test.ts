@@ -8,9 +8,9 @@ const TIMES = { VITASCOPE_LEASE_MS: '5000', VITASCOPE_RECONCILE_MS: '500', VITAS
 withS3(
   'a store that fails, breaks off and dawdles delays videos, loses none, and keeps no broken file',
   async () => {
-    const { states, complaints, problems } = await runOnFaultyStore({ times: { requests: 4 }, videos: 1, env: TIMES })
+    const { states, decodingErrors, problems } = await runOnFaultyStore({ times: { requests: 4 }, videos: 1, env: TIMES })
     expect(states).toEqual(['ok', 'ok', 'ok'])
-    expect(complaints).toBe('')
+    expect(decodingErrors).toBe('')
     expect(problems).toEqual([])
   },
   600_000,

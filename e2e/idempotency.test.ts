@@ -6,7 +6,7 @@ import { asSuperuser, dump } from './support/database.ts'
 import { fillPath, type Operation, operationsOf, type Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import type { Samples } from './support/table-row.ts'
-import { settled } from './support/video-steps.ts'
+import { waitUntilSettled } from './support/video-steps.ts'
 
 type Payload = Record<string, unknown>
 type Call = (payload: Payload, key: string) => Promise<ApiResponse<unknown>>
@@ -106,8 +106,8 @@ test('every POST route with an idempotency key has its effect once, repeats its 
       continue
     }
     // Its job ends in the background and changes the media.
-    if (name === 'POST /video/upload') await settled(fixture.clients.owner, (first.body as { id: string }).id)
-    if (name === 'POST /job/{}/retry') await settled(fixture.clients.owner, (first.body as { video_id: string }).video_id)
+    if (name === 'POST /video/upload') await waitUntilSettled(fixture.clients.owner, (first.body as { id: string }).id)
+    if (name === 'POST /job/{}/retry') await waitUntilSettled(fixture.clients.owner, (first.body as { video_id: string }).video_id)
     const before = await rows()
     const second = await call(payload, key)
     if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)

@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let sources: SourceServer
@@ -31,7 +31,7 @@ beforeAll(async () => {
   })
   tenant = await aTenant(platform.system)
   const { id } = await upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/small.mp4`)
-  video = await settled(platform.withKey(tenant.key), id)
+  video = await waitUntilSettled(platform.withKey(tenant.key), id)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()

@@ -12,11 +12,11 @@ import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { readUploadedFiles, retryUntilSuccess, type Uploader, uploadMethods } from './support/upload-methods.ts'
-import { aTenant, settled, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 /** The default duration of a task lease. */
 const LEASE_MS = 30_000
-const BOUND_MS = LEASE_MS + 30_000
+const MAX_RECOVERY_MS = LEASE_MS + 30_000
 const UPLOADS = 8
 
 /**
@@ -28,8 +28,8 @@ function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
   let running = true
   const sendingEvents = (async () => {
     while (running) {
-      const ids = Array.from({ length: 10 }, () => randomUUID())
-      const events = ids.map((view_id) => ({
+      const viewIds = Array.from({ length: 10 }, () => randomUUID())
+      const events = viewIds.map((view_id) => ({
         video_id: videoId,
         view_id,
         type: 'progress',
@@ -38,8 +38,8 @@ function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
         at: Date.now(),
       }))
       const { accepted } = await retryUntilSuccess(uploader, (api) => api.post<{ accepted: number }>('/analytics/events', events))
-      expect(accepted).toBe(ids.length)
-      for (const id of ids) acknowledged.add(id)
+      expect(accepted).toBe(viewIds.length)
+      for (const id of viewIds) acknowledged.add(id)
       await delay(100)
     }
   })()
@@ -50,7 +50,7 @@ function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
   }
 }
 
-async function checkCounted(platform: ReplicatedPlatform, organisationId: string, videoId: string, acknowledged: Set<string>) {
+async function expectViewsCounted(platform: ReplicatedPlatform, organisationId: string, videoId: string, acknowledged: Set<string>) {
   const stored = () =>
     asSuperuser(platform, async (client) => (await client.query<{ view_id: string }>('select view_id from analytics.view')).rows)
   const loads = async () =>
@@ -73,51 +73,52 @@ test('losing a node with one replica of each service loses no encode, upload or 
     const tenant = await aTenant(platform.system)
     const uploader: Uploader = { tenant, gateways: [platform.url] }
     const files = await readUploadedFiles(['good.mp4', 'small.mp4'], folder, sources)
-    const uploadOne = (nth: number) => {
-      const [way, file] = [uploadMethods[nth % uploadMethods.length], files[nth % files.length]]
-      if (!way || !file) throw new Error('there is nothing to upload')
-      return way(uploader, file, `upload ${nth}`)
+    const uploadOne = (index: number) => {
+      const [uploadBy, file] = [uploadMethods[index % uploadMethods.length], files[index % files.length]]
+      if (!uploadBy || !file) throw new Error('there is nothing to upload')
+      return uploadBy(uploader, file, `upload ${index}`)
     }
-    const seen = await uploadOne(1)
-    await settled(platform.system, seen)
-    stopViews = sendViews(uploader, seen)
-    const ids = [seen]
-    for (let nth = 2; nth < UPLOADS; nth++) ids.push(await uploadOne(nth))
+    const viewedId = await uploadOne(1)
+    await waitUntilSettled(platform.system, viewedId)
+    stopViews = sendViews(uploader, viewedId)
+    const videoIds = [viewedId]
+    for (let index = 2; index < UPLOADS; index++) videoIds.push(await uploadOne(index))
     await waitFor(() => ffmpegsOf(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
     const encoding = ffmpegsOf(platform.pid('worker-2'))
     // This upload runs while the node dies.
     const last = uploadOne(UPLOADS)
-    await platform.loseSecond()
-    const lost = Date.now()
-    ids.push(await last)
+    await platform.killSecondNode()
+    const lostAt = Date.now()
+    videoIds.push(await last)
     await waitFor(() => !encoding.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to die with its worker' })
 
     const progress = new Map<string, number[]>()
-    const note = ({ video_id, status }: VideoRecord) => progress.set(video_id, [...(progress.get(video_id) ?? []), status.progress])
-    // Requests fail until the other half detects the loss.
-    const settle = async (id: string) => {
+    const recordProgress = ({ video_id, status }: VideoRecord) =>
+      progress.set(video_id, [...(progress.get(video_id) ?? []), status.progress])
+    // Requests fail until the remaining node detects the loss.
+    const settleDespiteLoss = async (id: string) => {
       for (;;) {
-        const video = await settled(platform.system, id, BOUND_MS, note).catch((error: Error) => {
-          if (/was answered 50[34]/.test(error.message) && Date.now() - lost < BOUND_MS) return undefined
+        const video = await waitUntilSettled(platform.system, id, MAX_RECOVERY_MS, recordProgress).catch((error: Error) => {
+          if (/returned 50[34]/.test(error.message) && Date.now() - lostAt < MAX_RECOVERY_MS) return undefined
           throw error
         })
         if (video) return video
       }
     }
-    const videos = await Promise.all(ids.map(settle))
+    const videos = await Promise.all(videoIds.map(settleDespiteLoss))
     const recoveryMs = Date.now() - lost
     const acknowledged = await stopViews()
-    process.stderr.write(`node loss: ${JSON.stringify({ uploads: ids.length, views: acknowledged.size, recoveryMs })}\n`)
-    expect(videos.map(({ status }) => status.status)).toEqual(ids.map(() => 'ok'))
-    expect(recoveryMs).toBeLessThanOrEqual(BOUND_MS)
+    process.stderr.write(`node loss: ${JSON.stringify({ uploads: videoIds.length, views: acknowledged.size, recoveryMs })}\n`)
+    expect(videos.map(({ status }) => status.status)).toEqual(videoIds.map(() => 'ok'))
+    expect(recoveryMs).toBeLessThanOrEqual(MAX_RECOVERY_MS)
     for (const steps of progress.values()) expect(steps).toEqual(steps.toSorted((a, b) => a - b))
     await checkResults(platform, videos, [], tenant.organisationId)
-    await checkCounted(platform, tenant.organisationId, seen, acknowledged)
+    await expectViewsCounted(platform, tenant.organisationId, viewedId, acknowledged)
     expect((await fetch(`${platform.url}/readyz`)).status).toBe(200)
   } catch (error) {
     throw new Error(`${(error as Error).message}\n${platform.log().slice(-10_000)}`, { cause: error })
   } finally {
-    // Its failure was reported above.
+    // A failure of sending the views was reported above.
     await stopViews?.().catch(() => {})
     await platform.remove()
     await sources.close()

@@ -8,7 +8,7 @@ import { runCommand } from './support/command.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const withS3 = s3Path() === undefined ? describe.skip : describe
 
@@ -52,7 +52,7 @@ withS3('with a bucket of an S3 store', () => {
   const start = () => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/small.mp4`)
 
   test('a video is encoded, delivered with ranges, and leaves no objects after its deletion', async () => {
-    const video = await settled(platform.system, (await start()).id)
+    const video = await waitUntilSettled(platform.system, (await start()).id)
     expect(video.status.status).toBe('ok')
     const mp4 = video.uri.http['h264_1200'] ?? ''
     const whole = Buffer.from(await (await fetch(mp4)).arrayBuffer())
@@ -69,7 +69,7 @@ withS3('with a bucket of an S3 store', () => {
   }, 150_000)
 
   test('a backup of a bucket is restored into another bucket and plays', async () => {
-    const video = await settled(platform.system, (await start()).id)
+    const video = await waitUntilSettled(platform.system, (await start()).id)
     expect(video.status.status).toBe('ok')
     const to = join(folder, 'backup')
     const backup = await runCommand('backup', ['--to', to], { VITASCOPE_DATA_DIR: platform.dataDir, ...bucketOf(store) })
@@ -81,7 +81,7 @@ withS3('with a bucket of an S3 store', () => {
       const restored = await runCommand('restore', ['--from', to, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...bucketOf(second) })
       expect([restored.code, restored.stdout]).toEqual([0, expect.stringMatching(/is restored and verified/)])
       otherPlatform = await startTestPlatform(bucketOf(second), dataDir)
-      const again = await settled(otherPlatform.withKey(tenant.key), video.video_id)
+      const again = await waitUntilSettled(otherPlatform.withKey(tenant.key), video.video_id)
       const [was, is] = await Promise.all([video, again].map(async ({ uri }) => await bytesOf(uri.http['h264_1200'] ?? '')))
       expect(is?.length).toBeGreaterThan(10_000)
       expect(is).toEqual(was)
@@ -100,6 +100,6 @@ withS3('with a bucket of an S3 store', () => {
     })
     expect((await platform.system.get<{ status: { status: string } }>(`/video/${id}`)).body.status.status).toBe('encoding')
     await store.start()
-    expect((await settled(platform.system, id, 120_000)).status.status).toBe('ok')
+    expect((await waitUntilSettled(platform.system, id, 120_000)).status.status).toBe('ok')
   }, 240_000)
 })

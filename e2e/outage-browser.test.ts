@@ -8,7 +8,7 @@ import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, upload } from './support/video-steps.ts'
+import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const inBrowser = browserFile === undefined ? describe.skip : describe
@@ -39,7 +39,7 @@ inBrowser('a viewer of the real platform', () => {
     const tenant = await aTenant(platform.system)
     const api = platform.withKey(tenant.key)
     videoId = (await upload(api, tenant.organisationId, `${sources.url}/minute.mp4`)).id
-    const video = await settled(api, videoId)
+    const video = await waitUntilSettled(api, videoId)
     expect(video.status.status).toBe('ok')
     const master = await (await fetch(video.uri.hls)).text()
     const rates = [...master.matchAll(/AVERAGE-BANDWIDTH=(\d+)/g)].map(([, bits]) => Number(bits) / 8)

@@ -8,7 +8,7 @@ import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, upload } from './support/video-steps.ts'
+import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -41,7 +41,7 @@ inBrowser('a playlist in a browser', () => {
     const tenant = await aTenant(platform.system)
     api = platform.withKey(tenant.key)
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: TITLES[0] })
-    const { media_id } = await settled(api, id)
+    const { media_id } = await waitUntilSettled(api, id)
     const videos = [id]
     for (const video_title of [...TITLES.slice(1), HIDDEN]) {
       const { body } = await api.post<{ video_id: string }>(`/media/${media_id}/publish`)

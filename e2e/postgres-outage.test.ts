@@ -8,7 +8,7 @@ import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, settled } from './support/video-steps.ts'
+import { type Accepted, aTenant, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
 /** From the end of the server to the first response of the new one. */
@@ -137,7 +137,7 @@ test.each([
     await calls.stop()
     expect(back - began).toBeLessThan(MAX_RESTART_MS)
     await expectNothingLost(back)
-    expect((await settled(platform.system, upload.id)).status.status).toBe('ok')
+    expect((await waitUntilSettled(platform.system, upload.id)).status.status).toBe('ok')
     expect(pids()).toEqual(before)
   },
   60_000,
@@ -165,6 +165,6 @@ test(`terminating connections every ${EVERY_MS / 1_000} s for ${SECONDS} s ends 
   await calls.waitForSuccesses(20)
   await calls.stop()
   await expectNothingLost(last)
-  for (const { id } of uploads) expect((await settled(platform.system, id)).status.status).toBe('ok')
+  for (const { id } of uploads) expect((await waitUntilSettled(platform.system, id)).status.status).toBe('ok')
   expect(pids()).toEqual(before)
 }, 120_000)

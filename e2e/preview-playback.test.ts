@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 /** Ten minutes in long tests. */
@@ -106,7 +106,7 @@ test(
     )
     expect(Math.abs(seconds - SECONDS)).toBeLessThan(0.2)
     expect(grown).toBeGreaterThan(3)
-    const after = await settled(platform.guest, id, 120_000)
+    const after = await waitUntilSettled(platform.guest, id, 120_000)
     expect(after.uri.hls).toBe(video.uri.hls)
     await waitFor(async () => (await text(watched)).includes('#EXT-X-PLAYLIST-TYPE:VOD'))
     for (const [url, before] of previewed) expect([url, (await bytes(url)).equals(before)]).toEqual([url, true])
@@ -167,7 +167,7 @@ inBrowser('in a browser', () => {
           await page.screenshot({ path: join(SCREENSHOTS, 'preview-playback.png') })
         }
         const seen = await at()
-        await settled(platform.guest, id, TIMEOUT_MS)
+        await waitUntilSettled(platform.guest, id, TIMEOUT_MS)
         // Playback did not restart when the encode was complete.
         await waitFor(async () => (await page.locator('.badge').isHidden()) && (await at()) > seen, { timeout: 30_000 })
       } finally {

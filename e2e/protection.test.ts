@@ -7,7 +7,7 @@ import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function aPlayingVideo(): Promise<VideoRecord> {
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)
-  const video = await settled(api, id)
+  const video = await waitUntilSettled(api, id)
   expect(video.status.status).toBe('ok')
   return video
 }

@@ -6,7 +6,7 @@ import { waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -78,7 +78,7 @@ describe('bytes and minutes', () => {
     expect(await usage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
     const { id } = await upload(caller(tenant), tenant.organisationId, small())
     expect(await usage(tenant)).toMatchObject({ bytes_reserved: String(8 * 1024 ** 2), minutes_reserved: '1', jobs: '1' })
-    const video = await settled(caller(tenant), id)
+    const video = await waitUntilSettled(caller(tenant), id)
     expect(video.status).toMatchObject({ status: 'ok' })
     const stored = await usage(tenant)
     expect(stored).toMatchObject({ bytes_reserved: '0', minutes_reserved: '0', jobs: '0' })
@@ -89,7 +89,7 @@ describe('bytes and minutes', () => {
     await limit(tenant, { bytes: Number(stored.bytes) }, 413)
     const replaced = await caller(tenant).put(`/media/${video.media_id}`, { uri: small() })
     expect(replaced.status).toBe(200)
-    expect((await settled(caller(tenant), id)).status).toMatchObject({ status: 'ok' })
+    expect((await waitUntilSettled(caller(tenant), id)).status).toMatchObject({ status: 'ok' })
     await waitFor(async () => (await usage(tenant)).jobs === '0')
     expect(await usage(tenant)).toMatchObject({ bytes: stored.bytes, bytes_reserved: '0' })
 
@@ -143,7 +143,7 @@ describe('bytes and minutes', () => {
     await limit(tenant, { bytes: 0 }, 413)
     await limit(tenant, { bytes: size - 1 }, 200)
     const { id, job_id } = await upload(caller(tenant), tenant.organisationId, small())
-    expect((await settled(caller(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
+    expect((await waitUntilSettled(caller(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
     const { body } = await caller(tenant).get(`/job/${job_id}`)
     expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`exceeds the ${size - 1} bytes`) } })
     expect(await usage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
@@ -166,7 +166,7 @@ test('concurrent jobs are limited by the quota, independently of other organisat
   const before = await waiting()
   expect(before).toBeGreaterThan(12)
   const { id } = await upload(caller(otherTenant), otherTenant.organisationId, small())
-  expect((await settled(caller(otherTenant), id)).status).toMatchObject({ status: 'ok' })
+  expect((await waitUntilSettled(caller(otherTenant), id)).status).toMatchObject({ status: 'ok' })
   // Tasks are shared fairly: each of its four steps waits for at most one task of the others, and
   // two of them run at once.
   expect(before - (await waiting())).toBeLessThanOrEqual(10)

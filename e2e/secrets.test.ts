@@ -7,7 +7,7 @@ import { dump } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, aUser, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, aUser, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -67,7 +67,7 @@ test('keys, passwords and tokens appear in no database and no log', async () => 
   secrets.push(...oauth)
 
   const { id } = await upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/other.mp4`)
-  await settled(platform.system, id)
+  await waitUntilSettled(platform.system, id)
   const token = await platform
     .withKey(tenant.key)
     .post<{ token: string }>(`/video/${id}/token`, { expires_in: 60 }, { 'idempotency-key': 'a-token' })

@@ -7,7 +7,7 @@ import { certificateFolder, createTestAuthority, type TestAuthority } from '@vit
 import { Upload } from 'tus-js-client'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled } from './support/video-steps.ts'
+import { aTenant, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'worker', 'collaboration', 'analytics', 'delivery', 'gateway']
 
@@ -63,7 +63,7 @@ test('with mutual TLS a video is uploaded, encoded and played while certificates
     },
     { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${taken()}` },
   )
-  const video = await settled(api, videoId, 120_000)
+  const video = await waitUntilSettled(api, videoId, 120_000)
   expect([video.status.status, failures]).toEqual(['ok', []])
   const master = await fetch(video.uri.hls)
   expect([master.status, (await master.text()).startsWith('#EXTM3U')]).toEqual([200, true])

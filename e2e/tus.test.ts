@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Upload } from 'tus-js-client'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let platform: TestPlatform
 let folder: string
@@ -69,6 +69,6 @@ test('an upload resumes after gateway and encoding are killed, and becomes one v
   expect(videos).toHaveLength(1)
   const id = videos[0]?.video_id ?? ''
   if (videoId !== '') expect(videoId).toBe(id)
-  const video = await settled(api, id, 120_000)
+  const video = await waitUntilSettled(api, id, 120_000)
   expect([video.status.status, video.video_title]).toEqual(['ok', 'launch.mp4'])
 }, 240_000)

@@ -11,7 +11,7 @@ import { kill } from './support/nemesis.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { signedFields } from './support/timed-uploads.ts'
-import { aTenant, settled, type Tenant } from './support/video-steps.ts'
+import { aTenant, type Tenant, waitUntilSettled } from './support/video-steps.ts'
 
 const MB = 1_000_000
 const QUOTA_BYTES = 100 * MB
@@ -61,7 +61,7 @@ test('a tus upload keeps its reservation when encoding is killed, until its vide
   expect(status).toBe(204)
   const reserved = await rows('select 1 from catalogue.upload_reservation where organisation_id = $1')
   expect(reserved).toEqual([])
-  await settled(platform.withKey(tenant.key), String(headers['x-video-id']))
+  await waitUntilSettled(platform.withKey(tenant.key), String(headers['x-video-id']))
   expect(await reservedBytes()).toBe(0)
 }, 180_000)
 
@@ -298,6 +298,6 @@ async function createVideoFrom(key: string, name: string): Promise<void> {
   expect(status).toBe(200)
   expect(await rows('select 1 from catalogue.upload_reservation where organisation_id = $1 and expire_time > now()')).toEqual([])
   // The file is not playable.
-  expect((await settled(api, body.id)).status.status).toBe('failed')
+  expect((await waitUntilSettled(api, body.id)).status.status).toBe('failed')
   expect(await reservedBytes()).toBe(0)
 }

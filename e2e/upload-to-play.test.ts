@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffmpeg, ffprobe, framesOf, makeBadSources, makePortrait, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload, type VideoRecord } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const LADDER = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
 const ALIASES = {
@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 const send = (name: string, fields = {}) => upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/${name}`, fields)
-const ends = async (name: string) => settled(platform.withKey(tenant.key), (await send(name)).id)
+const ends = async (name: string) => waitUntilSettled(platform.withKey(tenant.key), (await send(name)).id)
 const fetchFile = async (url: string, name: string) => {
   const response = await fetch(url)
   expect(response.status).toBe(200)
@@ -52,7 +52,7 @@ describe('a 12 s source of 720p with sound', () => {
     await makeSource(folder, 'good.mp4')
     const accepted = await send('good.mp4', { name: 'Launch', tags: ['keynote'] })
     expect(accepted).toMatchObject({ action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } })
-    video = await settled(platform.withKey(tenant.key), accepted.id, 120_000)
+    video = await waitUntilSettled(platform.withKey(tenant.key), accepted.id, 120_000)
   }, 150_000)
 
   test('has every rendition under every key, the images and the playlist in its record', () => {
@@ -148,7 +148,7 @@ describe('a 12 s source of 720p with sound', () => {
     expect(replaced.body).toMatchObject({ action: 'replace', status: { status: 'encoding' } })
     const during = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
     expect((await fetch(during.uri.http['h264_100'] ?? '', { method: 'HEAD' })).status).toBe(200)
-    const after = await settled(api, video.video_id)
+    const after = await waitUntilSettled(api, video.video_id)
     expect(Number(after.duration)).toBeCloseTo(4, 0)
     expect(after.uri.hls).not.toBe(video.uri.hls)
     expect((await api.get<{ state: string }>(`/job/${replaced.body.job_id}`)).body.state).toBe('ok')
@@ -159,7 +159,7 @@ describe('a 12 s source of 720p with sound', () => {
     const before = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body
     const replaced = await api.put<{ status: { action: string } }>(`/media/${video.media_id}`, { uri: `${sources.url}/none.mp4` })
     expect(replaced.body.status).toMatchObject({ action: 'replace_video', success: true })
-    const after = await settled(api, video.video_id)
+    const after = await waitUntilSettled(api, video.video_id)
     expect([after.status, after.uri.hls]).toEqual([{ status: 'ok', progress: 100, code: 2000 }, before.uri.hls])
   }, 90_000)
 })
@@ -168,7 +168,7 @@ test('progress of a 60 s source grows through at least ten values', async () => 
   await makeSource(folder, 'minute.mp4')
   const values = new Set<number>()
   let last = 0
-  const video = await settled(platform.withKey(tenant.key), (await send('minute.mp4')).id, 120_000, ({ status }) => {
+  const video = await waitUntilSettled(platform.withKey(tenant.key), (await send('minute.mp4')).id, 120_000, ({ status }) => {
     expect(status.progress).toBeGreaterThanOrEqual(last)
     last = status.progress
     values.add(status.progress)
@@ -254,7 +254,7 @@ describe('rejected sources', () => {
     async (name, code) => {
       const accepted = await send(name)
       const api = platform.withKey(tenant.key)
-      const video = await settled(api, accepted.id, 60_000)
+      const video = await waitUntilSettled(api, accepted.id, 60_000)
       expect(video.status).toMatchObject({ status: 'failed', code })
       const job = await api.get<{ state: string; error: unknown }>(`/job/${accepted.job_id}`)
       expect(job.body).toMatchObject({ state: 'failed', error: { code } })
@@ -268,7 +268,7 @@ test('a cancelled job fails the video with 4005, and its work ends', async () =>
   const accepted = await send('minute.mp4')
   const cancelled = await api.delete<{ state: string }>(`/job/${accepted.job_id}`)
   expect([cancelled.status, cancelled.body.state]).toEqual([202, 'cancelled'])
-  expect((await settled(api, accepted.id)).status).toMatchObject({ status: 'failed', code: 4005 })
+  expect((await waitUntilSettled(api, accepted.id)).status).toMatchObject({ status: 'failed', code: 4005 })
 }, 60_000)
 
 test('an upload that is repeated with its idempotency key is one upload', async () => {

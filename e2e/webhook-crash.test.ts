@@ -10,7 +10,7 @@ import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, settled, type Tenant, upload } from './support/video-steps.ts'
+import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -59,7 +59,7 @@ test('killing the catalogue while events are sent loses no event', async () => {
     await waitFor(async () => (await api.get('/webhook').catch(() => undefined))?.status === 200, { timeout: 30_000 })
   }
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Ready <soon>' })
-  expect((await settled(api, id)).status.status).toBe('ok')
+  expect((await waitUntilSettled(api, id)).status.status).toBe('ok')
 
   const typesOf = (video: string) => [...new Set(taken.filter(({ data }) => data.video_id === video).map(({ type }) => type))]
   const wanted = (video: string) => (video === id ? ['video.created', 'video.playable', 'video.ready'] : ['video.created', 'video.failed'])

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { anEntry, type Clip, clipOf, entryOf, MISSING, order, read, wrongIds } from '../support/collaborate-steps.ts'
+import { anEntry, type Clip, createClip, createEntry, MISSING, order, read, wrongIds } from '../support/collaborate-steps.ts'
 import type { Row } from '../support/table-row.ts'
 
 /** Cases of the clips of an entry. */
@@ -42,10 +42,10 @@ export const clipRows: readonly Row[] = [
       expect(await once()).toMatchObject({ status: 200, body: first.body })
 
       const { video_id, duration } = await fixture.playing()
-      const timed = await entryOf(fixture, video_id)
-      await clipOf(fixture, timed, { time_start: Math.floor(Number(duration)), time_finish: Math.floor(Number(duration)) })
+      const timed = await createEntry(fixture, video_id)
+      await createClip(fixture, timed, { time_start: Math.floor(Number(duration)), time_finish: Math.floor(Number(duration)) })
 
-      for (let count = 4; count < 199; count++) await clipOf(fixture, id)
+      for (let count = 4; count < 199; count++) await createClip(fixture, id)
       const raced = await Promise.all(Array.from({ length: 5 }, () => clients.owner.post(path, { time_start: 0, time_finish: 0 })))
       expect(raced.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409])
       expect((await order(fixture, id)).map(([, order]) => order)).toEqual(Array.from({ length: 200 }, (_, place) => place))
@@ -53,9 +53,9 @@ export const clipRows: readonly Row[] = [
     async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
       const full = (await anEntry(fixture)).id
-      for (let count = 0; count < 200; count++) await clipOf(fixture, full)
+      for (let count = 0; count < 200; count++) await createClip(fixture, full)
       const { video_id, duration } = await fixture.playing()
-      const timed = await entryOf(fixture, video_id)
+      const timed = await createEntry(fixture, video_id)
       const good = { time_start: 0, time_finish: 1 }
       const rejectedCall = { method: 'POST', path: `/collaborate/clip/${id}/post` }
       const past = Math.floor(Number(duration)) + 1
@@ -99,7 +99,7 @@ export const clipRows: readonly Row[] = [
     async works(fixture) {
       const { clients, uploader } = fixture
       const { id, video_id } = await anEntry(fixture)
-      const clip = await clipOf(fixture, id, { comments: 'Cut here' })
+      const clip = await createClip(fixture, id, { comments: 'Cut here' })
       const [stored] = (await read(fixture, id)).clips
       for (const api of [clients.uploader, clients.system]) {
         const { status, body } = await api.get(`/collaborate/clip/${clip}`)
@@ -108,7 +108,7 @@ export const clipRows: readonly Row[] = [
     },
     async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
-      return wrongIds('GET', (one) => `/collaborate/clip/${one}`, await clipOf(fixture, id), 'clip_not_found')
+      return wrongIds('GET', (one) => `/collaborate/clip/${one}`, await createClip(fixture, id), 'clip_not_found')
     },
   },
   {
@@ -116,7 +116,7 @@ export const clipRows: readonly Row[] = [
     async works(fixture) {
       const { clients } = fixture
       const { id } = await anEntry(fixture)
-      const clip = await clipOf(fixture, id)
+      const clip = await createClip(fixture, id)
       const [original_data] = (await read(fixture, id)).clips
       const fields = { title: 'T'.repeat(255), comments: 'New', time_start: 5, time_finish: 6, type: 'audio' }
       const { status, body } = await clients.uploader.put(`/collaborate/clip/${clip}/put`, { ...fields, preview: 'true' })
@@ -131,9 +131,9 @@ export const clipRows: readonly Row[] = [
     },
     async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
-      const clip = await clipOf(fixture, id, { time_start: 3, time_finish: 4 })
+      const clip = await createClip(fixture, id, { time_start: 3, time_finish: 4 })
       const { video_id, duration } = await fixture.playing()
-      const timed = await clipOf(fixture, await entryOf(fixture, video_id))
+      const timed = await createClip(fixture, await createEntry(fixture, video_id))
       const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${clip}/put` }
       const past = Math.floor(Number(duration)) + 1
       return [
@@ -157,7 +157,7 @@ export const clipRows: readonly Row[] = [
     async works(fixture) {
       const { clients } = fixture
       const { id } = await anEntry(fixture)
-      const [first, second, third] = [await clipOf(fixture, id), await clipOf(fixture, id), await clipOf(fixture, id)]
+      const [first, second, third] = [await createClip(fixture, id), await createClip(fixture, id), await createClip(fixture, id)]
       const original_data = (await read(fixture, id)).clips[1]
       const { status, body } = await clients.uploader.delete(`/collaborate/clip/${second}/delete`)
       expect([status, body]).toEqual([200, { deleted: second, original_data }])
@@ -171,7 +171,7 @@ export const clipRows: readonly Row[] = [
     },
     async rejectedCalls(fixture) {
       const { id } = await anEntry(fixture)
-      return wrongIds('DELETE', (one) => `/collaborate/clip/${one}/delete`, await clipOf(fixture, id), 'clip_not_found')
+      return wrongIds('DELETE', (one) => `/collaborate/clip/${one}/delete`, await createClip(fixture, id), 'clip_not_found')
     },
   },
   {
@@ -179,7 +179,7 @@ export const clipRows: readonly Row[] = [
     async works(fixture) {
       const { clients } = fixture
       const { id } = await anEntry(fixture)
-      const [one, two, three] = [await clipOf(fixture, id), await clipOf(fixture, id), await clipOf(fixture, id)]
+      const [one, two, three] = [await createClip(fixture, id), await createClip(fixture, id), await createClip(fixture, id)]
       const path = `/collaborate/clip/${id}/order`
       const original_data = (await read(fixture, id)).clips
       const sent = [three, one, two]
@@ -205,13 +205,13 @@ export const clipRows: readonly Row[] = [
         new_data: [],
       })
       const { id: lone } = await anEntry(fixture)
-      const only = await clipOf(fixture, lone)
+      const only = await createClip(fixture, lone)
       expect((await clients.owner.put(`/collaborate/clip/${lone}/order`, { order: [only] })).status).toBe(200)
     },
     async rejectedCalls(fixture) {
       const { id, video_id } = await anEntry(fixture)
-      const [one, two] = [await clipOf(fixture, id), await clipOf(fixture, id)]
-      const elsewhere = await clipOf(fixture, await entryOf(fixture, video_id))
+      const [one, two] = [await createClip(fixture, id), await createClip(fixture, id)]
+      const elsewhere = await createClip(fixture, await createEntry(fixture, video_id))
       const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${id}/order`, status: 400 }
       return [
         ...wrongIds('PUT', (entry) => `/collaborate/clip/${entry}/order`, id, 'collaboration_not_found', [one, two]),

@@ -1,15 +1,15 @@
 import { expect } from '@jest/globals'
 import {
   anEntry,
-  clipOf,
+  createClip,
+  createEntry,
+  createForeignVideo,
   type Entry,
-  emailOf,
-  entryOf,
-  foreignVideo,
+  findEmail,
   MISSING,
   MISSING_VIDEO,
   read,
-  untilSwept,
+  waitUntilEntriesDeleted,
   wrongIds,
 } from '../support/collaborate-steps.ts'
 import type { NounRows, Row } from '../support/table-row.ts'
@@ -21,19 +21,19 @@ const entryDeletion = (suffix: string): Row => ({
   async works(fixture) {
     const { clients } = fixture
     const { id, video_id } = await anEntry(fixture)
-    const clip = await clipOf(fixture, id)
+    const clip = await createClip(fixture, id)
     const original_data = await read(fixture, id)
     const { status, body } = await clients.uploader.delete(`/collaborate/item/${id}${suffix}`)
     expect([status, body]).toEqual([200, { deleted: id, original_data }])
     expect((await clients.owner.get(`/collaborate/clip/${clip}`)).status).toBe(404)
     expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
     expect((await clients.owner.delete(`/collaborate/item/${id}${suffix}`)).status).toBe(404)
-    const bySystem = await entryOf(fixture, video_id)
+    const bySystem = await createEntry(fixture, video_id)
     expect((await clients.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
   },
   async rejectedCalls(fixture) {
     const { id } = await anEntry(fixture)
-    await clipOf(fixture, id)
+    await createClip(fixture, id)
     return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
   },
 })
@@ -49,8 +49,8 @@ export const collaborateRows: NounRows = {
         expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
         const leaver = await aUser(clients.system, owner.organisationId, 'uploader')
         const ids: string[] = []
-        for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await entryOf(fixture, video_id, userId))
-        const clips = [await clipOf(fixture, ids[0] ?? ''), await clipOf(fixture, ids[0] ?? '')]
+        for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await createEntry(fixture, video_id, userId))
+        const clips = [await createClip(fixture, ids[0] ?? ''), await createClip(fixture, ids[0] ?? '')]
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Record<string, Entry>>(`/collaborate/${video_id}`)
           expect([status, Object.keys(body)]).toEqual([200, ids])
@@ -68,7 +68,7 @@ export const collaborateRows: NounRows = {
         expect([Object.keys(part.body), Object.keys(after.body), after.headers.get('link')]).toEqual([[ids[1]], [ids[2]], null])
 
         const away = ids[2] ?? ''
-        const clip = await clipOf(fixture, away)
+        const clip = await createClip(fixture, away)
         await clients.system.delete(`/user/${leaver.userId}`)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
         for (const path of [`item/${away}`, `clip/${clip}`]) expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
@@ -76,13 +76,13 @@ export const collaborateRows: NounRows = {
         for (const path of [video_id, `item/${ids[0]}`, `clip/${clips[0]}`]) {
           expect((await clients.system.get(`/collaborate/${path}`)).status).toBe(404)
         }
-        await untilSwept(fixture, video_id)
+        await waitUntilEntriesDeleted(fixture, video_id)
       },
       async rejectedCalls(fixture) {
         const { video_id } = await anEntry(fixture)
         return [
           ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
-          { method: 'GET', path: `/collaborate/${await foreignVideo(fixture)}`, status: 404, code: 'video_not_found' },
+          { method: 'GET', path: `/collaborate/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
           { method: 'GET', path: `/collaborate/${video_id}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
           { method: 'GET', path: `/collaborate/${video_id}?cursor=x`, status: 400, fields: ['cursor'] },
         ]
@@ -94,11 +94,11 @@ export const collaborateRows: NounRows = {
         const { clients, uploader } = fixture
         const { id, video_id } = await anEntry(fixture)
         const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
-        const email = await emailOf(fixture, uploader.userId)
+        const email = await findEmail(fixture, uploader.userId)
         for (const api of [clients.uploader, clients.system]) {
           expect(await api.get(at(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
         }
-        const second = await entryOf(fixture, video_id)
+        const second = await createEntry(fixture, video_id)
         expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(second)
         await clients.owner.put(`/collaborate/item/${id}/put`, { email: 'Guest.Editor@example.org' })
         expect((await clients.owner.get<Entry>(at('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
@@ -108,8 +108,8 @@ export const collaborateRows: NounRows = {
       async rejectedCalls(fixture) {
         const { owner, uploader } = fixture
         const { video_id } = await anEntry(fixture)
-        const email = await emailOf(fixture, uploader.userId)
-        const noEntry = await emailOf(fixture, owner.userId)
+        const email = await findEmail(fixture, uploader.userId)
+        const noEntry = await findEmail(fixture, owner.userId)
         return [
           ...wrongIds('GET', (one) => `/collaborate/${one}/user/${email}`, video_id, 'video_not_found'),
           ...[noEntry, 'nobody@example.org', 'x', '%20', 'x'.repeat(400)].map((bad) => ({
@@ -137,7 +137,7 @@ export const collaborateRows: NounRows = {
           id: created.body.id,
           organisation_id: owner.organisationId,
           user_id_modified: uploader.userId,
-          email: await emailOf(fixture, owner.userId),
+          email: await findEmail(fixture, owner.userId),
           is_uploader_account: false,
           date_modified: entry['date_created'],
           clips: [],
@@ -155,7 +155,7 @@ export const collaborateRows: NounRows = {
         expect((await once(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
 
-        for (let count = 3; count < 99; count++) await entryOf(fixture, video_id)
+        for (let count = 3; count < 99; count++) await createEntry(fixture, video_id)
         const raced = await Promise.all(
           Array.from({ length: 5 }, () => clients.owner.post(`/collaborate/${video_id}`, { user_id: owner.userId })),
         )
@@ -165,7 +165,7 @@ export const collaborateRows: NounRows = {
       async rejectedCalls(fixture) {
         const { clients, owner, stranger } = fixture
         const [{ video_id }, full] = [await fixture.video(), await fixture.video()]
-        for (let count = 0; count < 100; count++) await entryOf(fixture, full.video_id)
+        for (let count = 0; count < 100; count++) await createEntry(fixture, full.video_id)
         const left = await aUser(clients.system, owner.organisationId, 'uploader')
         await clients.system.delete(`/user/${left.userId}`)
         const userFields = { user_id: owner.userId }
@@ -175,7 +175,7 @@ export const collaborateRows: NounRows = {
           ...ids,
           {
             method: 'POST',
-            path: `/collaborate/${await foreignVideo(fixture)}`,
+            path: `/collaborate/${await createForeignVideo(fixture)}`,
             payload: userFields,
             status: 404,
             code: 'video_not_found',
@@ -214,7 +214,7 @@ export const collaborateRows: NounRows = {
       async works(fixture) {
         const { clients, uploader } = fixture
         const { id, video_id } = await anEntry(fixture)
-        const clip = await clipOf(fixture, id)
+        const clip = await createClip(fixture, id)
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Entry>(`/collaborate/item/${id}`)
           expect([status, body]).toMatchObject([200, { id, video_id, user_id: uploader.userId, is_uploader_account: true }])
@@ -236,7 +236,7 @@ export const collaborateRows: NounRows = {
       async works(fixture) {
         const { clients, owner, uploader } = fixture
         const { id } = await anEntry(fixture)
-        await clipOf(fixture, id)
+        await createClip(fixture, id)
         const original_data = await read(fixture, id)
         const fields = { user_id: owner.userId, email: 'guest@example.org' }
         const { status, body } = await clients.uploader.put(`/collaborate/item/${id}/put`, fields)
@@ -254,7 +254,7 @@ export const collaborateRows: NounRows = {
           expect((await clients.owner.put(`/collaborate/item/${id}/put`, { email })).body).toMatchObject({ new_data: { email } })
         }
         const back = await clients.system.put(`/collaborate/item/${id}/put`, { user_id: uploader.userId, email: '' })
-        expect(back.body).toMatchObject({ new_data: { user_id: uploader.userId, email: await emailOf(fixture, uploader.userId) } })
+        expect(back.body).toMatchObject({ new_data: { user_id: uploader.userId, email: await findEmail(fixture, uploader.userId) } })
       },
       async rejectedCalls(fixture) {
         const { stranger } = fixture
@@ -294,7 +294,7 @@ export const collaborateRows: NounRows = {
     },
     async make(fixture) {
       const { id } = await anEntry(fixture)
-      return { collaborate_id: id, clip_id: await clipOf(fixture, id) }
+      return { collaborate_id: id, clip_id: await createClip(fixture, id) }
     },
   },
 }

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { aTenant, settled } from '../support/video-steps.ts'
+import { aTenant, waitUntilSettled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
 const MISSING_FOLDER = '9007199254740991'
@@ -314,7 +314,7 @@ export const folderRows: NounRows = {
         const { video_id } = await fixture.video()
         const payload = { url: `${sources.url}/none.mp4`, organisation_id: stranger.organisationId }
         const foreign = (await clients.stranger.post<{ id: string }>('/video/upload', payload)).body.id
-        await settled(clients.stranger, foreign)
+        await waitUntilSettled(clients.stranger, foreign)
         const at = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/add`
         const rejectedCall = { method: 'POST' }
         return [

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
-import { settled, upload } from '../support/video-steps.ts'
+import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
 /** Creates a job whose source never ends, so that it can be cancelled. */
 async function aLongJob({ clients, owner, sources }: Fixture) {
@@ -86,7 +86,7 @@ export const jobRows: NounRows = {
     /** A failed job can be retried. */
     async make({ clients, owner, sources }) {
       const { id, job_id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`)
-      await settled(clients.owner, id)
+      await waitUntilSettled(clients.owner, id)
       return { job_id }
     },
   },

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { NounRows } from '../support/table-row.ts'
-import { settled } from '../support/video-steps.ts'
+import { waitUntilSettled } from '../support/video-steps.ts'
 
 export const mediaRows: NounRows = {
   noun: 'media',
@@ -32,7 +32,7 @@ export const mediaRows: NounRows = {
         expect((await clients.owner.get(`/video/${video_id}`)).body).toMatchObject({ media_title: data.title })
         const replaced = await clients.uploader.put(`/media/${media_id}`, { uri: `${sources.url}/none.mp4` })
         expect((await clients.owner.get(`/job/${replaced.headers.get('x-job-id')}`)).body).toMatchObject({ media_id, action: 'replace' })
-        await settled(clients.owner, video_id)
+        await waitUntilSettled(clients.owner, video_id)
         await clients.system.put(`/media/${media_id}`, { token_required_platform: true, original_filename: 'a.mp4' })
         expect((await clients.owner.get(`/video/${video_id}`)).body).toMatchObject({ security: { token_required_platform: true } })
       },

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import { parseFeed } from '@rowanmanning/feed-parser'
 import { XMLValidator } from 'fast-xml-parser'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { settled, upload } from '../support/video-steps.ts'
+import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
 const long = (length: number) => 'x'.repeat(length)
 const path = (playlistId: string) => `/playlist/${playlistId}`
@@ -17,9 +17,9 @@ const idsOf = async ({ clients }: Fixture, playlistId: string, caller: 'owner' |
   const { body } = await clients[caller].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
-const foreignVideo = async ({ clients, stranger, sources }: Fixture) => {
+const createForeignVideo = async ({ clients, stranger, sources }: Fixture) => {
   const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await settled(clients.stranger, id)
+  await waitUntilSettled(clients.stranger, id)
   return id
 }
 
@@ -115,7 +115,7 @@ const removing = (verb: 'delete' | 'put') => ({
         ...{ method, path: `${removePath}?position=${position}`, status: 400, fields: ['position'] },
       })),
       { method, path: `${path(playlistId)}/remove/video/7`, status: 404, code: 'video_not_found' },
-      { method, path: `${path(playlistId)}/remove/video/${await foreignVideo(fixture)}`, status: 404, code: 'video_not_found' },
+      { method, path: `${path(playlistId)}/remove/video/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
       { method, path: `/playlist/7/remove/video/${video_id}`, status: 404, code: 'playlist_not_found' },
       { caller: 'stranger', method, path: removePath, status: 404, code: 'playlist_not_found' },
       { caller: 'guest', method, path: removePath, status: 401 },
@@ -199,7 +199,7 @@ export const playlistRows: NounRows = {
           {
             method,
             path: playlistPath,
-            payload: { title: 'X', videos: [await foreignVideo(fixture)] },
+            payload: { title: 'X', videos: [await createForeignVideo(fixture)] },
             status: 404,
             code: 'video_not_found',
           },
@@ -207,7 +207,7 @@ export const playlistRows: NounRows = {
             caller: 'system',
             method,
             path: playlistPath,
-            payload: { videos: [await foreignVideo(fixture)] },
+            payload: { videos: [await createForeignVideo(fixture)] },
             status: 404,
             code: 'video_not_found',
           },
@@ -245,7 +245,7 @@ export const playlistRows: NounRows = {
           {},
           Array.from({ length: 25 }, () => video_id),
         )
-        const foreign = await foreignVideo(fixture)
+        const foreign = await createForeignVideo(fixture)
         const method = 'PUT'
         return [
           { method, path: `${path(full)}/add/video/${video_id}`, status: 409, code: 'playlist_full' },

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { aTenant, settled, upload } from '../support/video-steps.ts'
+import { aTenant, upload, waitUntilSettled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
 const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
@@ -18,7 +18,7 @@ async function tagged({ platform, sources }: Fixture, ...videos: string[][]) {
   const ids: string[] = []
   for (const tags of videos) {
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/none.mp4`, { tags })
-    await settled(api, id)
+    await waitUntilSettled(api, id)
     ids.push(id)
   }
   return { api, ids, organisationId: tenant.organisationId }

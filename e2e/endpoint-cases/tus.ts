@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from '@jest/globals'
 import { makeSource } from '../support/sources.ts'
 import type { CallerName, Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { settled } from '../support/video-steps.ts'
+import { waitUntilSettled } from '../support/video-steps.ts'
 
 const tus = { 'tus-resumable': '1.0.0' }
 const parts = { ...tus, 'content-type': 'application/offset+octet-stream' }
@@ -59,7 +59,7 @@ export const tusRows: NounRows = {
         const headers = { ...parts, 'upload-length': String(file.length), 'upload-metadata': metadata }
         const response = await send(fixture, 'POST', '/upload/tus', headers, file, 'system')
         expect([response.status, response.headers.get('upload-offset')]).toEqual([201, String(file.length)])
-        const video = await settled(clients.owner, response.headers.get('x-video-id') ?? '')
+        const video = await waitUntilSettled(clients.owner, response.headers.get('x-video-id') ?? '')
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Mein Film'])
         const job = await clients.owner.get<{ state: string }>(`/job/${response.headers.get('x-job-id')}`)
         expect(job.body.state).toBe('ok')
@@ -115,7 +115,7 @@ export const tusRows: NounRows = {
         const again = await send(fixture, 'HEAD', path, {})
         expect([id !== '', again.headers.get('x-video-id')]).toEqual([true, id])
         // Seven letters are not a valid video file.
-        expect((await settled(fixture.clients.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
+        expect((await waitUntilSettled(fixture.clients.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
         expect((await fixture.clients.owner.get<{ video_title: string }>(`/video/${id}`)).body.video_title).toBe('a.mp4')
         expect((await send(fixture, 'DELETE', path, {})).status).toBe(409)
       },

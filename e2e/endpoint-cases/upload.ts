@@ -6,7 +6,7 @@ import { waitFor } from '@vitascope/testing'
 import { aPdf } from '../support/slides.ts'
 import { makeSource } from '../support/sources.ts'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { settled, upload } from '../support/video-steps.ts'
+import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
 interface Config {
   bucket: string
@@ -194,9 +194,9 @@ export const uploadRows: NounRows = {
         const otherVideo = await fixture.video()
         const replaced = await clients.owner.put<{ status: { success: boolean } }>(`/media/${otherVideo.media_id}`, { uri: tempLink })
         expect([replaced.status, replaced.body.status.success]).toEqual([200, true])
-        const video = await settled(clients.owner, accepted.id)
+        const video = await waitUntilSettled(clients.owner, accepted.id)
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
-        expect((await settled(clients.owner, otherVideo.video_id)).status.status).toBe('ok')
+        expect((await waitUntilSettled(clients.owner, otherVideo.video_id)).status.status).toBe('ok')
         // A link can only be used for videos of its own organisation.
         const foreign = await clients.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
           url: tempLink,

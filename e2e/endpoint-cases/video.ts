@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
-import { settled } from '../support/video-steps.ts'
+import { waitUntilSettled } from '../support/video-steps.ts'
 
 const path = (id: string) => `/video/${id}`
 
@@ -299,7 +299,7 @@ export const videoRows: NounRows = {
         ...{ url: `${sources.url}/none.mp4`, organisation_id: owner.organisationId, media_id: first.media_id },
       })
       // A failed job can be retried.
-      await settled(clients.owner, first.video_id)
+      await waitUntilSettled(clients.owner, first.video_id)
       return { video_id: first.video_id, media_id: first.media_id, job_id: body.job_id, length: '7', order_by: 'name', order_type: 'asc' }
     },
   },

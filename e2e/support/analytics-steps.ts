@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import type { Fixture, RejectedCall } from './table-row.ts'
-import { settled, upload, type VideoRecord } from './video-steps.ts'
+import { upload, type VideoRecord, waitUntilSettled } from './video-steps.ts'
 
 export const MISSING_VIDEO = '4611686018427387905'
 export const MISSING = '9007199254740991'
@@ -143,7 +143,7 @@ export async function rejectedReportCalls(
 }
 
 export async function rejectedFilterCalls(fixture: Fixture, path: string, additionalCalls: RejectedCall[] = []): Promise<RejectedCall[]> {
-  const { video_id: foreign } = await foreignVideo(fixture)
+  const { video_id: foreign } = await createForeignVideo(fixture)
   const filtered = (filter: unknown) => `${path}?filter=${encodeURIComponent(typeof filter === 'string' ? filter : JSON.stringify(filter))}`
   const rejectedCall = { method: 'GET', status: 400 }
   return [
@@ -157,9 +157,9 @@ export async function rejectedFilterCalls(fixture: Fixture, path: string, additi
   ]
 }
 
-export async function foreignVideo({ clients, stranger, sources }: Fixture): Promise<VideoRecord> {
+export async function createForeignVideo({ clients, stranger, sources }: Fixture): Promise<VideoRecord> {
   const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  return settled(clients.stranger, id)
+  return waitUntilSettled(clients.stranger, id)
 }
 
 export const rejectedPageCalls = (path: string): RejectedCall[] => [

@@ -1,7 +1,7 @@
 import { waitFor } from '@vitascope/testing'
 import { asSuperuser } from './database.ts'
 import type { Fixture, RejectedCall } from './table-row.ts'
-import { settled, upload } from './video-steps.ts'
+import { upload, waitUntilSettled } from './video-steps.ts'
 
 export const MISSING_VIDEO = '4611686018427387905'
 export const MISSING = '9007199254740991'
@@ -19,39 +19,39 @@ export interface Entry extends Record<string, unknown> {
 /** Creates an entry of the owner's uploader on a new video. */
 export async function anEntry(fixture: Fixture) {
   const { video_id } = await fixture.video()
-  return { video_id, id: await entryOf(fixture, video_id) }
+  return { video_id, id: await createEntry(fixture, video_id) }
 }
 
-export async function entryOf({ clients, uploader }: Fixture, videoId: string, userId = uploader.userId): Promise<string> {
+export async function createEntry({ clients, uploader }: Fixture, videoId: string, userId = uploader.userId): Promise<string> {
   const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/${videoId}`, { user_id: userId })
-  if (status !== 200) throw new Error(`no entry was made: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`the entry was not created: ${JSON.stringify(body)}`)
   return body.id
 }
 
-export async function clipOf({ clients }: Fixture, entryId: string, fields: object = {}): Promise<string> {
+export async function createClip({ clients }: Fixture, entryId: string, fields: object = {}): Promise<string> {
   const payload = { time_start: 0, time_finish: 1, ...fields }
   const { status, body } = await clients.owner.post<{ id: string }>(`/collaborate/clip/${entryId}/post`, payload)
-  if (status !== 200) throw new Error(`no clip was made: ${JSON.stringify(body)}`)
+  if (status !== 200) throw new Error(`the clip was not created: ${JSON.stringify(body)}`)
   return body.id
 }
 
 export const read = async ({ clients }: Fixture, entryId: string) => (await clients.owner.get<Entry>(`/collaborate/item/${entryId}`)).body
 export const order = async (fixture: Fixture, entryId: string) => (await read(fixture, entryId)).clips.map(({ id, order }) => [id, order])
 
-export async function emailOf({ clients, owner }: Fixture, userId: string): Promise<string> {
+export async function findEmail({ clients, owner }: Fixture, userId: string): Promise<string> {
   const { body } = await clients.system.get<{ user_id: string; email: string }[]>(`/user?organisation_id=${owner.organisationId}`)
   return body.find((user) => user.user_id === userId)?.email ?? 'nobody'
 }
 
-export async function foreignVideo({ clients, stranger, sources }: Fixture): Promise<string> {
+export async function createForeignVideo({ clients, stranger, sources }: Fixture): Promise<string> {
   const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await settled(clients.stranger, id)
+  await waitUntilSettled(clients.stranger, id)
   return id
 }
 
 /**
- * Returns invalid calls with an id, whose path `at` creates: foreign, missing, malformed, and by
- * guests.
+ * Returns calls that must be rejected: with the id of a foreign organisation, with missing and
+ * malformed ids, and by guests. `at` returns the path for an id.
  */
 export function wrongIds(method: string, at: (id: string) => string, id: string, code: string, payload?: unknown): RejectedCall[] {
   const rejectedCall = { method, ...(payload !== undefined && { payload }) }
@@ -65,8 +65,8 @@ export function wrongIds(method: string, at: (id: string) => string, id: string,
   ]
 }
 
-/** Waits until the tables contain nothing of the video. */
-export function untilSwept({ platform }: Fixture, videoId: string): Promise<unknown> {
+/** Waits until the tables have no entries and clips of the video. */
+export function waitUntilEntriesDeleted({ platform }: Fixture, videoId: string): Promise<unknown> {
   const rows = () =>
     asSuperuser(
       platform,
@@ -77,5 +77,5 @@ export function untilSwept({ platform }: Fixture, videoId: string): Promise<unkn
           ])
         ).rows,
     )
-  return waitFor(async () => (await rows()).length === 0, { timeout: 90_000, describe: `the entries of video ${videoId} to be swept` })
+  return waitFor(async () => (await rows()).length === 0, { timeout: 90_000, describe: `the entries of video ${videoId} to be deleted` })
 }

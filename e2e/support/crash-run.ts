@@ -6,7 +6,7 @@ import { expectSameFrames } from './same-frames.ts'
 import { aPdf } from './slides.ts'
 import type { TestPlatform } from './test-platform.ts'
 import { type UploadedFile, type Uploader, uploadMethods, uploadSlides } from './upload-methods.ts'
-import { settled, type Tenant, type VideoRecord } from './video-steps.ts'
+import { type Tenant, type VideoRecord, waitUntilSettled } from './video-steps.ts'
 
 const VICTIMS = ['worker', 'ffmpeg', 'encoding', 'catalogue', 'gateway', 'auth', 'delivery', 'postgres']
 const RECOVERY_MS = 120_000
@@ -98,7 +98,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   })
   const left = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
   const videos: VideoRecord[] = []
-  for (const { id } of accepted) videos.push(await settled(platform.system, id, left()))
+  for (const { id } of accepted) videos.push(await waitUntilSettled(platform.system, id, left()))
   for (const id of presentations) await waitForSlides(platform, id, left())
   const recoverySeconds = (Date.now() - lastKill) / 1_000
   await checkResults(platform, videos, presentations, options.tenant.organisationId)
@@ -134,7 +134,7 @@ async function checkFrames(
   const [way] = uploadMethods
   for (const file of new Set(accepted.map((one) => one.file))) {
     const id = await way?.(uploader, file, `quiet-${seed}-${file.title}`)
-    const quiet = await settled(platform.system, id ?? '')
+    const quiet = await waitUntilSettled(platform.system, id ?? '')
     for (const [nth, one] of accepted.entries()) {
       const video = videos[nth]
       if (one.file === file && video?.status.status === 'ok') await expectSameFrames(quiet, video)

@@ -8,7 +8,7 @@ import { startSourceServer } from './source-server.ts'
 import { ffmpeg, makeSource } from './sources.ts'
 import { type StoreFault, startStoreProxy } from './store-proxy.ts'
 import { startTestPlatform } from './test-platform.ts'
-import { aTenant, settled, upload } from './video-steps.ts'
+import { aTenant, upload, waitUntilSettled } from './video-steps.ts'
 
 /** Duration of a fault: a number of affected requests, or seconds. */
 export type FaultTime = { requests: number } | { seconds: number }
@@ -16,8 +16,8 @@ export type FaultTime = { requests: number } | { seconds: number }
 export interface FaultyStoreRun {
   /** Final states of the videos. */
   states: string[]
-  /** Decoding errors of their files. */
-  complaints: string
+  /** Output of ffmpeg for the files that it cannot decode. */
+  decodingErrors: string
   /** Objects without rows, and rows without objects. */
   problems: string[]
 }
@@ -56,7 +56,7 @@ export async function runOnFaultyStore({
     for (const fault of ['fails', 'resets', 'slow'] satisfies StoreFault[]) {
       proxy.set(fault)
       for (let n = 0; n < videos; n++) ids.push((await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)).id)
-      await waitFor(() => proxy.met() >= ('requests' in times ? times.requests : 1), {
+      await waitFor(() => proxy.affectedRequests() >= ('requests' in times ? times.requests : 1), {
         timeout: 120_000,
         describe: `requests with the fault ${fault}`,
       })
@@ -64,23 +64,23 @@ export async function runOnFaultyStore({
     }
     proxy.set('none')
     const states: string[] = []
-    let complaints = ''
+    let decodingErrors = ''
     for (const id of ids) {
-      const { status, uri } = await settled(api, id, 600_000)
+      const { status, uri } = await waitUntilSettled(api, id, 600_000)
       states.push(status.status)
       for (const url of Object.values(uri.http ?? {})) {
-        const file = join(folder, 'made.mp4')
+        const file = join(folder, 'downloaded.mp4')
         await writeFile(file, Buffer.from(await (await fetch(url)).arrayBuffer()))
-        complaints += await ffmpeg(['-i', file, '-f', 'null', '-'])
+        decodingErrors += await ffmpeg(['-i', file, '-f', 'null', '-'])
       }
     }
     let problems: string[] = []
-    const agree = async () => {
+    const isConsistent = async () => {
       problems = await objectProblems(platform, bucket)
       return problems.length === 0
     }
-    await waitFor(agree, { timeout: 120_000, interval: 1_000, describe: () => `objects and rows to agree: ${problems.slice(0, 5)}` })
-    return { states, complaints, problems }
+    await waitFor(isConsistent, { timeout: 120_000, interval: 1_000, describe: () => `objects and rows to agree: ${problems.slice(0, 5)}` })
+    return { states, decodingErrors, problems }
   } finally {
     await platform.remove()
     await proxy.close()

@@ -6,7 +6,7 @@ import { makeSource } from './sources.ts'
 import { createStrictApi, readContract } from './strict-api.ts'
 import type { Fixture } from './table-row.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './test-platform.ts'
-import { aTenant, aUser, settled, upload, type VideoRecord } from './video-steps.ts'
+import { aTenant, aUser, upload, type VideoRecord, waitUntilSettled } from './video-steps.ts'
 
 export interface Platform extends Fixture {
   close(): Promise<void>
@@ -36,7 +36,7 @@ export async function startPlatform(
   const makePlaying = async () => {
     await makeSource(folder, 'small.mp4')
     const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/small.mp4`, { name: 'Plays' })
-    const video = await settled(clients.owner, id)
+    const video = await waitUntilSettled(clients.owner, id)
     if (video.status.status !== 'ok') throw new Error(`the source does not play: ${JSON.stringify(video.status)}`)
     return video
   }
@@ -44,7 +44,7 @@ export async function startPlatform(
     ...{ platform, clients, owner, uploader, stranger, sources },
     async video(fields = {}) {
       const { id } = await upload(clients.owner, owner.organisationId, `${sources.url}/none.mp4`, fields)
-      return settled(clients.owner, id)
+      return waitUntilSettled(clients.owner, id)
     },
     async playing() {
       playingVideo ??= makePlaying()

@@ -20,7 +20,7 @@ export interface ReplicatedPlatform extends TestPlatform {
    * Kills the second process of each service permanently, like the loss of a node. Afterwards,
    * requests use only the first gateway.
    */
-  loseSecond(): Promise<void>
+  killSecondNode(): Promise<void>
   /** Returns the number of calls that each of the two processes has answered, by service. */
   callCounts(): Promise<Record<string, number[]>>
 }
@@ -104,7 +104,7 @@ export async function startReplicas(env: Record<string, string> = {}): Promise<R
         .map(async ([name, both]) => [name, await Promise.all(both.map(callsOf))] as const)
       return Object.fromEntries(await Promise.all(counts))
     },
-    async loseSecond() {
+    async killSecondNode() {
       for (const child of children) {
         const pid = child.pid()
         if (pid !== undefined) process.kill(pid, 'SIGKILL')

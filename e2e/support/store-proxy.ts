@@ -9,61 +9,61 @@ export type StoreFault = 'none' | 'fails' | 'resets' | 'slow'
 export interface StoreProxy {
   endpoint: string
   fault: StoreFault
-  /** Number of affected requests since the last change. */
-  met(): number
+  /** Number of requests that a fault affected since the last `set`. */
+  affectedRequests(): number
   set(fault: StoreFault): void
   close(): Promise<void>
 }
 
 const SLOW_MS = 250
-/** Larger bodies are files. */
-const SMALL_BYTES = 2_000
+/** Larger bodies are files, and only uploads of files are reset. */
+const MIN_FILE_BYTES = 2_000
 
 export async function startStoreProxy(target: string): Promise<StoreProxy> {
-  let met = 0
-  const result = async (request: IncomingMessage, response: ServerResponse) => {
+  let affected = 0
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { fault } = proxy
     if (fault === 'fails') {
-      met++
+      affected++
       request.resume()
       response.writeHead(500, { 'content-type': 'application/xml' })
-      response.end('<?xml version="1.0"?><Error><Code>InternalError</Code><Message>it failed</Message></Error>')
+      response.end('<?xml version="1.0"?><Error><Code>InternalError</Code><Message>injected fault</Message></Error>')
       return
     }
     if (fault === 'slow') {
-      met++
+      affected++
       await delay(SLOW_MS)
     }
-    const isCut = fault === 'resets' && request.method === 'PUT' && Number(request.headers['content-length']) > SMALL_BYTES
+    const shouldReset = fault === 'resets' && request.method === 'PUT' && Number(request.headers['content-length']) > MIN_FILE_BYTES
     // The headers are forwarded unchanged, because the signature includes the host name of the
     // client.
-    const onward = send(target + request.url, { method: request.method ?? 'GET', headers: request.headers }, (upstream) => {
+    const forwarded = send(target + request.url, { method: request.method ?? 'GET', headers: request.headers }, (upstream) => {
       response.writeHead(upstream.statusCode ?? 502, upstream.headers)
       upstream.pipe(response)
       upstream.on('error', () => response.destroy())
     })
-    onward.on('error', () => response.destroy())
-    response.on('close', () => onward.destroy())
-    if (!isCut) {
-      request.pipe(onward)
+    forwarded.on('error', () => response.destroy())
+    response.on('close', () => forwarded.destroy())
+    if (!shouldReset) {
+      request.pipe(forwarded)
       return
     }
     request.once('data', (part: Buffer) => {
-      met++
-      onward.write(part.subarray(0, part.length / 2), () => {
-        onward.destroy()
+      affected++
+      forwarded.write(part.subarray(0, part.length / 2), () => {
+        forwarded.destroy()
         request.socket.destroy()
       })
     })
   }
-  const server = createServer((request, response) => void result(request, response))
+  const server = createServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const proxy: StoreProxy = {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     fault: 'none',
-    met: () => met,
+    affectedRequests: () => affected,
     set(fault) {
-      met = 0
+      affected = 0
       proxy.fault = fault
     },
     close: () =>

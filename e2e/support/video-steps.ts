@@ -32,12 +32,12 @@ export async function upload(api: Api, organisationId: string, url: string, fiel
   return body
 }
 
-/** Waits until the video is playable or has failed. Calls `seen` with each status. */
-export async function settled(
+/** Waits until the video is playable or has failed. Calls `onStatus` with each record that it reads. */
+export async function waitUntilSettled(
   api: Api,
   videoId: string,
   timeout = 90_000,
-  seen: (video: VideoRecord) => void = () => {},
+  onStatus: (video: VideoRecord) => void = () => {},
 ): Promise<VideoRecord> {
   let last: VideoRecord | undefined
   await waitFor(
@@ -45,7 +45,7 @@ export async function settled(
       const { status, body } = await api.get<VideoRecord>(`/video/${videoId}`)
       if (status !== 200) throw new Error(`GET /video/${videoId} returned ${status}: ${JSON.stringify(body)}`)
       last = body
-      seen(body)
+      onStatus(body)
       return body.status.status === 'ok' || body.status.status === 'failed'
     },
     { timeout, describe: `video ${videoId} to settle` },

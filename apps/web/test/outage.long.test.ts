@@ -4,13 +4,13 @@ import { outageKinds, runOutage } from './outage-run.ts'
 import { type OutageSetup, startOutageSetup } from './outage-setup.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-/** Runs of each kind; `AT_ONCE` of them run concurrently. */
+/** Runs of each kind; `CONCURRENT_RUNS` of them run concurrently. */
 const RUNS = 10
-const AT_ONCE = 5
+const CONCURRENT_RUNS = 5
 
-inBrowser('playback', () => {
+describeInBrowser('playback', () => {
   let setup: OutageSetup
 
   beforeAll(async () => {
@@ -23,12 +23,12 @@ inBrowser('playback', () => {
     async (kind) => {
       const run = async () => {
         const line = await setup.newLine()
-        // An outage with responses lasts two minutes.
+        // Responses with 503 arrive at once, so two minutes allow many retries of the player.
         const seconds = kind === 'unavailable' ? 120 : 5 + 15 * Math.random()
         return runOutage({ kind, browser: setup.browser, line, path: '/player/long?autoplay=1&muted=1', seconds })
       }
       const settled = []
-      while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: AT_ONCE }, run))))
+      while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: CONCURRENT_RUNS }, run))))
       const results = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
       const failures = settled.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []))
       console.log(kind, JSON.stringify(results), failures.join('\n'))

@@ -24,13 +24,13 @@ interface Ttml {
   tt: { body: { div: { p?: { '@_begin': string; '@_end': string }[] } } }
 }
 
-/** CPU time of this thread in milliseconds, independent of the load of the machine. */
-const worked = () => {
+/** Returns the CPU time of this thread in milliseconds. It is independent of the load of the machine. */
+const cpuTimeMs = () => {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
 }
 
-const seconds = (clock: string) => {
+const toSeconds = (clock: string) => {
   const [h, m, s] = clock.split(':').map(Number)
   return ((h ?? 0) * 60 + (m ?? 0)) * 60 + (s ?? 0)
 }
@@ -41,77 +41,77 @@ function checkOutputs(lines: readonly CaptionLine[]): void {
   const times = lines.map(({ beginMs, endMs }) => [beginMs / 1_000, endMs / 1_000] as const)
   // The parser sorts cues with the same start by descending end.
   expect(vtt.cues.map(({ startTime, endTime }) => [startTime, endTime])).toEqual(times.toSorted((a, b) => a[0] - b[0] || b[1] - a[1]))
-  const again = readCaptions(writeVtt(lines), 'vtt')
-  expect(again.length).toBeLessThanOrEqual(lines.length)
+  const reread = readCaptions(writeVtt(lines), 'vtt')
+  expect(reread.length).toBeLessThanOrEqual(lines.length)
 
   const ttml = writeTtml(lines, { title: lines[0]?.text ?? '', language: 'en' })
   expect(XMLValidator.validate(ttml)).toBe(true)
   // Illegal characters pass a validator but not a parser in a browser.
   expect(ttml).toMatch(/^[\t\n\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u)
   const { tt } = xml.parse(ttml) as Ttml
-  expect((tt.body.div.p ?? []).map((p) => [seconds(p['@_begin']), seconds(p['@_end'])])).toEqual(times)
+  expect((tt.body.div.p ?? []).map((p) => [toSeconds(p['@_begin']), toSeconds(p['@_end'])])).toEqual(times)
   expect(JSON.parse(JSON.stringify(lines))).toEqual(lines)
 }
 
 test('each of 5,000 mutated files is read in 200 ms, and the result can be written and read again', () => {
   const random = seededRandom(20_240_814)
-  let [slowest, refused, lines] = [0, 0, 0]
+  let [slowest, rejected, lines] = [0, 0, 0]
   for (let n = 0; n < 5_000; n++) {
     const { format, text } = mutant(random)
-    const start = worked()
+    const start = cpuTimeMs()
     try {
       const read = readCaptions(decodeText(Buffer.from(text, n % 3 === 0 ? 'utf16le' : 'utf8')), format)
-      slowest = Math.max(slowest, worked() - start)
+      slowest = Math.max(slowest, cpuTimeMs() - start)
       lines += read.length
       checkOutputs(read)
     } catch (error) {
       if (!isDomainError(error)) throw new Error(`mutant ${n}, ${format}`, { cause: error })
-      refused++
+      rejected++
     }
   }
   expect(slowest).toBeLessThanOrEqual(200)
   expect(lines).toBeGreaterThan(1_000)
-  expect(refused).toBeLessThan(1_000)
+  expect(rejected).toBeLessThan(1_000)
 }, 120_000)
 
-describe('the time to read grows linearly with the length', () => {
-  const least = (work: () => unknown) =>
+describe('the time to read and write grows linearly with the length of', () => {
+  const minCpuTimeMs = (work: () => unknown) =>
     Math.min(
       ...Array.from({ length: 4 }, () => {
-        const start = worked()
+        const start = cpuTimeMs()
         try {
           work()
         } catch (error) {
           if (!isDomainError(error)) throw error
         }
-        return worked() - start
+        return cpuTimeMs() - start
       }),
     )
-  const half = 1 << 19
-  const many = (piece: string) => (size: number) => piece.repeat(Math.ceil(size / piece.length))
+  const HALF_BYTES = 1 << 19
+  const repeat = (piece: string) => (size: number) => piece.repeat(Math.ceil(size / piece.length))
   const inOneText = (piece: string) => (size: number) =>
-    `00:00:01,000 --> 00:00:02,000\n${many(piece)(9_000)}\n\n`.repeat(Math.ceil(size / 9_030))
-  const SHAPES: [string, (size: number) => string][] = [
-    ['blanks', many(' ')],
-    ['line ends', many('\n')],
-    ['carriage returns', many('\r')],
-    ['arrows', many('-->')],
-    ['arrows in lines', many('-->\n')],
-    ['times', many('00:00:01,000 --> 00:00:02,000\n')],
-    ['digits', many('1')],
-    ['half times', many('00:00:01,000 --> ')],
+    `00:00:01,000 --> 00:00:02,000\n${repeat(piece)(9_000)}\n\n`.repeat(Math.ceil(size / 9_030))
+  const INPUTS: [string, (size: number) => string][] = [
+    ['spaces', repeat(' ')],
+    ['line ends', repeat('\n')],
+    ['carriage returns', repeat('\r')],
+    ['arrows', repeat('-->')],
+    ['arrows in lines', repeat('-->\n')],
+    ['times', repeat('00:00:01,000 --> 00:00:02,000\n')],
+    ['digits', repeat('1')],
+    ['incomplete times', repeat('00:00:01,000 --> ')],
     ['texts of open tags', inOneText('<')],
     ['texts of tags that never close', inOneText('<c.x ')],
-    ['texts of fonts', inOneText('<font ')],
+    ['texts of font tags', inOneText('<font ')],
     ['texts of ampersands', inOneText('&#')],
-    ['texts of codes', inOneText('{\\')],
-    ['texts of italics', inOneText('<i></b>')],
-    ['braces', many('{')],
-    ['frames', many('{1}{2}a{y:\n')],
-    ['brackets', many('[')],
-    ['.sbv', many('0:00:00.599,0:00:04.160\na[br]\n')],
+    ['texts of style codes', inOneText('{\\')],
+    ['texts of mismatched tags', inOneText('<i></b>')],
+    ['braces', repeat('{')],
+    ['lines of .sub', repeat('{1}{2}a{y:\n')],
+    ['brackets', repeat('[')],
+    ['lines of .sbv', repeat('0:00:00.599,0:00:04.160\na[br]\n')],
   ]
-  test.each(SHAPES)(
+  test.each(INPUTS)(
     '%s',
     (_, make) => {
       for (const format of ['srt', 'sbv', 'sub', 'vtt'] as const) {
@@ -120,11 +120,12 @@ describe('the time to read grows linearly with the length', () => {
           writeVtt(lines)
           writeTtml(lines, { title: '', language: '' })
         }
-        const [small, large] = [make(half), make(2 * half)]
-        // Quadratic code is four times slower in every attempt, while the load of the machine varies. Differences
+        const [small, large] = [make(HALF_BYTES), make(2 * HALF_BYTES)]
+        // Quadratic code is four times slower in every measurement, while the load of the machine varies. Differences
         // below 4 ms cannot be measured.
         let ratio = Number.POSITIVE_INFINITY
-        for (let tries = 0; ratio > 3 && tries < 5; tries++) ratio = Math.max(least(work(large)), 4) / Math.max(least(work(small)), 4)
+        for (let tries = 0; ratio > 3 && tries < 5; tries++)
+          ratio = Math.max(minCpuTimeMs(work(large)), 4) / Math.max(minCpuTimeMs(work(small)), 4)
         expect(ratio).toBeLessThanOrEqual(3)
       }
     },
@@ -136,12 +137,12 @@ test.each(Object.entries(SEEDS).flatMap(([format, texts]) => texts.map((text) =>
   'reads a line of 10 MiB in %s in less than 2 s',
   (format, text) => {
     const long = 'x --> <script>'.repeat((10 * 2 ** 20) / 14)
-    const start = worked()
+    const start = cpuTimeMs()
     expect(readCaptions(long, format)).toEqual([])
     expect(() => {
       const lines = readCaptions(text + long, format)
       if (lines.length > 0) checkOutputs(lines)
     }).not.toThrow(TypeError)
-    expect(worked() - start).toBeLessThan(2_000)
+    expect(cpuTimeMs() - start).toBeLessThan(2_000)
   },
 )

@@ -8,11 +8,11 @@ test.each([
   [3, 400],
   [6, 3_000],
   [1_000_000, 3_000],
-])('after %d failures, pauses between half and all of %d ms', (failures, longest) => {
+])('after %d failures, pauses between half and all of %d ms', (failures, longestMs) => {
   for (let round = 0; round < 50; round++) {
     const pause = backoffMs(failures, { minMs: 100, maxMs: 3_000 })
-    expect(pause).toBeGreaterThanOrEqual(longest / 2)
-    expect(pause).toBeLessThanOrEqual(longest)
+    expect(pause).toBeGreaterThanOrEqual(longestMs / 2)
+    expect(pause).toBeLessThanOrEqual(longestMs)
   }
 })
 

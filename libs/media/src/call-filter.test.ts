@@ -2,24 +2,28 @@ import { describe, expect, test } from '@jest/globals'
 import { callFilter, type FilterVariant } from './call-filter.ts'
 
 /** Evaluates the subset of classic BPF that the filter uses. Returns the verdict of the kernel. */
-function verdict(program: Buffer, call: { arch: number; number: number; argument?: number }): string {
+function evaluate(program: Buffer, call: { arch: number; number: number; argument?: number }): string {
   const words = new Map([
     [0, call.number],
     [4, call.arch],
     [16, call.argument ?? 0],
   ])
-  let held = 0
-  for (let at = 0; at < program.length / 8; at++) {
-    const [code, yes, no] = [program.readUInt16LE(at * 8), program.readUInt8(at * 8 + 2), program.readUInt8(at * 8 + 3)]
-    const value = program.readUInt32LE(at * 8 + 4)
-    if (code === 0x20) held = words.get(value) ?? Number.NaN
-    else if (code === 0x15) at += held === value ? yes : no
-    else if (code === 0x35) at += held >= value ? yes : no
-    else if (code === 0x45) at += (held & value) !== 0 ? yes : no
+  let accumulator = 0
+  for (let index = 0; index < program.length / 8; index++) {
+    const [code, jumpTrue, jumpFalse] = [
+      program.readUInt16LE(index * 8),
+      program.readUInt8(index * 8 + 2),
+      program.readUInt8(index * 8 + 3),
+    ]
+    const value = program.readUInt32LE(index * 8 + 4)
+    if (code === 0x20) accumulator = words.get(value) ?? Number.NaN
+    else if (code === 0x15) index += accumulator === value ? jumpTrue : jumpFalse
+    else if (code === 0x35) index += accumulator >= value ? jumpTrue : jumpFalse
+    else if (code === 0x45) index += (accumulator & value) !== 0 ? jumpTrue : jumpFalse
     else if (code === 0x06) return verdicts.get(value) ?? `${value}`
     else throw new Error(`unknown instruction ${code}`)
   }
-  throw new Error('the program has no end')
+  throw new Error('the program ended without a verdict')
 }
 const verdicts = new Map([
   [0x7fff0000, 'allow'],
@@ -40,34 +44,37 @@ describe.each([
     { read: 63, openat: 56, clone: 220, socket: 198, unshare: 97, bpf: 280, keyctl: 219, ptrace: 117, setsid: 157, symlinkat: 36 },
   ],
 ] as const)('the seccomp filter of %s', (machine, arch, numbers) => {
-  const request = (number: number, argument = 0, variant: FilterVariant = 'tool') =>
-    verdict(callFilter(variant, machine)?.program ?? Buffer.alloc(0), { arch, number, argument })
+  const verdictOf = (number: number, argument = 0, variant: FilterVariant = 'tool') =>
+    evaluate(callFilter(variant, machine)?.program ?? Buffer.alloc(0), { arch, number, argument })
 
   test('allows a tool to read, write and start threads and processes', () => {
-    const threads = 0x3d0f00
-    expect([request(numbers.read), request(numbers.openat), request(numbers.clone, threads), request(numbers.clone, 17)]).toEqual(
-      Array(4).fill('allow'),
-    )
+    const threadFlags = 0x3d0f00
+    expect([
+      verdictOf(numbers.read),
+      verdictOf(numbers.openat),
+      verdictOf(numbers.clone, threadFlags),
+      verdictOf(numbers.clone, 17),
+    ]).toEqual(Array(4).fill('allow'))
   })
   test.each(['unshare', 'bpf', 'keyctl', 'ptrace', 'setsid', 'symlinkat'] as const)('denies %s', (name) => {
-    expect([request(numbers[name]), request(numbers[name], 0, 'office')]).toEqual(['EPERM', 'EPERM'])
+    expect([verdictOf(numbers[name]), verdictOf(numbers[name], 0, 'office')]).toEqual(['EPERM', 'EPERM'])
   })
   test('denies clone with any new namespace, and reports clone3 as not implemented', () => {
     for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]) {
-      expect(request(numbers.clone, flag | 17)).toBe('EPERM')
+      expect(verdictOf(numbers.clone, flag | 17)).toBe('EPERM')
     }
-    expect(request(435)).toBe('ENOSYS')
+    expect(verdictOf(435)).toBe('ENOSYS')
   })
   test('denies io_uring and the mount calls', () => {
-    expect([425, 426, 427, 428, 429, 430, 431, 432, 433, 442].map((number) => request(number))).toEqual(Array(10).fill('EPERM'))
+    expect([425, 426, 427, 428, 429, 430, 431, 432, 433, 442].map((number) => verdictOf(number))).toEqual(Array(10).fill('EPERM'))
   })
   test('allows sockets for LibreOffice only', () => {
-    expect([request(numbers.socket), request(numbers.socket, 0, 'office')]).toEqual(['EPERM', 'allow'])
+    expect([verdictOf(numbers.socket), verdictOf(numbers.socket, 0, 'office')]).toEqual(['EPERM', 'allow'])
   })
   test('kills a process that uses another ABI', () => {
     const program = callFilter('tool', machine)?.program ?? Buffer.alloc(0)
-    expect(verdict(program, { arch: 0x40000003, number: numbers.read })).toBe('kill')
-    if (machine === 'x64') expect(request(0x40000000 + numbers.read)).toBe('kill')
+    expect(evaluate(program, { arch: 0x40000003, number: numbers.read })).toBe('kill')
+    if (machine === 'x64') expect(verdictOf(0x40000000 + numbers.read)).toBe('kill')
   })
 })
 

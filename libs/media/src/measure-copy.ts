@@ -19,22 +19,22 @@ export interface CopyOptions {
 }
 
 /** Profiles of 8-bit H.264 that every browser supports. */
-const profiles = ['Constrained Baseline', 'Main', 'High']
+const browserProfiles = ['Constrained Baseline', 'Main', 'High']
 /** Error that aborts reading. Most unsuitable sources are detected in their first seconds. */
 const NOT_COPYABLE = new Error('the stored picture cannot be used as a rendition')
-/** Maximum bit rate of the sound and of all other data in the file. */
-const MAX_OTHER_BITS = 1_000_000
+/** Maximum bit rate of the sound and of all other data in the file, in bit/s. */
+const MAX_OTHER_BITRATE = 1_000_000
 
 /**
  * Returns the copy of a source's picture if it can be used as a rendition without encoding, else undefined. Every
- * browser must support its codec, frames must have a constant rate that renditions may have, and each group must
+ * browser must support its codec, frames must have a constant rate that renditions may have, and each group of pictures must
  * start with a frame that is decodable without earlier ones. Checks the header first, and only then reads all packets,
  * without decoding.
  */
 export async function measureCopy({ run, maxPixels, file, stream, probe }: CopyOptions): Promise<SourceCopy | undefined> {
   const { video } = probe
   const timeBase = toRational(stream.timeBase)
-  if (!run.tools.copies || !video || !timeBase || !isCandidate(stream, probe) || file.bitrate === 0 || file.bitrate > maxBits(probe))
+  if (!run.tools.copies || !video || !timeBase || !isCandidate(stream, probe) || file.bitrate === 0 || file.bitrate > maxBitrate(probe))
     return undefined
   const frameRate = outputFrameRate(video)
   const reader = copyReader({ frameRate: toNumber(frameRate), groupFrames: groupFrames(frameRate) })
@@ -44,7 +44,7 @@ export async function measureCopy({ run, maxPixels, file, stream, probe }: CopyO
       args: ffmpegArguments({
         inputs: [{ file: sourceName, options: inputGuards(probe.demuxer, maxPixels, 'ffmpeg') }],
         graphs: [],
-        outputs: [{ file: 'pipe:1', options: packetList(video.index) }],
+        outputs: [{ file: 'pipe:1', options: packetListOptions(video.index) }],
       }),
       scratch: run.scratch,
       limits: { cpuSeconds: 600, wallSeconds: 600, stallSeconds: 30, fileBytes: 0, ...run.limits },
@@ -69,14 +69,14 @@ function isCandidate({ codec, pixelFormat, profile, fieldOrder, width, height }:
   const isPlain = !video.variableRate && !video.interlaced && !video.fullRange && video.rotation === 0 && fieldOrder === 'progressive'
   const isEven = video.width === width && video.height === height && width % 2 === 0 && height % 2 === 0
   const isHdr = ['smpte2084', 'arib-std-b67'].includes(video.transfer)
-  return codec === 'h264' && profiles.includes(profile) && pixelFormat === 'yuv420p' && isPlain && isEven && !isHdr
+  return codec === 'h264' && browserProfiles.includes(profile) && pixelFormat === 'yuv420p' && isPlain && isEven && !isHdr
 }
 
 /** Returns the maximum bit rate of the file: the largest rendition of such a source plus all other data in the file. */
-function maxBits({ video }: SourceProbe): number {
+function maxBitrate({ video }: SourceProbe): number {
   const keys = defaultKeys(video)
-  const labels = ladder.filter(({ key }) => keys.includes(key)).map(({ label }) => label)
-  return Math.max(0, ...labels) * 1000 + MAX_OTHER_BITS
+  const kilobitRates = ladder.filter(({ key }) => keys.includes(key)).map(({ label }) => label)
+  return Math.max(0, ...kilobitRates) * 1000 + MAX_OTHER_BITRATE
 }
 
 /**
@@ -84,7 +84,7 @@ function maxBits({ video }: SourceProbe): number {
  * with an IDR picture. A third one lists packets with parameter sets (ITU-T H.264, table 7-1), which may change the
  * picture size within the stream; in MP4 they belong in the track header.
  */
-function packetList(index: number): string[] {
+function packetListOptions(index: number): string[] {
   const streams = [0, 1, 2].flatMap(() => ['-map', `0:${index}`])
   return [...streams, '-c', 'copy', '-bsf:v:1', 'filter_units=pass_types=5', '-bsf:v:2', 'filter_units=pass_types=7-8', '-f', 'framecrc']
 }

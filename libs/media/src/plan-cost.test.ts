@@ -27,11 +27,11 @@ const aSource = (width: number, height: number, seconds: number): SourceProbe =>
   },
   audio: [],
 })
-const planned = (width: number, height: number, seconds: number) =>
+const planSource = (width: number, height: number, seconds: number) =>
   planEncode({ probe: aSource(width, height, seconds), tools: { version: '7.0', toneMap: false } })
 
 test('the planned work of a tiny video depends on its frames: ten hours of 16x16 pixels take minutes of processor time', () => {
-  const { expectedCpuSeconds, chunks } = planned(16, 16, 36_000)
+  const { expectedCpuSeconds, chunks } = planSource(16, 16, 36_000)
   expect(expectedCpuSeconds).toBeGreaterThan(200)
   expect(expectedCpuSeconds).toBeLessThan(600)
   const sum = chunks.reduce((seconds, chunk) => seconds + chunk.expectedCpuSeconds, 0)
@@ -39,6 +39,6 @@ test('the planned work of a tiny video depends on its frames: ten hours of 16x16
 })
 
 test('the planned work of a large video depends on its pixels', () => {
-  const [small, large] = [planned(640, 360, 60), planned(1920, 1080, 60)]
+  const [small, large] = [planSource(640, 360, 60), planSource(1920, 1080, 60)]
   expect(large.expectedCpuSeconds / small.expectedCpuSeconds).toBeGreaterThan(3)
 })

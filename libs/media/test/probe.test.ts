@@ -14,7 +14,7 @@ afterAll(() => fixture.close())
 const probe = (source: string) =>
   probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools, runLimits: { memoryBytes: 150 * 2 ** 20 } })
 
-async function text(name: string, content: string | Buffer): Promise<string> {
+async function writeSource(name: string, content: string | Buffer): Promise<string> {
   const file = join(fixture.folder, name)
   await writeFile(file, content)
   return file
@@ -30,7 +30,7 @@ describe('supported sources', () => {
     ['clip.flv', '', 'flv'],
     ['clip.wmv', '-c:v wmv2 -c:a wmav2', 'asf'],
     ['clip.mpg', '-c:v mpeg2video -c:a mp2', 'mpeg'],
-  ])('%s is read with its only demuxer', async (name, codecs, container) => {
+  ])('%s is read with the demuxer of its format only', async (name, codecs, container) => {
     const source = await fixture.make(name, `${picture('320x240', 25, 2)} ${sound(2)} ${quick} ${codecs}`)
     const found = await probe(source)
     expect(found).toMatchObject({ container, video: { width: 320, height: 240, variableRate: false } })
@@ -52,11 +52,11 @@ describe('supported sources', () => {
   })
 
   test('subtitles, cover pictures and additional tracks are ignored', async () => {
-    const words = await text('words.srt', '1\n00:00:00,000 --> 00:00:01,000\nhello\n')
-    const film = `${picture('320x240', 25, 2)} ${sound(2)} ${sound(2)} -i ${words} -map 0 -map 1 -map 2 -map 3 ${quick}`
-    const more = '-metadata:s:a:1 language=fra -disposition:a:1 default -disposition:a:0 0'
+    const subtitles = await writeSource('words.srt', '1\n00:00:00,000 --> 00:00:01,000\nhello\n')
+    const film = `${picture('320x240', 25, 2)} ${sound(2)} ${sound(2)} -i ${subtitles} -map 0 -map 1 -map 2 -map 3 ${quick}`
+    const trackOptions = '-metadata:s:a:1 language=fra -disposition:a:1 default -disposition:a:0 0'
     const found = [
-      await probe(await fixture.make('film.mkv', `${film} ${more} -c:s ass`)),
+      await probe(await fixture.make('film.mkv', `${film} ${trackOptions} -c:s ass`)),
       await probe(await fixture.make('film.mp4', `${film} -c:s mov_text`)),
     ]
     expect(found.map((each) => [each.streams, each.audio.length, each.video?.index])).toEqual([
@@ -69,8 +69,8 @@ describe('supported sources', () => {
       'song.mp3',
       `${sound(2)} -i ${cover} -map 0 -map 1 -c:a libmp3lame -c:v copy -disposition:v attached_pic`,
     )
-    const received = await probe(song)
-    expect([received.streams, received.audio.length, received.video]).toEqual([2, 1, undefined])
+    const foundInSong = await probe(song)
+    expect([foundInSong.streams, foundInSong.audio.length, foundInSong.video]).toEqual([2, 1, undefined])
   })
 
   test('a missing duration is measured', async () => {
@@ -80,7 +80,7 @@ describe('supported sources', () => {
 
   test('a name full of patterns and options is never passed to a tool', async () => {
     const made = await fixture.make('plain.mp4', `${picture('320x240', 25, 1)} ${quick}`)
-    const source = await text('-i %03d|concat:x\n$(id).mp4', await readFile(made))
+    const source = await writeSource('-i %03d|concat:x\n$(id).mp4', await readFile(made))
     await expect(probe(source)).resolves.toMatchObject({ container: 'mp4' })
   })
 })
@@ -102,14 +102,14 @@ describe('rejects files that are not video with 4002:', () => {
     ['a Matroska header without content', Buffer.concat([Buffer.from('1a45dfa3934282886d6174726f736b61', 'hex'), Buffer.alloc(400, 7)])],
     ['an MP4 header without content', Buffer.concat([Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isomavc1', 'latin1'), Buffer.from(secret)])],
   ])('%s named .mp4', async (name, content) => {
-    const source = await text(`${name.replace(/\W/g, '-')}.mp4`, content)
+    const source = await writeSource(`${name.replace(/\W/g, '-')}.mp4`, content)
     await expect(probe(source)).rejects.toMatchObject({ name: 'InvalidSource', code: 4002 })
   })
 
   test('a picture of 16000x16000, within a second', async () => {
     const header = Buffer.from('89504e470d0a1a0a0000000d494844520000' + '3e8000003e800802000000', 'hex')
     const started = performance.now()
-    await expect(probe(await text('bomb.png', header))).rejects.toMatchObject({ code: 4002 })
+    await expect(probe(await writeSource('bomb.png', header))).rejects.toMatchObject({ code: 4002 })
     expect(performance.now() - started).toBeLessThan(1000)
   })
 

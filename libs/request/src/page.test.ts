@@ -2,14 +2,14 @@ import { expect, test } from '@jest/globals'
 import { decodePageToken, encodePageToken, type PagePosition, pageById, pageSizeOf, readIdToken } from './page.ts'
 
 const first = { pageSize: 0, pageToken: '', skip: 0 }
-const anyList = { read: async () => [], idOf: () => '1' }
+const emptyList = { read: async () => [], idOf: () => '1' }
 
 /** A list of the ids 1 to `length`. */
-function aList(length: number, places: PagePosition[] = []) {
-  const read = async (place: PagePosition) => {
-    places.push(place)
-    const ids = Array.from({ length }, (_, index) => String(index + 1)).filter((id) => Number(id) > Number(place.after))
-    return ids.slice(place.skip, place.skip + place.limit)
+function aList(length: number, positions: PagePosition[] = []) {
+  const read = async (position: PagePosition) => {
+    positions.push(position)
+    const ids = Array.from({ length }, (_, index) => String(index + 1)).filter((id) => Number(id) > Number(position.after))
+    return ids.slice(position.skip, position.skip + position.limit)
   }
   return { read, idOf: (id: string) => id }
 }
@@ -28,22 +28,22 @@ test.each([
   ['page_token', { pageToken: encodePageToken(['1; drop']) }],
   ['page_token', { pageToken: encodePageToken(['1', '2']) }],
 ])('an invalid %s is rejected', async (field, bad) => {
-  const page = pageById({ ...first, ...bad }, 10, anyList)
+  const page = pageById({ ...first, ...bad }, 10, emptyList)
   await expect(page).rejects.toMatchObject({ kind: 'invalid', fields: [{ field }] })
 })
 
-test('both numbers are reported at once', () => {
+test('an invalid page size and an invalid skip are reported together', () => {
   expect(() => pageSizeOf({ pageSize: -1, skip: -1 }, 10)).toThrow('bad fields: skip, page_size')
 })
 
 test('pages follow each other until the list ends', async () => {
-  const places: PagePosition[] = []
-  const list = aList(5, places)
+  const positions: PagePosition[] = []
+  const list = aList(5, positions)
   const one = await pageById({ ...first, pageSize: 2, skip: 1 }, 10, list)
   expect(one.rows).toEqual(['2', '3'])
   const two = await pageById({ ...first, pageSize: 2, pageToken: one.nextPageToken }, 10, list)
   expect(two).toEqual({ rows: ['4', '5'], nextPageToken: '' })
-  expect(places).toEqual([
+  expect(positions).toEqual([
     { after: '0', limit: 3, skip: 1 },
     { after: '3', limit: 3, skip: 0 },
   ])

@@ -43,11 +43,11 @@ describe('a file store', () => {
     expect((await stat(join(root, 'moved/one'))).ino).toBe(ino)
   })
 
-  test('leaves the file with its owner when put is rejected', async () => {
-    const file = join(base, 'refused')
+  test('keeps the source file when put is rejected', async () => {
+    const file = join(base, 'rejected')
     await writeFile(file, 'mine')
-    await storage.put('refused/one', Buffer.from('theirs'))
-    await expect(storage.put('refused/one', { file, move: true })).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
+    await storage.put('rejected/one', Buffer.from('theirs'))
+    await expect(storage.put('rejected/one', { file, move: true })).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
     expect(await readFile(file, 'utf8')).toBe('mine')
   })
 
@@ -77,14 +77,14 @@ describe('a file store', () => {
     await expect(storage.put('shared', Buffer.from('x'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })
   })
 
-  test('removes old files of a crash when it is opened', async () => {
-    const aside = join(root, '.incoming')
-    await writeFile(join(aside, 'old'), 'x')
-    await utimes(join(aside, 'old'), new Date(), new Date(Date.now() - 7_200_000))
-    await writeFile(join(aside, 'young'), 'x')
+  test('removes old incomplete files when it is opened', async () => {
+    const incoming = join(root, '.incoming')
+    await writeFile(join(incoming, 'old'), 'x')
+    await utimes(join(incoming, 'old'), new Date(), new Date(Date.now() - 7_200_000))
+    await writeFile(join(incoming, 'new'), 'x')
     await openFileStorage({ root })
-    expect(await readdir(aside)).toEqual(['young'])
-    await rm(join(aside, 'young'))
+    expect(await readdir(incoming)).toEqual(['new'])
+    await rm(join(incoming, 'new'))
   })
 
   test('removes a folder with its last object', async () => {
@@ -95,19 +95,22 @@ describe('a file store', () => {
   })
 })
 
-const withMounts = await promisify(execFile)('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).then(
+const canMount = await promisify(execFile)('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', '/mnt']).then(
   () => true,
   () => false,
 )
 
-;(withMounts ? test : test.skip)('a full disk refuses the object, shows nothing of it, and takes others once there is room', async () => {
-  const mount = await mkdtemp(join(tmpdir(), 'vitascope-full-'))
-  try {
-    const script = fileURLToPath(new URL('../test/full-disk.ts', import.meta.url))
-    const command = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" "$3" "$1"'
-    const { stdout } = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', command, 'sh', mount, process.execPath, script])
-    expect(JSON.parse(stdout)).toEqual({ domainError: ['unavailable', 'STORAGE_FULL'], names: ['small'], aside: [], after: 1 << 19 })
-  } finally {
-    await rm(mount, { recursive: true })
-  }
-})
+;(canMount ? test : test.skip)(
+  'a full disk rejects the object and keeps no part of it, and stores objects again after space is freed',
+  async () => {
+    const mount = await mkdtemp(join(tmpdir(), 'vitascope-full-'))
+    try {
+      const script = fileURLToPath(new URL('../test/full-disk.ts', import.meta.url))
+      const command = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" "$3" "$1"'
+      const { stdout } = await promisify(execFile)('unshare', ['-rm', 'sh', '-c', command, 'sh', mount, process.execPath, script])
+      expect(JSON.parse(stdout)).toEqual({ domainError: ['unavailable', 'STORAGE_FULL'], names: ['small'], aside: [], after: 1 << 19 })
+    } finally {
+      await rm(mount, { recursive: true })
+    }
+  },
+)

@@ -8,7 +8,7 @@ import { testLog } from './test-log.ts'
 /** The services of the platform, and `test` for other callers. */
 export const SIGNERS = ['gateway', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics', 'test']
 
-/** Returns the settings of a service under test: its signing key, and the public keys of all signers. */
+/** Writes the test keys of all signers if they do not exist. Returns the settings of a service: its signing key, and the public keys. */
 export function testKeyFiles(service: string): PrincipalKeySettings {
   for (const signer of SIGNERS) {
     const key = testSigningKey(signer)

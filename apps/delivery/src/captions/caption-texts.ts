@@ -7,7 +7,7 @@ import type { CaptionServiceService } from '@vitascope/proto/catalogue/v1/captio
 import { type CaptionTrack, captionText } from './hls-captions.ts'
 
 const MAX_BYTES = 64 * 2 ** 20
-const READ_MS = 5_000
+const READ_TIMEOUT_MS = 5_000
 const NO_LINES = Buffer.from(captionText([]))
 
 export interface CaptionTexts {
@@ -28,18 +28,19 @@ export function createCaptionTexts(captions: Client<typeof CaptionServiceService
 }
 
 /**
- * The call is shared by all waiting requests, so a client's disconnect does not abort it. Lines
- * that are newer than the requested revision are acceptable.
+ * Returns the lines of captions, or no lines if the captions do not exist. Throws `unavailable`
+ * DEADLINE_EXCEEDED after 5 s. All waiting requests share the call, so the disconnect of one client
+ * does not abort it. Lines that are newer than the requested revision are acceptable.
  */
 async function readLines(captions: Client<typeof CaptionServiceService>, captionId: string): Promise<CaptionLine[]> {
-  const late = AbortSignal.timeout(READ_MS)
+  const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
   const lines: CaptionLine[] = []
   try {
-    const parts = captions.readCaption({ captionId }, { ...serviceCall('delivery', randomUUID()), signal: late })
+    const parts = captions.readCaption({ captionId }, { ...serviceCall('delivery', randomUUID()), signal: timeout })
     for await (const part of parts) lines.push(...part.lines)
   } catch (error) {
     if (isDomainError(error) && error.kind === 'not_found') return []
-    if (!late.aborted) throw error
+    if (!timeout.aborted) throw error
     throw new DomainError('unavailable', 'DEADLINE_EXCEEDED', 'reading the captions took too long; try again', {
       retryAfter: 1,
       cause: error,

@@ -97,16 +97,16 @@ function fromHandle(handle: ObjectHandle, range: ByteRange | undefined, buffers:
     range,
     async send(response, signal) {
       const { start, end } = range ?? { start: 0, end: bytes - 1 }
-      const pieces = buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
+      const reused = buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES)
       try {
         for (let position = start; position <= end; ) {
-          const piece = pieces.subarray(0, Math.min(PIECE_BYTES, end + 1 - position))
+          const piece = reused.subarray(0, Math.min(PIECE_BYTES, end + 1 - position))
           if ((await handle.read(piece, position)) !== piece.length) throw new Error('an object became shorter while it was sent')
           position += piece.length
           await write(response, piece, signal)
         }
         // After an error the buffer may still be in use by the connection.
-        if (buffers.length < MAX_IDLE_BUFFERS) buffers.push(pieces)
+        if (buffers.length < MAX_IDLE_BUFFERS) buffers.push(reused)
         response.end()
       } finally {
         await handle.close()

@@ -7,15 +7,15 @@ import { payloadSchema } from '../../server/payload/payload-schema.ts'
 import { readEventsFast } from './event-fast-path.ts'
 import { acceptEvents } from './event-routes.ts'
 
-const form = payloadSchema(acceptEvents)
+const payload = payloadSchema(acceptEvents)
 const fastParse = (text: string) => readEventsFast(parseCanonicalJson(text))
 /**
- * Parses a text by the general path: events, each malformed one in its place. Returns undefined if
- * the whole text is rejected.
+ * Parses a text with the schema, without the fast path. Returns the events, with a `MalformedItem`
+ * for each malformed one, or undefined if the whole text is rejected.
  */
-function bySchema(text: string): unknown[] | undefined {
+function parseBySchema(text: string): unknown[] | undefined {
   try {
-    const result = form.schema.safeParse(parseJsonItems(text))
+    const result = payload.schema.safeParse(parseJsonItems(text))
     return result.success ? (result.data as unknown[]) : undefined
   } catch {
     return undefined
@@ -23,7 +23,7 @@ function bySchema(text: string): unknown[] | undefined {
 }
 
 const event = { video_id: '42', view_id: '7d444840-9dc0-41d1-b245-5ffdce74fad2', type: 'progress', at: 1_893_456_000_000 }
-const full = {
+const fullEvent = {
   ...event,
   position: 3.5,
   watched: [[0, 3.5]],
@@ -34,13 +34,13 @@ const full = {
 }
 
 test('the fast path parses the events that players send', () => {
-  for (const events of [[event], [full], Array(100).fill(full)]) {
+  for (const events of [[event], [fullEvent], Array(100).fill(fullEvent)]) {
     expect(fastParse(JSON.stringify(events))).toEqual(events)
-    expect(bySchema(JSON.stringify(events))).toEqual(events)
+    expect(parseBySchema(JSON.stringify(events))).toEqual(events)
   }
 })
 
-const fields = Object.keys(full)
+const fields = Object.keys(fullEvent)
 const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(-0, 0.1, 2 ** 53, 1e21, 1e300, -1, 1_000_000, 1_000_001, 86_400_000.5))
 const unusualValue = fc.oneof(
   number,
@@ -56,44 +56,47 @@ const unusualValue = fc.oneof(
 /** An event in which a few fields are missing or replaced, sometimes with an unknown field. */
 const modifiedEvent = fc
   .record({
-    put: fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string()), unusualValue, { maxKeys: 2 }),
-    drop: fc.subarray(fields, { maxLength: 5 }),
+    replaced: fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string()), unusualValue, { maxKeys: 2 }),
+    removed: fc.subarray(fields, { maxLength: 5 }),
   })
-  .map(({ put, drop }) => ({ ...Object.fromEntries(Object.entries(full).filter(([name]) => !drop.includes(name))), ...put }))
+  .map(({ replaced, removed }) => ({
+    ...Object.fromEntries(Object.entries(fullEvent).filter(([name]) => !removed.includes(name))),
+    ...replaced,
+  }))
 
 test('the fast path returns the same events as the schema', () => {
-  let read = 0
+  let parsedCount = 0
   fc.assert(
     fc.property(fc.array(modifiedEvent, { minLength: 1, maxLength: 3 }), (events) => {
       const text = JSON.stringify(events)
-      const found = fastParse(text)
-      if (found === undefined) return
-      read++
-      expect(bySchema(text)).toEqual(found)
+      const parsed = fastParse(text)
+      if (parsed === undefined) return
+      parsedCount++
+      expect(parseBySchema(text)).toEqual(parsed)
     }),
     { numRuns: 3_000 },
   )
-  expect(read).toBeGreaterThan(100)
+  expect(parsedCount).toBeGreaterThan(100)
 })
 
 test('the general path finds the same malformed events alone and in a list', () => {
-  let malformed = 0
+  let malformedCount = 0
   fc.assert(
     fc.property(fc.array(fc.oneof(modifiedEvent, unusualValue), { maxLength: 4 }), (values) => {
       const texts = values.map((value) => JSON.stringify(value))
-      const parsed = bySchema(`[${texts.join(',')}]`)
+      const parsed = parseBySchema(`[${texts.join(',')}]`)
       expect(parsed).toHaveLength(values.length)
       for (const [index, text] of texts.entries()) {
-        expect(parsed?.[index]).toEqual(bySchema(`[${text}]`)?.[0])
+        expect(parsed?.[index]).toEqual(parseBySchema(`[${text}]`)?.[0])
         const isMalformed = parsed?.[index] instanceof MalformedItem
-        if (isMalformed) malformed++
+        if (isMalformed) malformedCount++
         // The fast path never accepts an event that the general path rejects.
         if (isMalformed) expect(fastParse(`[${text}]`)).toBeUndefined()
       }
     }),
     { numRuns: 1_000 },
   )
-  expect(malformed).toBeGreaterThan(100)
+  expect(malformedCount).toBeGreaterThan(100)
 })
 
 test.each([

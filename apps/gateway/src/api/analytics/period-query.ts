@@ -9,7 +9,10 @@ const last = { description: 'Last day of the period, in UTC. The default is toda
 /** Query parameters for the days of a report, both inclusive. */
 export const periodQuery = { date_start: day(first).optional(), date_end: day(last).optional() }
 
-/** The specification has other names for them in the language reports. Both work. */
+/**
+ * Query parameters for the days of the language reports, both inclusive. The specification names
+ * them `date_from` and `date_to` here. The names of the other reports are aliases.
+ */
 export const languagePeriodQuery = {
   date_from: day(first).optional(),
   date_to: day(last).optional(),
@@ -17,13 +20,13 @@ export const languagePeriodQuery = {
   date_end: day({ ...last, description: 'Same as `date_to`.' }).optional(),
 }
 
-type Queried<Names extends string> = { [Name in Names]?: string | undefined }
+type DayParameters<Names extends string> = { [Name in Names]?: string | undefined }
 
-export function periodOf({ date_start, date_end }: Queried<'date_start' | 'date_end'>): Period {
-  return period({ name: 'date_start', day: date_start }, { name: 'date_end', day: date_end })
+export function periodOf({ date_start, date_end }: DayParameters<'date_start' | 'date_end'>): Period {
+  return toPeriod({ name: 'date_start', day: date_start }, { name: 'date_end', day: date_end })
 }
 
-export function languagePeriodOf(query: Queried<'date_from' | 'date_to' | 'date_start' | 'date_end'>): Period {
+export function languagePeriodOf(query: DayParameters<'date_from' | 'date_to' | 'date_start' | 'date_end'>): Period {
   const pairs = [
     ['date_from', 'date_start'],
     ['date_to', 'date_end'],
@@ -32,16 +35,19 @@ export function languagePeriodOf(query: Queried<'date_from' | 'date_to' | 'date_
   if (conflicts.length > 0)
     throw invalid(conflicts.map(([name, alias]) => ({ field: alias, message: `must not be combined with ${name}` })))
   const [start, end] = pairs.map(([name, alias]) => ({ name: query[alias] === undefined ? name : alias, day: query[name] ?? query[alias] }))
-  return period(start ?? { name: 'date_from', day: undefined }, end ?? { name: 'date_to', day: undefined })
+  return toPeriod(start ?? { name: 'date_from', day: undefined }, end ?? { name: 'date_to', day: undefined })
 }
 
-interface Named {
+interface NamedDay {
   name: string
   day: string | undefined
 }
 
-/** Years have four digits, so dates compare as strings. */
-function period(start: Named, end: Named): Period {
+/**
+ * Returns the period with defaults for missing days. Throws `invalid` if it ends before it starts.
+ * Years have four digits, so dates compare as strings.
+ */
+function toPeriod(start: NamedDay, end: NamedDay): Period {
   const dateStart = start.day ?? firstDay
   const dateEnd = end.day ?? new Date().toISOString().slice(0, 10)
   if (dateStart <= dateEnd) return { dateStart, dateEnd }

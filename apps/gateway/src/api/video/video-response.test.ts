@@ -51,7 +51,7 @@ function aSet(fields: Partial<RenditionSet> = {}): RenditionSet {
   })
 }
 
-const playing = () =>
+const aPlayableVideo = () =>
   aVideo({
     renditions: aSet(),
     deliveryVersion: 'k3v9',
@@ -111,11 +111,11 @@ test('a video that is not playable yet has every field, empty where unknown', ()
 })
 
 test('the download link is the largest H.264 file, if the setting allows downloads', () => {
-  const sizes = aSet().renditions.map((rendition, index) => ({ ...rendition, bytes: index === 3 ? 90 : index }))
-  const [first] = sizes
+  const renditions = aSet().renditions.map((rendition, index) => ({ ...rendition, bytes: index === 3 ? 90 : index }))
+  const [first] = renditions
   if (!first) throw new Error('the set has renditions')
   const hevc = { ...first, key: 'hevc_4500', path: 'added/9/hevc_4500.mp4', bytes: 9_000 }
-  const video = { ...playing(), renditions: aSet({ renditions: [...sizes, hevc] }), downloadAllowed: true }
+  const video = { ...aPlayableVideo(), renditions: aSet({ renditions: [...renditions, hevc] }), downloadAllowed: true }
   const largest = 'https://video.example.org/delivery/4611686018427387904/k3v9/h264_500.mp4'
   expect(guestVideoResponse(video, urls).uri.download_link).toBe(largest)
   expect(guestVideoResponse(video, urls).uri.http['hevc_4500']).toMatch(/\/k3v9\/added\/9\/hevc_4500\.mp4$/)
@@ -124,7 +124,7 @@ test('the download link is the largest H.264 file, if the setting allows downloa
 })
 
 test('a playable video lists every rendition under each of its names', () => {
-  const { uri, ...response } = guestVideoResponse(playing(), urls)
+  const { uri, ...response } = guestVideoResponse(aPlayableVideo(), urls)
   const base = 'https://video.example.org/delivery/4611686018427387904/k3v9'
   expect(uri.http).toEqual({
     vp6_1200: `${base}/h264_1200.mp4`,
@@ -174,9 +174,9 @@ test('the published size takes precedence over the size of the source', () => {
   expect([response.published_width, response.published_height]).toEqual(['640', '360'])
 })
 
-test('only the owner reads the private description, and no response has storage paths or IP ranges', () => {
-  const guest = JSON.stringify(guestVideoResponse(playing(), urls))
-  const own = ownVideoResponse(playing(), urls)
+test('only the owner gets the private description, and no response has storage paths or IP ranges', () => {
+  const guest = JSON.stringify(guestVideoResponse(aPlayableVideo(), urls))
+  const own = ownVideoResponse(aPlayableVideo(), urls)
   expect(guest).not.toContain('Not for everybody')
   expect(own.description_private).toBe('Not for everybody')
   for (const text of [guest, JSON.stringify(own)]) expect(text).not.toMatch(/secret\/prefix|192\.0\.2/)
@@ -218,7 +218,7 @@ test.each([
 })
 
 test('every response matches the documented schema', () => {
-  for (const video of [aVideo(), playing()]) {
+  for (const video of [aVideo(), aPlayableVideo()]) {
     expect(VideoResponse.strict().safeParse(guestVideoResponse(video, urls)).error).toBeUndefined()
     expect(VideoResponse.strict().safeParse(ownVideoResponse(video, urls)).error).toBeUndefined()
   }
