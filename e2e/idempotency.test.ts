@@ -67,9 +67,9 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
   const name = nameOf(operation)
   // The last parameter is the id of the record, but for these POST routes the id of an
   // organisation.
-  const ofOrganisation = /^POST \/(setting|theme)\/\{\}$/.test(name)
+  const hasOrganisationId = /^POST \/(setting|theme)\/\{\}$/.test(name)
   const organisationId = values['organisation_id'] ?? ''
-  const path = fillPath(operation, ofOrganisation ? { ...values, setting_id: organisationId, theme_id: organisationId } : values)
+  const path = fillPath(operation, hasOrganisationId ? { ...values, setting_id: organisationId, theme_id: organisationId } : values)
   if (name === 'POST /folder/{}/video/{}/delete') await fixture.clients.owner.post(path.replace(/delete$/, 'add'))
   const api =
     operation.access === 'system' ? fixture.clients.system : operation.access === 'public' ? fixture.clients.guest : fixture.clients.owner
@@ -82,12 +82,12 @@ async function prepare(operation: Operation): Promise<{ call: Call; payload: Pay
 }
 
 /** Returns the rows that calls create, without those of background work and the audit log. */
-const rows = async () => {
+const dumpRows = async () => {
   const background =
     /outbox|idempotency|encoding[.](?!queue_job)|audit|api_key_use|webhook_delivery|webhook_lane|catalogue[.](mail|job|event|caption_search)/
   return Object.fromEntries([...(await dump(fixture.platform, background))].filter(([, text]) => text !== ''))
 }
-const show = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.stringify(body)}`
+const format = ({ status, body }: ApiResponse<unknown>) => `${status} ${JSON.stringify(body)}`
 
 test('every POST route with an idempotency key has its effect once, repeats its response and rejects another payload', async () => {
   const failures: string[] = []
@@ -102,29 +102,29 @@ test('every POST route with an idempotency key has its effect once, repeats its 
       return name === 'POST /webhook/{}/test' && result.status === 409 ? undefined : result
     })
     if (first.status >= 300) {
-      failures.push(`${name}: ${show(first)}`)
+      failures.push(`${name}: ${format(first)}`)
       continue
     }
     // Its job ends in the background and changes the media.
     if (name === 'POST /video/upload') await waitUntilSettled(fixture.clients.owner, (first.body as { id: string }).id)
     if (name === 'POST /job/{}/retry') await waitUntilSettled(fixture.clients.owner, (first.body as { video_id: string }).video_id)
-    const before = await rows()
+    const before = await dumpRows()
     const second = await call(payload, key)
-    if (show(second) !== show(first)) failures.push(`${name}: ${show(first)}, then ${show(second)}`)
+    if (format(second) !== format(first)) failures.push(`${name}: ${format(first)}, then ${format(second)}`)
     const otherPayload = OTHER_PAYLOADS[name]
     if (otherPayload) {
       const third = await call({ ...payload, ...otherPayload }, key)
-      if (third.status !== 422) failures.push(`${name} with another payload: ${show(third)}`)
+      if (third.status !== 422) failures.push(`${name} with another payload: ${format(third)}`)
     }
-    const after = await rows()
+    const after = await dumpRows()
     for (const table of Object.keys(after)) if (after[table] !== before[table]) failures.push(`${name} changed ${table} again`)
   }
   expect(failures).toEqual([])
 }, 240_000)
 
 test('the test has a second payload for every POST route with a payload', () => {
-  const taking = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(nameOf)
-  expect(taking.toSorted()).toEqual(Object.keys(OTHER_PAYLOADS).toSorted())
+  const namesWithPayload = posts.filter(({ fields, path }) => fields !== undefined && !path.includes('{tags}')).map(nameOf)
+  expect(namesWithPayload.toSorted()).toEqual(Object.keys(OTHER_PAYLOADS).toSorted())
 })
 
 test('a rejected call stores no response: the same call works with its key later', async () => {
@@ -143,24 +143,24 @@ test('a retry returns the first response even if the record was changed or delet
   const key = { 'idempotency-key': 'as it was' }
   const first = await system.post<Payload>('/presentation', payload, key)
   expect(first.status).toBe(201)
-  const at = `/presentation/${first.body['id']}`
-  expect((await system.put(at, { title: 'Changed' })).status).toBe(200)
-  expect(show(await system.post('/presentation', payload, key))).toBe(show(first))
-  expect((await system.delete(at)).status).toBe(200)
-  expect(show(await system.post('/presentation', payload, key))).toBe(show(first))
+  const path = `/presentation/${first.body['id']}`
+  expect((await system.put(path, { title: 'Changed' })).status).toBe(200)
+  expect(format(await system.post('/presentation', payload, key))).toBe(format(first))
+  expect((await system.delete(path)).status).toBe(200)
+  expect(format(await system.post('/presentation', payload, key))).toBe(format(first))
 })
 
 test('an idempotency key applies to one caller and one path', async () => {
   const payload = { organisation_id: fixture.owner.organisationId, title: 'Of one caller' }
   const key = { 'idempotency-key': 'shared' }
-  const at = `/playlist/create/${fixture.owner.organisationId}`
-  const rows = [
+  const path = `/playlist/create/${fixture.owner.organisationId}`
+  const responses = [
     await fixture.clients.owner.post<Payload>('/overlay', payload, key),
     await fixture.clients.uploader.post<Payload>('/overlay', payload, key),
-    await fixture.clients.owner.post<Payload>(at, { title: 'Of one caller' }, key),
+    await fixture.clients.owner.post<Payload>(path, { title: 'Of one caller' }, key),
   ]
-  expect(rows.map(({ status }) => status)).toEqual([201, 201, 200])
-  expect(rows[0]?.body['overlay_id']).not.toBe(rows[1]?.body['overlay_id'])
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 200])
+  expect(responses[0]?.body['overlay_id']).not.toBe(responses[1]?.body['overlay_id'])
 })
 
 test('of concurrent requests with one key, one has an effect; the others return its response or 409', async () => {
@@ -169,7 +169,7 @@ test('of concurrent requests with one key, one has an effect; the others return 
   const path = `/theme/${fixture.owner.organisationId}`
   const results = await Promise.all(Array.from({ length: 20 }, () => fixture.clients.owner.post<Payload>(path, payload, key)))
   const [accepted, rejected] = [results.filter(({ status }) => status < 300), results.filter(({ status }) => status >= 300)]
-  expect(new Set(accepted.map(show)).size).toBe(1)
+  expect(new Set(accepted.map(format)).size).toBe(1)
   for (const result of rejected) expect(result).toMatchObject({ status: 409, body: { code: 'idempotency_running' } })
   expect(await count('catalogue.theme', 'At once')).toBe(1)
 })

@@ -32,16 +32,17 @@ interface Problem extends Record<string, unknown> {
   code: string
   detail: string
 }
-const record = async ({ organisationId }: Tenant) => (await platform.system.get<Organisation>(`/organisation/${organisationId}`)).body
-const usage = async (tenant: Tenant) => (await record(tenant)).usage
-const caller = ({ key }: Tenant) => platform.withKey(key)
-const small = () => `${sources.url}/small.mp4`
-/** Returns the response to an upload, whatever its status. */
-const send = (tenant: Tenant, url = small()) =>
-  caller(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
+const readOrganisation = async ({ organisationId }: Tenant) =>
+  (await platform.system.get<Organisation>(`/organisation/${organisationId}`)).body
+const readUsage = async (tenant: Tenant) => (await readOrganisation(tenant)).usage
+const apiOf = ({ key }: Tenant) => platform.withKey(key)
+const smallUrl = () => `${sources.url}/small.mp4`
+/** Returns the response to an upload request with any status. */
+const requestUpload = (tenant: Tenant, url = smallUrl()) =>
+  apiOf(tenant).post<Problem>('/video/upload', { url, organisation_id: tenant.organisationId })
 
-/** An upload whose body never arrives. */
-const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
+/** Requests an upload of a source that does not exist, so it uses no quota in the end. */
+const requestMissingSource = (tenant: Tenant) => requestUpload(tenant, `${sources.url}/none.mp4`)
 
 /**
  * Returns the statuses of the last byte, of HEAD with its offset, of DELETE, and of HEAD
@@ -50,7 +51,7 @@ const sendNothing = (tenant: Tenant) => send(tenant, `${sources.url}/none.mp4`)
 async function probeRejectedTusUpload(tenant: Tenant): Promise<(number | string | null)[]> {
   const tus = { 'tus-resumable': '1.0.0' }
   const call = (method: string, path: string, headers: Record<string, string> = {}, body?: Uint8Array<ArrayBuffer>) =>
-    caller(tenant).send(method, path, { headers: { ...tus, ...headers }, ...(body && { body }) })
+    apiOf(tenant).send(method, path, { headers: { ...tus, ...headers }, ...(body && { body }) })
   const { headers } = await call('POST', '/upload/tus', { 'upload-length': '3' })
   const path = `/upload/tus/${headers.get('location')?.split('/').at(-1)}`
   const parts = { 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' }
@@ -60,114 +61,114 @@ async function probeRejectedTusUpload(tenant: Tenant): Promise<(number | string 
   return [last.status, head.status, head.headers.get('upload-offset'), deleted.status, (await call('HEAD', path)).status]
 }
 
-/** Sets a quota, and waits until the catalogue applies it. */
-async function limit(tenant: Tenant, quota: Record<string, number>, result: number | string): Promise<void> {
+/** Sets a quota, and waits until an upload returns this status or code. */
+async function setQuota(tenant: Tenant, quota: Record<string, number>, expected: number | string): Promise<void> {
   const { status } = await platform.system.put(`/organisation/${tenant.organisationId}`, { quota })
   expect(status).toBe(200)
   const isQuotaApplied = async () => {
-    const { status: shown, body } = await sendNothing(tenant)
-    return shown === result || body.code === result
+    const { status: received, body } = await requestMissingSource(tenant)
+    return received === expected || body.code === expected
   }
-  await waitFor(isQuotaApplied, { describe: 'the quota to be known' })
-  await waitFor(async () => (await usage(tenant)).jobs === '0', { timeout: 60_000, describe: 'those jobs to have ended' })
+  await waitFor(isQuotaApplied, { describe: 'the quota to be applied' })
+  await waitFor(async () => (await readUsage(tenant)).jobs === '0', { timeout: 60_000, describe: 'the jobs of these requests to end' })
 }
 
 describe('bytes and minutes', () => {
   test('are counted per upload, enforced by every upload method, and released', async () => {
     const tenant = await aTenant(platform.system)
-    expect(await usage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
-    const { id } = await upload(caller(tenant), tenant.organisationId, small())
-    expect(await usage(tenant)).toMatchObject({ bytes_reserved: String(8 * 1024 ** 2), minutes_reserved: '1', jobs: '1' })
-    const video = await waitUntilSettled(caller(tenant), id)
+    expect(await readUsage(tenant)).toEqual({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0', minutes_reserved: '0', jobs: '0' })
+    const { id } = await upload(apiOf(tenant), tenant.organisationId, smallUrl())
+    expect(await readUsage(tenant)).toMatchObject({ bytes_reserved: String(8 * 1024 ** 2), minutes_reserved: '1', jobs: '1' })
+    const video = await waitUntilSettled(apiOf(tenant), id)
     expect(video.status).toMatchObject({ status: 'ok' })
-    const stored = await usage(tenant)
+    const stored = await readUsage(tenant)
     expect(stored).toMatchObject({ bytes_reserved: '0', minutes_reserved: '0', jobs: '0' })
     expect(Number(stored.minutes_this_month)).toBeCloseTo(Number(video.duration) / 60, 1)
     const mp4 = await fetch(video.uri.http['h264_1200'] ?? '', { method: 'HEAD' })
     expect(Number(stored.bytes)).toBeGreaterThan(Number(mp4.headers.get('content-length')))
 
-    await limit(tenant, { bytes: Number(stored.bytes) }, 413)
-    const replaced = await caller(tenant).put(`/media/${video.media_id}`, { uri: small() })
+    await setQuota(tenant, { bytes: Number(stored.bytes) }, 413)
+    const replaced = await apiOf(tenant).put(`/media/${video.media_id}`, { uri: smallUrl() })
     expect(replaced.status).toBe(200)
-    expect((await waitUntilSettled(caller(tenant), id)).status).toMatchObject({ status: 'ok' })
-    await waitFor(async () => (await usage(tenant)).jobs === '0')
-    expect(await usage(tenant)).toMatchObject({ bytes: stored.bytes, bytes_reserved: '0' })
+    expect((await waitUntilSettled(apiOf(tenant), id)).status).toMatchObject({ status: 'ok' })
+    await waitFor(async () => (await readUsage(tenant)).jobs === '0')
+    expect(await readUsage(tenant)).toMatchObject({ bytes: stored.bytes, bytes_reserved: '0' })
 
-    await limit(tenant, { bytes: 0 }, 413)
+    await setQuota(tenant, { bytes: 0 }, 413)
     const rejected = [
-      await send(tenant),
-      await caller(tenant).post<Problem>('/video/upload', {
-        url: small(),
+      await requestUpload(tenant),
+      await apiOf(tenant).post<Problem>('/video/upload', {
+        url: smallUrl(),
         organisation_id: tenant.organisationId,
         media_id: video.media_id,
       }),
-      await caller(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() }),
+      await apiOf(tenant).put<Problem>(`/media/${video.media_id}`, { uri: smallUrl() }),
       await platform.system.get<Problem>(
-        `/video/upload?data=${encodeURIComponent(JSON.stringify({ url: small(), organisation_id: tenant.organisationId }))}`,
+        `/video/upload?data=${encodeURIComponent(JSON.stringify({ url: smallUrl(), organisation_id: tenant.organisationId }))}`,
       ),
     ]
     for (const { status, body } of rejected) {
       expect([status, body.code]).toEqual([413, 'quota_bytes'])
       expect(body.detail).toContain(`${stored.bytes} are used`)
     }
-    expect((await caller(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
-    const started = await caller(tenant).send('POST', '/upload/tus', { headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' } })
+    expect((await apiOf(tenant).get(`/video/${id}`)).body).toMatchObject({ status: { status: 'ok' } })
+    const started = await apiOf(tenant).send('POST', '/upload/tus', { headers: { 'tus-resumable': '1.0.0', 'upload-length': '3' } })
     expect(started.status).toBe(413)
 
-    await limit(tenant, { minutes_per_month: 0 }, 'quota_minutes')
+    await setQuota(tenant, { minutes_per_month: 0 }, 'quota_minutes')
     expect(await probeRejectedTusUpload(tenant)).toEqual([413, 413, null, 204, 404])
-    expect((await caller(tenant).put<Problem>(`/media/${video.media_id}`, { uri: small() })).status).toBe(413)
+    expect((await apiOf(tenant).put<Problem>(`/media/${video.media_id}`, { uri: smallUrl() })).status).toBe(413)
     const deleted = await platform.system.delete(`/media?media_id=${video.media_id}&user_id=${tenant.userId}`)
     expect(deleted.status).toBe(200)
-    expect(Number((await usage(tenant)).bytes)).toBe(0)
-    expect(Number((await usage(tenant)).minutes_this_month)).toBeCloseTo((2 * Number(video.duration)) / 60, 1)
+    expect(Number((await readUsage(tenant)).bytes)).toBe(0)
+    expect(Number((await readUsage(tenant)).minutes_this_month)).toBeCloseTo((2 * Number(video.duration)) / 60, 1)
   }, 150_000)
 
   test('are reserved while an upload is in progress', async () => {
     const tenant = await aTenant(platform.system)
-    await limit(tenant, { bytes: 0 }, 413)
-    await limit(tenant, { bytes: 1_000 }, 200)
+    await setQuota(tenant, { bytes: 0 }, 413)
+    await setQuota(tenant, { bytes: 1_000 }, 200)
     const tus = { 'tus-resumable': '1.0.0' }
-    const begin = (length: number) => caller(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
-    const started = await begin(900)
-    expect([started.status, (await usage(tenant)).bytes_reserved]).toEqual([201, '900'])
-    const rejected = await begin(101)
+    const beginTus = (length: number) => apiOf(tenant).send('POST', '/upload/tus', { headers: { ...tus, 'upload-length': String(length) } })
+    const started = await beginTus(900)
+    expect([started.status, (await readUsage(tenant)).bytes_reserved]).toEqual([201, '900'])
+    const rejected = await beginTus(101)
     expect([rejected.status, (rejected.body as Problem).code]).toEqual([413, 'quota_bytes'])
-    await caller(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
-    expect((await usage(tenant)).bytes_reserved).toBe('0')
+    await apiOf(tenant).send('DELETE', `/upload/tus/${started.headers.get('location')?.split('/').at(-1)}`, { headers: tus })
+    expect((await readUsage(tenant)).bytes_reserved).toBe('0')
   }, 60_000)
 
   test('limit the encoded files, not the source', async () => {
     const tenant = await aTenant(platform.system)
     const { size } = await stat(join(folder, 'small.mp4'))
-    await limit(tenant, { bytes: 0 }, 413)
-    await limit(tenant, { bytes: size - 1 }, 200)
-    const { id, job_id } = await upload(caller(tenant), tenant.organisationId, small())
-    expect((await waitUntilSettled(caller(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
-    const { body } = await caller(tenant).get(`/job/${job_id}`)
+    await setQuota(tenant, { bytes: 0 }, 413)
+    await setQuota(tenant, { bytes: size - 1 }, 200)
+    const { id, job_id } = await upload(apiOf(tenant), tenant.organisationId, smallUrl())
+    expect((await waitUntilSettled(apiOf(tenant), id)).status).toMatchObject({ status: 'failed', code: 4003 })
+    const { body } = await apiOf(tenant).get(`/job/${job_id}`)
     expect(body).toMatchObject({ error: { code: 4003, message: expect.stringContaining(`exceeds the ${size - 1} bytes`) } })
-    expect(await usage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
+    expect(await readUsage(tenant)).toMatchObject({ bytes: '0', bytes_reserved: '0', minutes_this_month: '0' })
   }, 90_000)
 })
 
 test('concurrent jobs are limited by the quota, independently of other organisations', async () => {
   const [busy, otherTenant] = [await aTenant(platform.system), await aTenant(platform.system)]
-  await limit(busy, { concurrent_jobs: 0 }, 429)
-  await limit(busy, { concurrent_jobs: 20 }, 200)
+  await setQuota(busy, { concurrent_jobs: 0 }, 429)
+  await setQuota(busy, { concurrent_jobs: 20 }, 200)
   const results = []
-  for (let batch = 0; batch < 5; batch++) results.push(...(await Promise.all(Array.from({ length: 8 }, () => send(busy)))))
+  for (let batch = 0; batch < 5; batch++) results.push(...(await Promise.all(Array.from({ length: 8 }, () => requestUpload(busy)))))
   const rejected = results.filter(({ status }) => status !== 200)
   expect(rejected.length).toBeGreaterThan(0)
   for (const { status, body, headers } of rejected) {
     expect([status, body.code]).toEqual([429, 'too_many_jobs'])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
   }
-  const waiting = async () => Number((await usage(busy)).jobs)
-  const before = await waiting()
+  const countJobs = async () => Number((await readUsage(busy)).jobs)
+  const before = await countJobs()
   expect(before).toBeGreaterThan(12)
-  const { id } = await upload(caller(otherTenant), otherTenant.organisationId, small())
-  expect((await waitUntilSettled(caller(otherTenant), id)).status).toMatchObject({ status: 'ok' })
-  // Tasks are shared fairly: each of its four steps waits for at most one task of the others, and
-  // two of them run at once.
-  expect(before - (await waiting())).toBeLessThanOrEqual(10)
+  const { id } = await upload(apiOf(otherTenant), otherTenant.organisationId, smallUrl())
+  expect((await waitUntilSettled(apiOf(otherTenant), id)).status).toMatchObject({ status: 'ok' })
+  // Tasks are shared fairly: each of the four tasks of the other tenant waits for at most one
+  // task of the busy tenant, and two tasks run at once.
+  expect(before - (await countJobs())).toBeLessThanOrEqual(10)
 }, 150_000)

@@ -24,16 +24,19 @@ interface Success {
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 const aKey = ({ owner }: Fixture) => `uploads/${owner.organisationId}/${randomUUID()}.mp4`
 const conditionsFor = (key: string) => [{ bucket: 'vitascope' }, { key }, ['content-length-range', '1', '1000000000']]
-const signing = (key: string, conditions: unknown[] = []) => ({
+const signatureRequest = (key: string, conditions: unknown[] = []) => ({
   expiration: inHours(1),
   conditions: [...conditionsFor(key), ...conditions],
 })
 
 /** Signs and posts a file as a browser does. Returns the response to the form. */
-async function post(fixture: Fixture, key: string, file: Buffer, { status = '' } = {}) {
-  const requested = signing(key, status === '' ? [] : [{ success_action_status: status }])
-  const { status: answered, body } = await fixture.clients.owner.post<{ policy: string; signature: string }>('/upload/signature', requested)
-  expect(answered).toBe(200)
+async function postFile(fixture: Fixture, key: string, file: Buffer, { status = '' } = {}) {
+  const requested = signatureRequest(key, status === '' ? [] : [{ success_action_status: status }])
+  const { status: signatureStatus, body } = await fixture.clients.owner.post<{ policy: string; signature: string }>(
+    '/upload/signature',
+    requested,
+  )
+  expect(signatureStatus).toBe(200)
   const { conditions } = JSON.parse(Buffer.from(body.policy, 'base64').toString()) as { conditions: Record<string, string>[] }
   const form = new FormData()
   for (const one of conditions) if (!Array.isArray(one)) for (const [name, value] of Object.entries(one)) form.set(name, String(value))
@@ -43,7 +46,7 @@ async function post(fixture: Fixture, key: string, file: Buffer, { status = '' }
   return fixture.clients.guest.send<string>('POST', '/upload/object', { body: form })
 }
 
-async function success(fixture: Fixture, key: string, query = '', fields: Record<string, unknown> = {}): Promise<Success> {
+async function reportSuccess(fixture: Fixture, key: string, query = '', fields: Record<string, unknown> = {}): Promise<Success> {
   const { status, body } = await fixture.clients.owner.post<Success>(`/upload/success?success${query}`, {
     key,
     name: 'Launch.mp4',
@@ -57,7 +60,7 @@ const path = '/upload/signature'
 const badCondition = (fixture: Fixture, condition: unknown, field: string): RejectedCall => ({
   method: 'POST',
   path,
-  payload: signing(aKey(fixture), [condition]),
+  payload: signatureRequest(aKey(fixture), [condition]),
   status: 400,
   fields: [field],
 })
@@ -94,7 +97,7 @@ export const uploadRows: NounRows = {
       endpoint: 'POST /upload/signature',
       async works(fixture) {
         const key = aKey(fixture)
-        const sent = signing(key, [{ acl: 'private' }, { 'Content-Type': 'video/mp4' }, { 'x-amz-meta-qqfilename': 'a.mp4' }])
+        const sent = signatureRequest(key, [{ acl: 'private' }, { 'Content-Type': 'video/mp4' }, { 'x-amz-meta-qqfilename': 'a.mp4' }])
         const bodies = [
           { body: JSON.stringify(sent), headers: { 'content-type': 'application/json' } },
           { body: new URLSearchParams({ data: JSON.stringify(sent) }) },
@@ -108,22 +111,28 @@ export const uploadRows: NounRows = {
             expect.arrayContaining([{ key }, { acl: 'private' }, ['content-length-range', 1, 1_000_000_000]]),
           )
         }
-        const system = { ...signing(aKey(fixture)), organisation_id: fixture.owner.organisationId }
+        const system = { ...signatureRequest(aKey(fixture)), organisation_id: fixture.owner.organisationId }
         expect((await fixture.clients.system.post(path, system)).status).toBe(200)
-        expect((await fixture.clients.owner.post(path, signing(`${randomUUID()}.pdf`))).status).toBe(200)
+        expect((await fixture.clients.owner.post(path, signatureRequest(`${randomUUID()}.pdf`))).status).toBe(200)
       },
       async rejectedCalls(fixture) {
         const { stranger } = fixture
-        const good = signing(aKey(fixture))
-        const bound = `${randomUUID()}.mp4`
-        await fixture.clients.stranger.post(path, signing(bound))
+        const good = signatureRequest(aKey(fixture))
+        const foreignKey = `${randomUUID()}.mp4`
+        await fixture.clients.stranger.post(path, signatureRequest(foreignKey))
         return [
           badCondition(fixture, { acl: 'public-read' }, 'conditions[3]'),
           badCondition(fixture, { success_action_redirect: 'https://example.org' }, 'conditions[3]'),
           badCondition(fixture, ['starts-with', '$key', ''], 'conditions[3]'),
           badCondition(fixture, { a: 'b', c: 'd' }, 'conditions[3]'),
-          { method: 'POST', path, payload: signing(bound), status: 400, fields: ['conditions[1]'] },
-          { method: 'POST', path, payload: signing(`uploads/${stranger.organisationId}/a.mp4`), status: 400, fields: ['conditions[1]'] },
+          { method: 'POST', path, payload: signatureRequest(foreignKey), status: 400, fields: ['conditions[1]'] },
+          {
+            method: 'POST',
+            path,
+            payload: signatureRequest(`uploads/${stranger.organisationId}/a.mp4`),
+            status: 400,
+            fields: ['conditions[1]'],
+          },
           { method: 'POST', path, payload: { ...good, expiration: inHours(25) }, status: 400, fields: ['expiration'] },
           { method: 'POST', path, payload: { ...good, conditions: [] }, status: 400, fields: ['conditions', 'conditions', 'conditions'] },
           { method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
@@ -138,9 +147,9 @@ export const uploadRows: NounRows = {
         const file = randomBytes(1_500_000)
         const key = aKey(fixture)
         const etag = `"${createHash('md5').update(file).digest('hex')}"`
-        const result = await post(fixture, key, file)
+        const result = await postFile(fixture, key, file)
         expect([result.status, result.headers.get('etag'), result.headers.get('x-request-id')]).toEqual([204, etag, expect.anything()])
-        const { tempLink } = await success(fixture, key, '', { etag })
+        const { tempLink } = await reportSuccess(fixture, key, '', { etag })
         expect(Buffer.from(await (await fetch(tempLink)).arrayBuffer()).equals(file)).toBe(true)
       },
       rejectedCalls: async () => [
@@ -152,8 +161,8 @@ export const uploadRows: NounRows = {
       endpoint: 'GET /upload/file/{upload_id}',
       async works(fixture) {
         const key = aKey(fixture)
-        await post(fixture, key, Buffer.from('a file'))
-        const { tempLink } = await success(fixture, key)
+        await postFile(fixture, key, Buffer.from('a file'))
+        const { tempLink } = await reportSuccess(fixture, key)
         const read = await fetch(tempLink)
         expect([read.status, await read.text(), read.headers.get('content-type')]).toEqual([200, 'a file', 'application/octet-stream'])
         expect(read.headers.get('content-disposition')).toMatch(/^attachment;.*Launch\.mp4/)
@@ -161,8 +170,8 @@ export const uploadRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const key = aKey(fixture)
-        await post(fixture, key, Buffer.from('a file'))
-        const { tempLink } = await success(fixture, key)
+        await postFile(fixture, key, Buffer.from('a file'))
+        const { tempLink } = await reportSuccess(fixture, key)
         const link = tempLink.replace(`${fixture.platform.url}/v2`, '')
         return [
           {
@@ -186,8 +195,11 @@ export const uploadRows: NounRows = {
         const folder = platform.dataDir
         await makeSource(folder, 'small.mp4')
         const key = aKey(fixture)
-        await post(fixture, key, await readFile(join(folder, 'small.mp4')))
-        const { tempLink, thumbnailUrl, presentation_id } = await success(fixture, key, '', { isBrowserPreviewCapable: 'true', uuid: 'x' })
+        await postFile(fixture, key, await readFile(join(folder, 'small.mp4')))
+        const { tempLink, thumbnailUrl, presentation_id } = await reportSuccess(fixture, key, '', {
+          isBrowserPreviewCapable: 'true',
+          uuid: 'x',
+        })
         expect([tempLink.startsWith(platform.url), thumbnailUrl, presentation_id]).toEqual([true, '', undefined])
         const accepted = await upload(clients.owner, owner.organisationId, tempLink)
         expect(accepted).toMatchObject({ action: 'new video', status: { status: 'waiting for encoding', progress: 0, code: 1 } })
@@ -204,12 +216,12 @@ export const uploadRows: NounRows = {
         })
         expect([foreign.status, foreign.body.errors.map(({ field }) => field)]).toEqual([400, ['url']])
         // Creates a presentation from one file, and adds slides of another one.
-        const pdf = aKey(fixture)
-        await post(fixture, pdf, aPdf(2))
-        const first = await success(fixture, pdf, '&application=presentation', { name: 'deck.pdf' })
-        const again = await success(fixture, pdf, '&application=presentation', { name: 'deck.pdf' })
+        const pdfKey = aKey(fixture)
+        await postFile(fixture, pdfKey, aPdf(2))
+        const first = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
+        const again = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
         expect(again.presentation_id).toBe(first.presentation_id)
-        const slides = async (count: number) => {
+        const waitForSlides = async (count: number) => {
           const check = async () => {
             const { body } = await clients.owner.get<{ number_of_slides: number; filename: string }>(
               `/presentation/${first.presentation_id}`,
@@ -218,20 +230,20 @@ export const uploadRows: NounRows = {
           }
           await waitFor(check, { timeout: 60_000, describe: `${count} slides` })
         }
-        await slides(2)
+        await waitForSlides(2)
         const secondKey = aKey(fixture)
-        await post(fixture, secondKey, aPdf(1))
-        const appended = await success(fixture, secondKey, '&append', { name: 'more.pdf', presentation_id: first.presentation_id })
+        await postFile(fixture, secondKey, aPdf(1))
+        const appended = await reportSuccess(fixture, secondKey, '&append', { name: 'more.pdf', presentation_id: first.presentation_id })
         expect(appended.presentation_id).toBe(first.presentation_id)
-        await slides(3)
+        await waitForSlides(3)
       },
       async rejectedCalls(fixture) {
         const { stranger } = fixture
         const key = aKey(fixture)
-        await post(fixture, key, Buffer.from('a file'))
-        const at = '/upload/success?success'
+        await postFile(fixture, key, Buffer.from('a file'))
+        const successPath = '/upload/success?success'
         const call = (payload: Record<string, unknown>, status: number, expectation: Partial<RejectedCall> = {}): RejectedCall => ({
-          ...{ method: 'POST', path: at, payload: { key, ...payload }, status },
+          ...{ method: 'POST', path: successPath, payload: { key, ...payload }, status },
           ...expectation,
         })
         return [
@@ -242,10 +254,10 @@ export const uploadRows: NounRows = {
           call({ bucket: 'other' }, 404),
           call({ etag: 'a'.repeat(32) }, 409, { code: 'etag_mismatch' }),
           call({ name: 'x'.repeat(256), key: '' }, 400, { fields: ['key', 'name'] }),
-          call({}, 400, { path: `${at}&append`, fields: ['presentation_id'] }),
-          call({ presentation_id: '4611686018427387905' }, 404, { path: `${at}&append`, code: 'presentation_not_found' }),
+          call({}, 400, { path: `${successPath}&append`, fields: ['presentation_id'] }),
+          call({ presentation_id: '4611686018427387905' }, 404, { path: `${successPath}&append`, code: 'presentation_not_found' }),
           call({ presentation_id: '7' }, 400, { fields: ['presentation_id'] }),
-          call({}, 400, { path: `${at}&application=video`, fields: ['application'] }),
+          call({}, 400, { path: `${successPath}&application=video`, fields: ['application'] }),
           call({}, 401, { caller: 'guest' }),
         ]
       },
@@ -263,7 +275,7 @@ export const uploadRows: NounRows = {
   samples: {
     payloads: {
       'POST /upload/signature': (values) => ({
-        ...signing(`uploads/${values['organisation_id']}/a.mp4`),
+        ...signatureRequest(`uploads/${values['organisation_id']}/a.mp4`),
         organisation_id: values['organisation_id'],
       }),
       'POST /upload/success': (values) => ({ key: `uploads/${values['organisation_id']}/none.mp4` }),

@@ -4,7 +4,7 @@ import { waitUntilSettled } from '../support/video-steps.ts'
 
 const path = (id: string) => `/video/${id}`
 
-const list = async ({ clients, owner, video }: Fixture, order: string, titles: (body: { video_title: string }[]) => string[]) => {
+const listTwo = async ({ clients, owner, video }: Fixture, order: string, titles: (body: { video_title: string }[]) => string[]) => {
   await video({ name: 'B list' })
   await video({ name: 'A list' })
   const { status, body } = await clients.uploader.get<{ video_title: string }[]>(`/video/organisation/${owner.organisationId}${order}`)
@@ -26,31 +26,31 @@ const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) =>
   { caller: 'guest' as const, method: 'GET', path: `/video/organisation/${owner.organisationId}${order}`, status: 401 },
 ]
 
-const long = (length: number) => 'x'.repeat(length)
-const max = {
-  video_title: long(255),
-  description: long(5_000),
-  description_private: long(5_000),
-  category: long(100),
-  age_rating: long(20),
+const textOfLength = (length: number) => 'x'.repeat(length)
+const maxFields = {
+  video_title: textOfLength(255),
+  description: textOfLength(5_000),
+  description_private: textOfLength(5_000),
+  category: textOfLength(100),
+  age_rating: textOfLength(20),
   tags: Array.from({ length: 100 }, (_, i) => `tag-${i}`),
-  sharing: { text: long(1_000), embed_within_social: false },
-  content_expiry: { time: '2099-12-31 23:59:59', message: long(1_000) },
+  sharing: { text: textOfLength(1_000), embed_within_social: false },
+  content_expiry: { time: '2099-12-31 23:59:59', message: textOfLength(1_000) },
   published_width: 8_192,
   published_height: 1,
 }
 const maxInResponse = {
-  ...max,
+  ...maxFields,
   published_width: '8192',
   published_height: '1',
-  sharing: { ...max.sharing, embed_within_social: '0' },
+  sharing: { ...maxFields.sharing, embed_within_social: '0' },
 }
-const tooMuch = {
-  video_title: long(256),
-  description: long(5_001),
-  description_private: long(5_001),
-  category: long(101),
-  age_rating: long(21),
+const tooLong = {
+  video_title: textOfLength(256),
+  description: textOfLength(5_001),
+  description_private: textOfLength(5_001),
+  category: textOfLength(101),
+  age_rating: textOfLength(21),
   tags: Array.from({ length: 101 }, (_, i) => `tag-${i}`),
   published_width: 8_193,
   published_height: 0,
@@ -59,21 +59,21 @@ const tooMuch = {
   created_at: '2030-01-01 00:00:00',
 }
 
-const change = (verb: 'put' | 'patch', caller: 'system' | 'uploader') => ({
+const changeEndpoint = (verb: 'put' | 'patch', caller: 'system' | 'uploader') => ({
   async works({ clients, video }: Fixture) {
     const { video_id } = await video({ name: 'Change' })
-    const { status, body } = await clients[caller][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), max)
+    const { status, body } = await clients[caller][verb]<{ video_id: string; status: Record<string, unknown> }>(path(video_id), maxFields)
     expect([status, body.video_id, body.status['action']]).toEqual([200, video_id, 'update_data'])
     expect((await clients.owner.get(path(video_id))).body).toMatchObject({ ...maxInResponse, sharing: maxInResponse.sharing })
     await clients[caller][verb](path(video_id), { video_title: 'Short', description: '', tags: [], content_expiry: null })
     const after = (await clients.owner.get(path(video_id))).body
-    expect(after).toMatchObject({ video_title: 'Short', description: '', tags: null, category: max.category })
+    expect(after).toMatchObject({ video_title: 'Short', description: '', tags: null, category: maxFields.category })
   },
   async rejectedCalls({ video }: Fixture) {
     const { video_id } = await video()
     const method = verb.toUpperCase()
     return [
-      { caller, method, path: path(video_id), payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
+      { caller, method, path: path(video_id), payload: tooLong, status: 400, fields: Object.keys(tooLong) },
       { caller, method, path: path(video_id), payload: {}, status: 400 },
       { caller, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
       { caller: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
@@ -91,7 +91,7 @@ export const videoRows: NounRows = {
       async works({ clients, video }) {
         const tag = `row-${Date.now()}`
         for (const name of ['B', 'A', 'C']) await video({ name, tags: [tag] })
-        const by = async (query: string) => {
+        const listTitles = async (query: string) => {
           const { status, body } = await clients.uploader.get<{
             total_num_of_records: number
             start: number
@@ -100,10 +100,10 @@ export const videoRows: NounRows = {
           expect([status, body.total_num_of_records]).toEqual([200, 3])
           return titlesOf(body.videos)
         }
-        expect(await by('')).toEqual(['B', 'A', 'C'])
-        expect(await by('sort_by=name')).toEqual(['A', 'B', 'C'])
-        expect(await by('sort_by=name&sort_order=descending&limit=2')).toEqual(['C', 'B'])
-        expect(await by('sort_by=name&start=2&limit=20')).toEqual(['B', 'C'])
+        expect(await listTitles('')).toEqual(['B', 'A', 'C'])
+        expect(await listTitles('sort_by=name')).toEqual(['A', 'B', 'C'])
+        expect(await listTitles('sort_by=name&sort_order=descending&limit=2')).toEqual(['C', 'B'])
+        expect(await listTitles('sort_by=name&start=2&limit=20')).toEqual(['B', 'C'])
         expect((await clients.stranger.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
       },
       rejectedCalls: async ({ stranger }) => [
@@ -143,14 +143,14 @@ export const videoRows: NounRows = {
         ]
       },
     },
-    { endpoint: 'PUT /video/{id}', ...change('put', 'system') },
+    { endpoint: 'PUT /video/{id}', ...changeEndpoint('put', 'system') },
     {
       endpoint: 'DELETE /video/{id}',
       async works({ clients, video }) {
         const { media_id } = await video()
         const { body } = await clients.owner.post<{ video_id: string }>(`/media/${media_id}/publish`)
-        const gone = await clients.system.delete(path(body.video_id))
-        expect([gone.status, gone.body]).toMatchObject([200, { id: body.video_id, result: true }])
+        const deleted = await clients.system.delete(path(body.video_id))
+        expect([deleted.status, deleted.body]).toMatchObject([200, { id: body.video_id, result: true }])
         expect((await clients.system.get(path(body.video_id))).status).toBe(404)
       },
       async rejectedCalls({ video }) {
@@ -165,8 +165,8 @@ export const videoRows: NounRows = {
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}/{order_type}',
       async works(fixture) {
-        expect((await list(fixture, '/name/asc', titlesOf))[0]).toBe('A list')
-        expect((await list(fixture, '/name/desc', titlesOf))[0]).toBe('B list')
+        expect((await listTwo(fixture, '/name/asc', titlesOf))[0]).toBe('A list')
+        expect((await listTwo(fixture, '/name/desc', titlesOf))[0]).toBe('B list')
       },
       rejectedCalls: async (fixture) => [
         ...(await rejectedListCalls(fixture, '/name/asc')),
@@ -180,12 +180,12 @@ export const videoRows: NounRows = {
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}',
-      works: async (fixture) => expect((await list(fixture, '/date_created', titlesOf))[0]).toBe('A list'),
+      works: async (fixture) => expect((await listTwo(fixture, '/date_created', titlesOf))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, '/date_created'),
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}',
-      works: async (fixture) => expect((await list(fixture, '', titlesOf))[0]).toBe('A list'),
+      works: async (fixture) => expect((await listTwo(fixture, '', titlesOf))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, ''),
     },
     {
@@ -194,14 +194,14 @@ export const videoRows: NounRows = {
         const url = `${sources.url}/none.mp4`
         const organisation_id = owner.organisationId
         const { status, body } = await clients.uploader.post<{ id: string; job_id: string }>('/video/upload', {
-          ...{ url, organisation_id, name: long(255), tags: ['up'], description: long(5_000), priority: 'low' },
+          ...{ url, organisation_id, name: textOfLength(255), tags: ['up'], description: textOfLength(5_000), priority: 'low' },
         })
         expect([status, body]).toMatchObject([200, { action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } }])
         const { body: video } = await clients.owner.get<{ media_id: string }>(path(body.id))
-        expect(video).toMatchObject({ video_title: long(255), tags: ['up'], description: long(5_000) })
+        expect(video).toMatchObject({ video_title: textOfLength(255), tags: ['up'], description: textOfLength(5_000) })
         expect((await clients.owner.get(`/job/${body.job_id}`)).body).toMatchObject({ video_id: body.id })
-        const again = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
-        expect(again.body).toMatchObject({ id: body.id, action: 'replace' })
+        const replaced = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
+        expect(replaced.body).toMatchObject({ id: body.id, action: 'replace' })
       },
       async rejectedCalls({ owner, stranger, video }) {
         const { media_id } = await video()
@@ -223,7 +223,7 @@ export const videoRows: NounRows = {
             'ftp://example.org/a',
             'http://example.org:22/a',
           ].map((url) => call({ ...good, url }, 400, { fields: ['url'] })),
-          call({ ...good, name: long(256), description: long(5_001) }, 400, { fields: ['name', 'description'] }),
+          call({ ...good, name: textOfLength(256), description: textOfLength(5_001) }, 400, { fields: ['name', 'description'] }),
           call({ ...good, organisation_id: stranger.organisationId }, 403),
           call({ ...good, media_id }, 404, {
             caller: 'stranger',
@@ -252,7 +252,7 @@ export const videoRows: NounRows = {
         { caller: 'system', method: 'HEAD', path: '/video/upload?data=%7B%7D', status: 405 },
       ],
     },
-    { endpoint: 'PATCH /video/{video_id}', ...change('patch', 'uploader') },
+    { endpoint: 'PATCH /video/{video_id}', ...changeEndpoint('patch', 'uploader') },
     {
       endpoint: 'POST /video/{video_id}/token',
       async works({ clients, playing, platform }) {

@@ -1,7 +1,7 @@
-/** Response body: parsed JSON, or text if it is not JSON. */
 export interface ApiResponse<Body> {
   status: number
   headers: Headers
+  /** Parsed JSON, or text if the content type is not JSON. */
   body: Body
 }
 
@@ -38,8 +38,8 @@ export function createApi(base: string, key?: string, onResponse: ResponseListen
       signal: AbortSignal.timeout(30_000),
     })
     const text = await response.text()
-    const json = /json/.test(response.headers.get('content-type') ?? '')
-    const result = { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as Body }
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    const result = { status: response.status, headers: response.headers, body: (isJson && text !== '' ? JSON.parse(text) : text) as Body }
     onResponse(method, path, result)
     return result
   }

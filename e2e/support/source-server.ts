@@ -8,11 +8,11 @@ import { join } from 'node:path'
 export interface SourceServer {
   url: string
   /** Sets a custom handler for a path, such as an endless, slow or redirected response. */
-  setHandler(path: string, how: (request: IncomingMessage, response: ServerResponse) => void): void
+  setHandler(path: string, handler: (request: IncomingMessage, response: ServerResponse) => void): void
   close(): Promise<void>
 }
 
-/** Serves the files of a folder with range requests, and the handlers of `answer`. */
+/** Serves the files of a folder with range requests, and the handlers of `setHandler`. */
 export async function startSourceServer(folder: string, host = '127.0.0.1'): Promise<SourceServer> {
   const handlers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>()
   const server = createServer((request, response) => {
@@ -24,7 +24,7 @@ export async function startSourceServer(folder: string, host = '127.0.0.1'): Pro
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
-    setHandler: (path, how) => void handlers.set(path, how),
+    setHandler: (path, handler) => void handlers.set(path, handler),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

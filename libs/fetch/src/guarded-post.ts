@@ -13,7 +13,7 @@ export interface GuardedPost {
 }
 
 /** Maximum bytes of the response body that are read, so that the receiver is not cut off while it sends. */
-const maxResponseBytes = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 
 /**
  * POSTs a small body to a URL that a caller provided: http or https, at a public address or one that the policy
@@ -35,13 +35,13 @@ export async function guardedPost(url: string, { policy, headers, body, timeoutM
   }
 }
 
-/** Reads the body until it ends, exceeds the limit, or is cut. The status is already known. */
+/** Reads the body until it ends, exceeds the limit, or the connection ends. The status is already known. */
 function ignoreBody(result: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
     result.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > maxResponseBytes) result.destroy()
+      if (bytes > MAX_RESPONSE_BYTES) result.destroy()
     })
     result.on('error', () => {})
     result.once('close', resolve)

@@ -27,7 +27,7 @@ export async function checkSegment(plan: EncodePlan, key: string, number: number
   return head
 }
 
-/** Checks the initialisation segment of a track in the same way. */
+/** Throws `EncodeError` of kind `incomplete` if the initialisation segment of a track is truncated or has no header. */
 export async function checkInit(key: string, file: FileHandle): Promise<void> {
   const boxes = await outerBoxes(file)
   if (!boxes?.some(({ type }) => type === 'moov')) throw new EncodeError('incomplete', `${key} has no complete header`)
@@ -44,9 +44,9 @@ export async function listChunk(plan: EncodePlan, chunkIndex: number, scratch: s
     const list = String(await withOutput(scratch, path, (file) => readOutput(file, LIST_BYTES)))
     const names = readSegmentList(list).map(({ name }) => name)
     const chunk = plan.chunks[chunkIndex]
-    const planned = chunk && plan.video ? Math.ceil(chunk.frames / (plan.video.groupFrames * 2)) : names.length
-    if (!list.trimEnd().endsWith('#EXT-X-ENDLIST') || names.length === 0 || names.length !== planned) {
-      throw new EncodeError('incomplete', `${key} lists other segments than were planned`)
+    const plannedCount = chunk && plan.video ? Math.ceil(chunk.frames / (plan.video.groupFrames * 2)) : names.length
+    if (!list.trimEnd().endsWith('#EXT-X-ENDLIST') || names.length === 0 || names.length !== plannedCount) {
+      throw new EncodeError('incomplete', `${key} lists other segments than the plan`)
     }
     files.push(...[segmentNames.init, ...names].map((name) => `${key}/${name}`))
   }

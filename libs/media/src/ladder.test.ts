@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { aliasKeys, defaultKeys, ladder, sizeFor, standardKeys, videoKbps } from './ladder.ts'
 
-const sizes = (width: number, height: number) => ladder.slice(0, 6).map((rung) => Object.values(sizeFor(rung, { width, height })).join('x'))
+const sizesFor = (width: number, height: number) =>
+  ladder.slice(0, 6).map((rung) => Object.values(sizeFor(rung, { width, height })).join('x'))
 
 describe('the size of each rung', () => {
   test.each([
@@ -12,7 +13,7 @@ describe('the size of each rung', () => {
     ['a tiny source', 1, 3, ['2x2', '2x2', '2x2', '2x2', '2x2', '2x2']],
     ['a very wide source', 7680, 480, ['576x36', '960x60', '1440x90', '1440x90', '1920x120', '2880x180']],
   ])('of %s', (_, width, height, expected) => {
-    expect(sizes(width, height)).toEqual(expected)
+    expect(sizesFor(width, height)).toEqual(expected)
   })
 
   test("is even, at most the source's, and keeps its aspect ratio", () => {

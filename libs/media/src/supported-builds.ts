@@ -26,8 +26,8 @@ const FIXED_VERSION: readonly number[] = [8, 1, 3]
  * number and counts as new.
  */
 export function isSupported(version: string): boolean {
-  const have = numbersOf(version)
-  return have === undefined || isAtLeast(have, OLDEST_VERSION.split('.').map(Number))
+  const actual = parseVersionNumbers(version)
+  return actual === undefined || isAtLeast(actual, OLDEST_VERSION.split('.').map(Number))
 }
 
 /**
@@ -36,23 +36,23 @@ export function isSupported(version: string): boolean {
  * would be dropped or moved.
  */
 export function canCopyPictures(version: string): boolean {
-  return (numbersOf(version)?.[0] ?? 99) >= 7
+  return (parseVersionNumbers(version)?.[0] ?? 99) >= 7
 }
 
 /** Returns a log message, or undefined if both tools are of one supported build with security fixes. */
 export function warningFor(ffmpeg: string, ffprobe: string): string | undefined {
   const tools = Object.entries({ ffmpeg, ffprobe })
-  const list = (chosen: typeof tools) => chosen.map(([name, version]) => `${name} ${version}`).join(' and ')
+  const formatTools = (chosen: typeof tools) => chosen.map(([name, version]) => `${name} ${version}`).join(' and ')
   const unfixed = tools.filter(([, version]) => !isFixed(version))
   const untested = tools.filter(([, version]) => isNewer(version))
   const problems = [
-    ...(ffmpeg === ffprobe ? [] : [`${list(tools)} are not of one build`]),
+    ...(ffmpeg === ffprobe ? [] : [`${formatTools(tools)} are not of one build`]),
     ...(unfixed.length === 0
       ? []
       : [
-          `${list(unfixed)} without the security fixes of a distribution, and older than ${FIXED_VERSION.join('.')} (CVE-2026-107697 and others)`,
+          `${formatTools(unfixed)} without the security fixes of a distribution, and older than ${FIXED_VERSION.join('.')} (CVE-2026-107697 and others)`,
         ]),
-    ...(untested.length === 0 ? [] : [`${list(untested)} newer than the builds that this release is tested with`]),
+    ...(untested.length === 0 ? [] : [`${formatTools(untested)} newer than the builds that this release is tested with`]),
   ]
   if (problems.length === 0) return undefined
   return `${problems.join('; ')}: install the ffmpeg of the system, or name a supported build in VITASCOPE_FFMPEG`
@@ -64,24 +64,24 @@ export function warningFor(ffmpeg: string, ffprobe: string): string | undefined 
  */
 function isFixed(version: string): boolean {
   if (/^\d+(\.\d+)*-\S*(deb|ubuntu|el\d|fc\d|suse|alpine|\+b\d|-r\d)/.test(version)) return true
-  const have = numbersOf(version)
-  return have !== undefined && isAtLeast(have, FIXED_VERSION)
+  const actual = parseVersionNumbers(version)
+  return actual !== undefined && isAtLeast(actual, FIXED_VERSION)
 }
 
 /** Returns whether the major version is later than all builds of the list. */
 function isNewer(version: string): boolean {
-  const newest = Math.max(...SUPPORTED_BUILDS.map((build) => numbersOf(build.version)?.[0] ?? 0))
-  return (numbersOf(version)?.[0] ?? 0) > newest
+  const newest = Math.max(...SUPPORTED_BUILDS.map((build) => parseVersionNumbers(build.version)?.[0] ?? 0))
+  return (parseVersionNumbers(version)?.[0] ?? 0) > newest
 }
 
-function numbersOf(version: string): number[] | undefined {
+function parseVersionNumbers(version: string): number[] | undefined {
   const [, ...numbers] = /^n?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version) ?? []
   return numbers.length === 0 ? undefined : numbers.map((part) => Number(part ?? 0))
 }
 
-function isAtLeast(have: readonly number[], min: readonly number[]): boolean {
-  for (const [index, wanted] of min.entries()) {
-    const difference = (have[index] ?? 0) - wanted
+function isAtLeast(actual: readonly number[], min: readonly number[]): boolean {
+  for (const [index, minimum] of min.entries()) {
+    const difference = (actual[index] ?? 0) - minimum
     if (difference !== 0) return difference > 0
   }
   return true

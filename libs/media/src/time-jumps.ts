@@ -21,7 +21,7 @@ export interface JoinedOptions {
   run: Omit<FfprobeRun, 'args'>
   demuxer: string
   maxPixels: number
-  /** Streams that the encode will read. The first one that shows a gap closes it. */
+  /** Streams that the encode will read. ffmpeg closes a gap in all streams as soon as one stream shows it. */
   streams: readonly number[]
 }
 
@@ -31,16 +31,16 @@ export interface JoinedOptions {
  */
 export async function measureJoinedEnds(options: JoinedOptions): Promise<StreamEnds | undefined> {
   try {
-    return await joinedEnds(options)
+    return await readJoinedEnds(options)
   } catch (error) {
     if (isEncodeError(error) && error.kind === 'crashed') return undefined
     throw error
   }
 }
 
-async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedOptions): Promise<StreamEnds> {
+async function readJoinedEnds({ run, demuxer, maxPixels, streams }: JoinedOptions): Promise<StreamEnds> {
   const ends: StreamEnds = new Map()
-  const ticks: number[] = []
+  const tickSeconds: number[] = []
   const maps = streams.flatMap((index) => ['-map', `0:${index}`])
   await runSandboxed({
     tool: run.tools.ffmpeg,
@@ -52,12 +52,12 @@ async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedOptions): 
     scratch: run.scratch,
     limits: { ...limits, ...run.limits },
     onLine: (line) => {
-      const [, stream, tick] = timeBase.exec(line) ?? []
-      if (stream !== undefined && tick !== undefined) ticks[Number(stream)] = 1 / Number(tick)
-      const [, output, pts, duration] = packet.exec(line) ?? []
+      const [, stream, tick] = timeBaseLine.exec(line) ?? []
+      if (stream !== undefined && tick !== undefined) tickSeconds[Number(stream)] = 1 / Number(tick)
+      const [, output, pts, duration] = packetLine.exec(line) ?? []
       const index = streams[Number(output)]
-      if (index === undefined) return timeBase.test(line)
-      const end = (Number(pts) + Number(duration)) * (ticks[Number(output)] ?? 0)
+      if (index === undefined) return timeBaseLine.test(line)
+      const end = (Number(pts) + Number(duration)) * (tickSeconds[Number(output)] ?? 0)
       if (end > (ends.get(index) ?? 0)) ends.set(index, end)
       return true
     },
@@ -68,6 +68,6 @@ async function joinedEnds({ run, demuxer, maxPixels, streams }: JoinedOptions): 
 
 const limits = { cpuSeconds: 600, wallSeconds: 3600, stallSeconds: 30, fileBytes: 0, memoryBytes: 2 ** 30 }
 /** `#tb 0: 1/90000`: time base of a stream. */
-const timeBase = /^#tb (\d+): 1\/(\d+)$/
+const timeBaseLine = /^#tb (\d+): 1\/(\d+)$/
 /** A line of a packet: stream, decoding time, presentation time, duration, bytes, checksum. */
-const packet = /^(\d+), *-?\d+, *(-?\d+), *(\d+), /
+const packetLine = /^(\d+), *-?\d+, *(-?\d+), *(\d+), /

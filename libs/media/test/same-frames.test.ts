@@ -21,17 +21,17 @@ test('frames do not depend on the previous content of the memory', async () => {
     tools: fixture.tools,
     keys,
   })
-  const framesWith = async (filling: number) => {
+  const frameHashesWith = async (filling: number) => {
     // The allocator of glibc fills allocated and freed memory with a pattern.
     const tools = await fixture.fake(`filled-${filling}`, `MALLOC_PERTURB_=${filling} exec REAL "$@"`)
     const scratch = fixture.scratch('filled')
     await encodeAll({ plan, source, scratch, tools })
     await packageRenditions({ plan, scratch, tools: fixture.tools })
     await verifySet({ plan, scratch, tools: fixture.tools })
-    const hashes = keys.map((key) => fixture.ffmpeg('-i', join(scratch, setFolder, `${key}.mp4`), '-map', '0:v', '-f', 'framemd5', '-'))
-    return (await Promise.all(hashes)).map(({ stdout }) => stdout)
+    const runs = keys.map((key) => fixture.ffmpeg('-i', join(scratch, setFolder, `${key}.mp4`), '-map', '0:v', '-f', 'framemd5', '-'))
+    return (await Promise.all(runs)).map(({ stdout }) => stdout)
   }
-  const frames = await framesWith(1)
-  expect(frames.map((list) => list.match(/^\d/gm)?.length)).toEqual([60, 60])
-  expect(await framesWith(85)).toEqual(frames)
+  const hashes = await frameHashesWith(1)
+  expect(hashes.map((list) => list.match(/^\d/gm)?.length)).toEqual([60, 60])
+  expect(await frameHashesWith(85)).toEqual(hashes)
 }, 60_000)

@@ -5,8 +5,8 @@ import { createMetrics } from '@vitascope/telemetry'
 import { createEventSender } from './event-sender.ts'
 
 /**
- * An analytics service whose responses the test releases. It records each request and its number of
- * events.
+ * Creates a sender for an analytics service whose responses the test releases. `calls` has the
+ * requests of each call.
  */
 function startSender({ errorFor }: { errorFor?: (requests: readonly AcceptEventsRequest[]) => Error | undefined } = {}) {
   const calls: AcceptEventsRequest[][] = []
@@ -49,7 +49,7 @@ const request = (address: string, events = 1, intervals = 0): AcceptEventsReques
   }
   return { events: Array<Event>(events).fill(event), userAgent: 'a browser', clientAddress: address }
 }
-const many = (count: number) => Array.from({ length: count }, (_, nth) => request(String(nth), (nth % 7) + 1))
+const createRequests = (count: number) => Array.from({ length: count }, (_, index) => request(String(index), (index % 7) + 1))
 
 describe('events of players', () => {
   test('are sent at once if no others are pending', async () => {
@@ -59,7 +59,7 @@ describe('events of players', () => {
   })
   test('are batched if many arrive together, and each request gets its own response', async () => {
     const { sender, calls, settle } = startSender()
-    const requests = many(200)
+    const requests = createRequests(200)
     const responses = await settle(Promise.all(requests.map((one) => sender.send(one, 'r'))))
     expect(responses.map(({ accepted }) => accepted)).toEqual(requests.map(({ events }) => events.length))
     expect(calls.flat()).toHaveLength(200)
@@ -89,12 +89,12 @@ describe('events of players', () => {
   })
   test('are batched to at least 40 requests per message', async () => {
     const { sender, calls, settle } = startSender()
-    const fullRequest = (nth: number) => {
-      const { events, ...from } = request(`192.0.2.${nth}`, 100, 1)
+    const fullRequest = (index: number) => {
+      const { events, ...from } = request(`192.0.2.${index}`, 100, 1)
       const texts = { videoId: '1234567', viewId: crypto.randomUUID(), language: 'en', subtitle: 'de' }
       return { ...from, userAgent: 'm'.repeat(120), events: events.map((event) => ({ ...event, ...texts })) }
     }
-    await settle(Promise.all(Array.from({ length: 100 }, (_, nth) => sender.send(fullRequest(nth), 'r'))))
+    await settle(Promise.all(Array.from({ length: 100 }, (_, index) => sender.send(fullRequest(index), 'r'))))
     expect(Math.max(...calls.map((call) => call.length))).toBeGreaterThanOrEqual(40)
   })
 })
@@ -108,12 +108,12 @@ describe('errors of a batch', () => {
   ])('only the affected requests are rejected if %s', async (_, error) => {
     const isAffected = isFrom('7')
     const { sender, settle } = startSender({ errorFor: (requests) => (isAffected(requests) ? error : undefined) })
-    const responses = await settle(Promise.allSettled(many(50).map((one) => sender.send(one, 'r'))))
-    expect(responses.flatMap(({ status }, nth) => (status === 'rejected' ? [nth] : []))).toEqual([7])
+    const responses = await settle(Promise.allSettled(createRequests(50).map((one) => sender.send(one, 'r'))))
+    expect(responses.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([7])
   })
   test('all requests are rejected without a retry if analytics is full', async () => {
     const { sender, calls, settle } = startSender({ errorFor: () => unavailable('INTAKE_FULL') })
-    const responses = await settle(Promise.allSettled(many(50).map((one) => sender.send(one, 'r'))))
+    const responses = await settle(Promise.allSettled(createRequests(50).map((one) => sender.send(one, 'r'))))
     expect(responses.every((one) => one.status === 'rejected' && one.reason.reason === 'INTAKE_FULL')).toBe(true)
     expect(calls.flat()).toHaveLength(50)
   })

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import type { PlayerEvent } from './event.ts'
 
-type Sent = z.output<typeof PlayerEvent>
+type PlayerEventInput = z.output<typeof PlayerEvent>
 
 /**
  * Returns events that the schema would return unchanged, at a tenth of its cost. Returns undefined
  * for anything else, which the schema then parses and reports. The value must come from
  * `parseCanonicalJson`.
  */
-export function readEventsFast(value: unknown): Sent[] | undefined {
+export function readEventsFast(value: unknown): PlayerEventInput[] | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_EVENTS) return undefined
   let intervals = 0
   for (const event of value as unknown[]) {
@@ -25,10 +25,10 @@ const MAX_INTERVALS_PER_BODY = 4_000
 const VIDEO_ID = /^[1-9]\d{0,18}$/
 const VIEW_ID = /^[\w-]{1,100}$/
 const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
-const WORDS = /^[\x20-\x7e]{0,100}$/
+const ERROR_TEXT = /^[\x20-\x7e]{0,100}$/
 const TYPES: ReadonlySet<unknown> = new Set(['load', 'play', 'progress', 'ended'])
 
-const FIELDS: Readonly<Record<keyof Sent, (value: unknown) => boolean>> = {
+const FIELD_CHECKS: Readonly<Record<keyof PlayerEventInput, (value: unknown) => boolean>> = {
   video_id: (value) => matches(value, VIDEO_ID),
   view_id: (value) => matches(value, VIEW_ID),
   type: (value) => TYPES.has(value),
@@ -40,20 +40,20 @@ const FIELDS: Readonly<Record<keyof Sent, (value: unknown) => boolean>> = {
   subtitle: (value) => matches(value, LANGUAGE),
   qoe: isQuality,
 }
-const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof Sent)[]
-const QUALITY: Readonly<Record<keyof NonNullable<Sent['qoe']>, (value: unknown) => boolean>> = {
+const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof PlayerEventInput)[]
+const QUALITY_CHECKS: Readonly<Record<keyof NonNullable<PlayerEventInput['qoe']>, (value: unknown) => boolean>> = {
   startup_ms: (value) => isWithin(value, 3_600_000),
   stalls: (value) => Number.isSafeInteger(value) && isWithin(value, 1_000_000),
   stalled_ms: (value) => isWithin(value, 86_400_000),
-  error: (value) => matches(value, WORDS),
+  error: (value) => matches(value, ERROR_TEXT),
 }
 
-function isPlainEvent(value: unknown): value is Sent {
-  return isObjectOf(value, FIELDS) && REQUIRED.every((name) => Object.hasOwn(value, name))
+function isPlainEvent(value: unknown): value is PlayerEventInput {
+  return isObjectOf(value, FIELD_CHECKS) && REQUIRED.every((name) => Object.hasOwn(value, name))
 }
 
 function isQuality(value: unknown): boolean {
-  return isObjectOf(value, QUALITY)
+  return isObjectOf(value, QUALITY_CHECKS)
 }
 
 /** Returns true if each field of the object is known and valid. */

@@ -12,7 +12,7 @@ export const sourceFields = {
   format: oneOf(CAPTION_FORMATS, { description: 'Format of `content`.' }).optional(),
 }
 
-interface Sent {
+interface SourceFields {
   url?: string | undefined
   content?: string | undefined
   format?: CaptionFormat | undefined
@@ -35,11 +35,11 @@ export function withSource<Shape extends z.ZodObject>(shape: Shape, { required }
   const refine = (value: unknown, { issues, addIssue }: z.core.$RefinementCtx<unknown>): void => {
     if (typeof value !== 'object' || value === null) return
     const invalidFields = new Set(issues.map(({ path }) => path?.[0]))
-    const addProblem = (field: keyof Sent, message: string) => {
+    const addProblem = (field: keyof SourceFields, message: string) => {
       if (!invalidFields.has(field)) addIssue({ code: 'custom', path: [field], message, input: value })
     }
-    const caption = value as Sent
-    const has = (field: keyof Sent) => invalidFields.has(field) || caption[field] !== undefined
+    const caption = value as SourceFields
+    const has = (field: keyof SourceFields) => invalidFields.has(field) || caption[field] !== undefined
     if (has('url') && has('content')) addProblem('content', 'must not be sent together with url')
     if (has('content') && !has('format')) addProblem('format', 'is required with content')
     if (!has('content') && has('format')) addProblem('format', 'must be sent with content only')
@@ -62,12 +62,12 @@ function hasAllowedExtension(url: string): boolean {
 }
 
 /** Throws if the source URL is not allowed. */
-export function checkSource({ url }: Sent, context: Context): void {
+export function checkSource({ url }: SourceFields, context: Context): void {
   if (url !== undefined) checkSourceAddress('url', url, context)
 }
 
 /** Returns the source that the fields describe, or undefined if none is set. */
-export function sourceOf({ url, content, format }: Sent): CaptionSource | undefined {
+export function sourceOf({ url, content, format }: SourceFields): CaptionSource | undefined {
   if (url === undefined && content === undefined) return undefined
   return CaptionSource.create({
     url: url ?? '',

@@ -8,7 +8,7 @@ import { playlistFeed } from './playlist-feed.ts'
 const publicUrl = 'https://video.example.org'
 const urls = { publicUrl, mediaUrl: publicUrl }
 
-function aVideo(more: Parameters<typeof Video.fromPartial>[0] = {}): Video {
+function aVideo(overrides: Parameters<typeof Video.fromPartial>[0] = {}): Video {
   return Video.fromPartial({
     videoId: '4611686018427387905',
     title: 'Launch day',
@@ -28,17 +28,17 @@ function aVideo(more: Parameters<typeof Video.fromPartial>[0] = {}): Video {
       hlsPath: 'hls/master.m3u8',
       thumbnailPath: 'thumbnail.jpg',
     },
-    ...more,
+    ...overrides,
   })
 }
 
-function aPlaylist(more: Partial<Playlist> = {}): Playlist {
+function aPlaylist(overrides: Partial<Playlist> = {}): Playlist {
   return Playlist.create({
     playlistId: '77',
     title: 'Launches',
     description: 'All of them',
     updateTime: new Date('2030-01-04T00:00:00Z'),
-    ...more,
+    ...overrides,
   })
 }
 
@@ -49,12 +49,12 @@ const parser = new XMLParser({
   parseTagValue: false,
   htmlEntities: true,
 })
-const read = (feed: string) => parser.parse(feed).rss.channel
+const parseChannel = (feed: string) => parser.parse(feed).rss.channel
 
 test('a feed is RSS 2.0 with Media RSS', () => {
   const feed = playlistFeed(aPlaylist(), [aVideo()], urls)
   expect(XMLValidator.validate(feed)).toBe(true)
-  const channel = read(feed)
+  const channel = parseChannel(feed)
   expect(channel).toMatchObject({
     title: 'Launches',
     link: `${publicUrl}/player/77`,
@@ -113,8 +113,8 @@ test('a feed reader finds the files of every item', () => {
 test.each([
   ['that needs a token', { tokenRequired: true }],
   ['that does not play yet', { deliveryVersion: '' }],
-])('a video %s has a page link and no file', (_, more) => {
-  const feed = playlistFeed(aPlaylist(), [aVideo(more)], urls)
+])('a video %s has a page link and no file', (_, overrides) => {
+  const feed = playlistFeed(aPlaylist(), [aVideo(overrides)], urls)
   expect(feed).not.toContain('/delivery/')
   expect(parseFeed(feed).items[0]).toMatchObject({ title: 'Launch day', url: `${publicUrl}/player/4611686018427387905`, media: [] })
 })
@@ -127,21 +127,21 @@ test('a playlist without title, description and videos is a valid feed', () => {
 describe('1,000 hostile titles', () => {
   const titles = hostileTitles(1_000)
   // Characters that XML 1.0 cannot represent become U+FFFD. All others round-trip unchanged.
-  const writable = (character: string) => /[\t\n\r]|[^\p{Cc}\ufffe\uffff]|[\u007f-\u009f]/u.test(character)
-  const shown = (text: string) => [...text].map((character) => (writable(character) ? character : '\ufffd')).join('')
-  const playlist = (text: string) => aPlaylist({ title: text, description: text })
+  const isWritable = (character: string) => /[\t\n\r]|[^\p{Cc}\ufffe\uffff]|[\u007f-\u009f]/u.test(character)
+  const toXmlText = (text: string) => [...text].map((character) => (isWritable(character) ? character : '\ufffd')).join('')
+  const playlistWithTexts = (text: string) => aPlaylist({ title: text, description: text })
   const videos = titles.map((title, index) =>
     aVideo({ videoId: String(index + 1), title, description: title, tags: [title], language: title }),
   )
-  const feed = playlistFeed(playlist(titles.join(' ')), videos, urls)
+  const feed = playlistFeed(playlistWithTexts(titles.join(' ')), videos, urls)
 
   test('produce a well-formed document without a DTD that preserves every title', () => {
     expect(XMLValidator.validate(feed)).toBe(true)
     expect(feed.match(/<!|<\?(?!xml version="1.0" encoding="UTF-8"\?>)/g)).toBeNull()
-    const { item } = read(feed)
+    const { item } = parseChannel(feed)
     expect(item).toHaveLength(1_000)
     for (const [index, title] of titles.entries()) {
-      const expected = shown(title)
+      const expected = toXmlText(title)
       expect([item[index].title, item[index]['media:title']['#text'], item[index].category]).toEqual([expected, expected, expected])
       expect(item[index]['media:group']['media:content'][0].lang).toBe(expected)
       // A description is decoded again, as HTML.
@@ -151,7 +151,7 @@ describe('1,000 hostile titles', () => {
 
   test('one at a time, produce a well-formed feed with one item', () => {
     for (const [index, title] of titles.entries()) {
-      const alone = playlistFeed(playlist(title), videos.slice(index, index + 1), urls)
+      const alone = playlistFeed(playlistWithTexts(title), videos.slice(index, index + 1), urls)
       expect([title, XMLValidator.validate(alone)]).toEqual([title, true])
       expect(parseFeed(alone).items).toHaveLength(1)
     }
@@ -167,8 +167,8 @@ describe('1,000 hostile titles', () => {
 })
 
 /**
- * Texts that break feeds, alone and in all pairs, and each character with a
- * special meaning in XML.
+ * Returns texts that break feeds, alone and in all pairs, and each character with a special meaning
+ * in XML.
  */
 function hostileTitles(count: number): string[] {
   const pieces = [

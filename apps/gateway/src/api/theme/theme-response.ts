@@ -75,7 +75,10 @@ export const themeChanges = z.strictObject({
 
 export type ThemeChanges = z.output<typeof themeChanges>
 
-/** Returns the values. The names of the fields that were sent are the same in the catalogue. */
+/**
+ * Returns the message with the new values. Its update mask may list the public field names, because
+ * the catalogue has the same names.
+ */
 export function themeValues(themeId: string, changes: ThemeChanges): Theme {
   return Theme.create({
     themeId,

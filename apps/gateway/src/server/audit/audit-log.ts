@@ -38,8 +38,9 @@ const MAX_PER_CALL = 500
 /** Deadline of a call, and so the maximum delay of a write. */
 const CALL_TIMEOUT_MS = 2_000
 const SHUTDOWN_RETRY_MS = 50
-/** How long outcomes wait for entries to join, and the pause after a failed call. */
+/** Outcomes wait for this time, so that they can join a call with entries. */
 const OUTCOME_DELAY_MS = 100
+/** Pause after a failed call. */
 const FAILURE_DELAY_MS = 1_000
 /**
  * More outcomes than this are pending only in a long outage of auth, in which no writes are
@@ -90,20 +91,20 @@ export function createAuditLog({
    * no effect.
    */
   async function append(request: { entries: AuditEntry[]; outcomes: AuditOutcome[] }): Promise<void> {
-    const once = () => audit.appendEntries(request, { ...serviceCall('gateway', ''), deadline: new Date(Date.now() + CALL_TIMEOUT_MS) })
+    const send = () => audit.appendEntries(request, { ...serviceCall('gateway', ''), deadline: new Date(Date.now() + CALL_TIMEOUT_MS) })
     try {
-      await once()
+      await send()
     } catch (error) {
       if (!isDomainError(error) || error.reason !== 'SERVICE_UNAVAILABLE') throw error
       await delay(SHUTDOWN_RETRY_MS)
-      await once()
+      await send()
     }
   }
 
   /** Drops the oldest outcomes beyond the maximum. */
   function limitOutcomes(): void {
     const droppedOutcomes = pendingOutcomes.splice(0, Math.max(0, pendingOutcomes.length - MAX_OUTCOMES)).length
-    if (droppedOutcomes > 0) log.warn({ droppedOutcomes }, 'outcomes of audited writes were lost')
+    if (droppedOutcomes > 0) log.warn({ dropped_outcomes: droppedOutcomes }, 'outcomes of audited writes were lost')
   }
 
   function sendLater(ms: number): void {

@@ -10,7 +10,7 @@ import { hasBody, readBody } from './body.ts'
 export interface BodyLimiter {
   /**
    * Returns the bytes of the body, or undefined if it is empty. The body counts for `sender`.
-   * `onCut` is called when the rest is not awaited, so that the connection cannot be reused.
+   * `onCut` is called when the body is aborted. The connection cannot be reused then.
    */
   read(request: IncomingMessage, sender: string, onCut: () => void): Promise<Buffer | undefined>
 }
@@ -27,11 +27,11 @@ export interface BodyBounds {
    * bytes is aborted.
    */
   bytes: number
-  /** A body is slow when it has been in transit for this long. */
+  /** A body is slow if it is still incomplete after this time. */
   slowMs: number
   /**
-   * Time limit of every body. It grows with each received byte, because phones with a weak signal
-   * send 8 KiB/s.
+   * Time limit of every body. It grows by `1 / bytesPerSecond` with each received byte, because
+   * phones with a weak signal send 8 KiB/s.
    */
   graceMs: number
   bytesPerSecond: number
@@ -106,7 +106,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   }
 
   function largestSender(): SenderState {
-    return [...senders.values()].reduce((most, sender) => (sender.bytes > most.bytes ? sender : most))
+    return [...senders.values()].reduce((largest, sender) => (sender.bytes > largest.bytes ? sender : largest))
   }
 
   /** Aborts a body that arrives too slowly. Returns a function that ends the check. */

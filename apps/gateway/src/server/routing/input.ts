@@ -147,8 +147,8 @@ function validQuery({ query, misplaced }: InputSchemas, pairs: readonly Pair[], 
 }
 
 /**
- * Returns, for each field of a JSON parameter, the names that clients use by mistake: `video_id`,
- * `filter[video_id]`, `filter.video_id`.
+ * Returns an error message for each parameter name that clients use by mistake for a field of a
+ * JSON parameter: `video_id`, `filter[video_id]`, `filter.video_id`.
  */
 function misplacedFields(query: z.ZodObject): ReadonlyMap<string, string> {
   const { properties = {} } = z.toJSONSchema(query, { io: 'input', unrepresentable: 'any' })
