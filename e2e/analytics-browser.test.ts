@@ -10,7 +10,7 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 /** Headless browsers identify themselves and would be counted as bots. */
 const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
 
@@ -37,7 +37,7 @@ interface Heatmap {
   rewatched: number[]
 }
 
-inBrowser('what a browser plays', () => {
+describeInBrowser('what a browser plays', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
@@ -83,8 +83,8 @@ inBrowser('what a browser plays', () => {
   test('report and heatmap show the watched and rewatched parts', async () => {
     const api = platform.withKey(tenant.key)
     const page = await browser.newPage()
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(error.message))
+    const pageErrors: string[] = []
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     await page.goto(`${platform.url}/player/${videoId}`)
     await waitFor(() => page.locator('video').evaluate((video: Picture) => video.readyState > 0), {
       timeout: 60_000,
@@ -94,7 +94,7 @@ inBrowser('what a browser plays', () => {
     const second = await play(page, 8, 9.2)
     const again = await play(page, 1, 2.2)
     await page.goto('about:blank')
-    expect([complaints, first < 7, second < 11.5, again < first]).toEqual([[], true, true, true])
+    expect([pageErrors, first < 7, second < 11.5, again < first]).toEqual([[], true, true, true])
 
     const path = `${tenant.organisationId}/video/${videoId}`
     let heatmap: Heatmap | undefined

@@ -8,7 +8,7 @@ import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 // A black hole between services drops packets without closing or refusing connections, like a dead
 // switch.
@@ -81,7 +81,7 @@ test('deadlines hold during network partitions between services, and nothing is 
   const reads = repeatCall(() => api.get(`/video?organisation_id=${tenant.organisationId}`))
   // All attempts share one idempotency key: a client without a response repeats its request.
   const body = { url: `${sources.url}/other.mp4`, organisation_id: tenant.organisationId, name: 'once only' }
-  const writes = repeatCall(() => api.post<Accepted>('/video/upload', body, { 'idempotency-key': 'once only' }))
+  const writes = repeatCall(() => api.post<UploadResponse>('/video/upload', body, { 'idempotency-key': 'once only' }))
   await delay(HOLE_MS)
   for (const proxy of proxies) proxy.delayMs = 0
   await waitFor(() => [reads, writes].every(({ responses }) => responses.at(-1)?.status === 200 && performance.now() - began > HOLE_MS), {

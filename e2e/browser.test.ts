@@ -12,7 +12,7 @@ import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 // `npm test` installs a browser if it can, and prints a message otherwise.
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 let folder: string
 let platform: TestPlatform
@@ -20,7 +20,7 @@ let sources: SourceServer
 let tenant: Tenant
 let browser: Browser
 
-inBrowser('in a browser', () => {
+describeInBrowser('in a browser', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
@@ -52,10 +52,10 @@ inBrowser('in a browser', () => {
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch of the test card' })
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
     const hosts = new Set<string>()
-    const complaints: string[] = []
+    const pageErrors: string[] = []
     page.on('request', (request) => hosts.add(new URL(request.url()).host))
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     await page.goto(`${platform.url}/player/${id}?autoplay=1&muted=1`)
     await page
       .getByText(/encod|prepar|process|wait/i)
@@ -66,7 +66,7 @@ inBrowser('in a browser', () => {
     await screenshot(page, 'player')
     expect(await page.title()).toContain('Launch of the test card')
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(platform.url).host])
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
     await page.close()
   }, 150_000)
 
@@ -114,8 +114,8 @@ inBrowser('in a browser', () => {
   test('a file dropped on the upload page survives a broken connection and plays while it is encoded', async () => {
     const page = await browser.newPage({ viewport: { width: 1100, height: 900 } })
     page.setDefaultTimeout(90_000)
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(error.message))
+    const pageErrors: string[] = []
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     // Another host name than that of the URLs which the server returns.
     await page.goto(`${platform.url.replace('127.0.0.1', 'localhost')}/upload`)
     await screenshot(page, 'upload-empty')
@@ -158,7 +158,7 @@ inBrowser('in a browser', () => {
       tenant.key,
       expect.stringContaining('Any video'),
     ])
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
     await page.close()
   }, 240_000)
 

@@ -12,7 +12,7 @@ import { aTenant, upload, type VideoRecord, waitUntilSettled } from './support/v
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 /** The properties of a `<video>` that the tests use. */
 interface Picture {
@@ -135,10 +135,10 @@ describe('the HLS of a video', () => {
   }, 30_000)
 })
 
-inBrowser('captions in a browser', () => {
+describeInBrowser('captions in a browser', () => {
   let browser: Browser
   let page: Page
-  const complaints: string[] = []
+  const pageErrors: string[] = []
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 60_000)
@@ -146,9 +146,9 @@ inBrowser('captions in a browser', () => {
   beforeEach(async () => {
     for (const context of browser.contexts()) await context.close()
     page = await browser.newPage({ viewport: { width: 1280, height: 720 } })
-    complaints.length = 0
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    pageErrors.length = 0
+    page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
   })
 
   const screenshot = async (name: string) => {
@@ -201,7 +201,7 @@ inBrowser('captions in a browser', () => {
     await button().click()
     await item('Off').click()
     await shows('')
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 90_000)
 
   test('captions can be chosen by keyboard', async () => {

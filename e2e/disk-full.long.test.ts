@@ -8,7 +8,7 @@ import { waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffmpeg, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const run = promisify(execFile)
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
@@ -95,7 +95,10 @@ describe.each([
     expect((await waitUntilSettled(api, before.id, 120_000)).status.status).toBe('ok')
     const pids = SERVICES.map((name) => platform.pid(name))
     await small.fill()
-    const response = await api.post<Accepted>('/video/upload', { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId })
+    const response = await api.post<UploadResponse>('/video/upload', {
+      url: `${sources.url}/small.mp4`,
+      organisation_id: tenant.organisationId,
+    })
     expect(response.status).toBe(200)
     const filledAt = Date.now()
     await waitFor(

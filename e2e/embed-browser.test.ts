@@ -13,9 +13,9 @@ import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-inBrowser('embed codes on a page of another origin', () => {
+describeInBrowser('embed codes on a page of another origin', () => {
   let folder: string
   let platform: TestPlatform
   let sources: SourceServer
@@ -44,7 +44,7 @@ inBrowser('embed codes on a page of another origin', () => {
   })
 
   const api = () => platform.withKey(tenant.key)
-  const codeOf = async (path: string) => {
+  const fetchEmbedCode = async (path: string) => {
     const { status, body } = await platform.guest.get<[string]>(path)
     if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(body)}`)
     return body[0]
@@ -56,11 +56,11 @@ inBrowser('embed codes on a page of another origin', () => {
   }
   const open = async (path: string) => {
     const page = await browser.newPage({ viewport: { width: 1000, height: 800 } })
-    const complaints: string[] = []
-    page.on('console', (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    const pageErrors: string[] = []
+    page.on('console', (message) => message.type() === 'error' && pageErrors.push(`${message.text()} ${message.location().url}`))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     await page.goto(site.url + path)
-    return { page, complaints }
+    return { page, pageErrors }
   }
   const playIn = async (frame: FrameLocator, seconds = 1) => {
     await frame.locator('.start').click({ timeout: 20_000 })
@@ -69,13 +69,13 @@ inBrowser('embed codes on a page of another origin', () => {
       describe: `the picture to pass ${seconds} s`,
     })
   }
-  const updates = '<style>body { font: 16px/1.5 system-ui; margin: 2rem } h1 { color: #a33 }</style><h1>News of a third party</h1>'
+  const newsHtml = '<style>body { font: 16px/1.5 system-ui; margin: 2rem } h1 { color: #a33 }</style><h1>News of a third party</h1>'
 
   test('the script works under a Content-Security-Policy that allows the platform only', async () => {
-    const code = await codeOf(`/embed/${videoId}?width=640&element_id=film`)
+    const code = await fetchEmbedCode(`/embed/${videoId}?width=640&element_id=film`)
     const policy = `default-src 'none'; script-src ${platform.url}; frame-src ${platform.url}`
     site.serve('/js', `<h1>News</h1><p>Before</p><div id="film">It loads …</div><p>After</p>${code}`, policy)
-    const { page, complaints } = await open('/js')
+    const { page, pageErrors } = await open('/js')
     const frame = page.locator('#film > iframe')
     await frame.waitFor({ timeout: 20_000 })
     expect(await page.locator('#film').textContent()).toBe('')
@@ -83,29 +83,32 @@ inBrowser('embed codes on a page of another origin', () => {
     expect(await frame.getAttribute('title')).toBe('Launch & <b>landing</b>')
     await playIn(page.frameLocator('#film > iframe'))
     await screenshot(page, 'embed-js')
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
     // The script adds the frame to the page, and no global name.
     expect(await page.evaluate(() => Object.keys(globalThis).filter((name) => /^[a-z]{1,2}$/.test(name)))).toEqual([])
     await page.close()
   }, 90_000)
 
   test('several scripts work in one page, also with target elements that are added later', async () => {
-    const [here, there] = [await codeOf(`/embed/${videoId}?width=50%25`), await codeOf(`/embed/${videoId}?width=320&element_id=later`)]
-    site.serve('/many', `${updates}<section>${here}</section>${there}<div id="later"></div>`)
-    const { page, complaints } = await open('/many')
+    const [firstCode, secondCode] = [
+      await fetchEmbedCode(`/embed/${videoId}?width=50%25`),
+      await fetchEmbedCode(`/embed/${videoId}?width=320&element_id=later`),
+    ]
+    site.serve('/many', `${newsHtml}<section>${firstCode}</section>${secondCode}<div id="later"></div>`)
+    const { page, pageErrors } = await open('/many')
     await page.locator('#later > iframe').waitFor({ timeout: 20_000 })
     const [half, small] = [await page.locator('section > iframe').boundingBox(), await page.locator('#later > iframe').boundingBox()]
     expect([half?.width, Math.round(half?.height ?? 0)]).toEqual([468, 263])
     expect([small?.width, small?.height]).toEqual([320, 180])
     await playIn(page.frameLocator('section > iframe'))
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
     await page.close()
   }, 90_000)
 
   test.each(['js', 'iframe'])(
     'the %s code without a size keeps the aspect ratio on a phone',
     async (type) => {
-      site.serve(`/phone-${type}`, `${updates}<div>${await codeOf(`/embed/${videoId}/${type}`)}</div>`)
+      site.serve(`/phone-${type}`, `${newsHtml}<div>${await fetchEmbedCode(`/embed/${videoId}/${type}`)}</div>`)
       const { page } = await open(`/phone-${type}`)
       await page.setViewportSize({ width: 390, height: 844 })
       await page.locator('iframe').waitFor({ timeout: 20_000 })
@@ -118,11 +121,11 @@ inBrowser('embed codes on a page of another origin', () => {
   )
 
   test('the frame plays and equals the one that the script creates', async () => {
-    site.serve('/iframe', `${updates}<p>${await codeOf(`/embed/${videoId}/iframe?width=640`)}</p>`)
-    const { page, complaints } = await open('/iframe')
+    site.serve('/iframe', `${newsHtml}<p>${await fetchEmbedCode(`/embed/${videoId}/iframe?width=640`)}</p>`)
+    const { page, pageErrors } = await open('/iframe')
     await playIn(page.frameLocator('iframe'))
     await screenshot(page, 'embed-iframe')
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
     const attributes = async (path: string) => {
       const opened = await open(path)
       const frame = opened.page.locator('iframe').first()
@@ -132,7 +135,7 @@ inBrowser('embed codes on a page of another origin', () => {
       await opened.page.close()
       return values
     }
-    site.serve('/same', await codeOf(`/embed/${videoId}/js?width=640`))
+    site.serve('/same', await fetchEmbedCode(`/embed/${videoId}/js?width=640`))
     expect(await attributes('/same')).toEqual(await attributes('/iframe'))
     await page.close()
   }, 90_000)
@@ -142,10 +145,10 @@ inBrowser('embed codes on a page of another origin', () => {
     await waitUntilSettled(api(), id)
     expect((await api().patch(`/video/${id}`, { security: { token_required_platform: true } })).status).toBe(200)
     const { body } = await api().post<{ token: string }>(`/video/${id}/token`, { expires_in: 600 })
-    site.serve('/token', await codeOf(`/embed/${id}/iframe?token=${body.token}`))
+    site.serve('/token', await fetchEmbedCode(`/embed/${id}/iframe?token=${body.token}`))
     const { page } = await open('/token')
     await playIn(page.frameLocator('iframe'))
-    site.serve('/bare', await codeOf(`/embed/${id}`))
+    site.serve('/bare', await fetchEmbedCode(`/embed/${id}`))
     await page.goto(`${site.url}/bare`)
     await page
       .frameLocator('iframe')
@@ -175,8 +178,8 @@ inBrowser('embed codes on a page of another origin', () => {
     })
     expect(overlay.status).toBe(201)
 
-    site.serve('/locked', updates + (await codeOf(`/embed/${id}`)))
-    const { page, complaints } = await open('/locked')
+    site.serve('/locked', newsHtml + (await fetchEmbedCode(`/embed/${id}`)))
+    const { page, pageErrors } = await open('/locked')
     const dialogs: string[] = []
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message())
@@ -201,7 +204,7 @@ inBrowser('embed codes on a page of another origin', () => {
     await frame.getByRole('link', { name: 'Shop' }).click()
     await (await shop).close()
     for (const inside of page.frames()) expect(await inside.evaluate(() => 'evil' in globalThis)).toBe(false)
-    expect([complaints, dialogs]).toEqual([[], []])
+    expect([pageErrors, dialogs]).toEqual([[], []])
     // The stored text is unchanged.
     const stored = await api().get<{ link_javascript_code: string }>(`/overlay/${overlay.body.overlay_id}`)
     expect(JSON.stringify(stored.body)).toContain(JSON.stringify(evil))
@@ -211,7 +214,7 @@ inBrowser('embed codes on a page of another origin', () => {
   test('a playlist plays from its embed code', async () => {
     const playlist = await api().post<{ playlist_id: string }>(`/playlist/create/${tenant.organisationId}`, { title: 'All of it' })
     await api().put(`/playlist/${playlist.body.playlist_id}/add/video/${videoId}`)
-    site.serve('/list', updates + (await codeOf(`/embed/${playlist.body.playlist_id}`)))
+    site.serve('/list', newsHtml + (await fetchEmbedCode(`/embed/${playlist.body.playlist_id}`)))
     const { page } = await open('/list')
     expect(await page.locator('iframe').getAttribute('title')).toBe('All of it')
     await playIn(page.frameLocator('iframe'))
@@ -238,20 +241,20 @@ inBrowser('embed codes on a page of another origin', () => {
   }, 60_000)
 
   test('other sites receive the public data of a player page', async () => {
-    const head = async () => (await (await fetch(`${platform.url}/player/${videoId}`)).text()).split('</head>', 1)[0] ?? ''
+    const fetchHead = async () => (await (await fetch(`${platform.url}/player/${videoId}`)).text()).split('</head>', 1)[0] ?? ''
     await api().patch(`/video/${videoId}`, { sharing: { text: 'See "this"', embed_within_social: 0 } })
-    const shown = await head()
-    expect(shown).toContain('<title>Launch &amp; &lt;b&gt;landing&lt;/b&gt;</title>')
-    expect(shown).toContain('<meta property="og:title" content="Launch &amp; &lt;b&gt;landing&lt;/b&gt;" />')
-    expect(shown).toContain('<meta property="og:description" content="See &quot;this&quot;" />')
-    expect(shown).toMatch(/<meta property="og:image" content="http:[^"]+poster[^"]*" \/>/)
-    expect(shown).not.toContain('og:video')
+    const html = await fetchHead()
+    expect(html).toContain('<title>Launch &amp; &lt;b&gt;landing&lt;/b&gt;</title>')
+    expect(html).toContain('<meta property="og:title" content="Launch &amp; &lt;b&gt;landing&lt;/b&gt;" />')
+    expect(html).toContain('<meta property="og:description" content="See &quot;this&quot;" />')
+    expect(html).toMatch(/<meta property="og:image" content="http:[^"]+poster[^"]*" \/>/)
+    expect(html).not.toContain('og:video')
     await api().patch(`/video/${videoId}`, { sharing: { embed_within_social: 1 } })
-    expect(await head()).toContain(`<meta name="twitter:player" content="${platform.url}/player/${videoId}" />`)
+    expect(await fetchHead()).toContain(`<meta name="twitter:player" content="${platform.url}/player/${videoId}" />`)
     await api().patch(`/video/${videoId}`, { security: { allowed_ips: ['127.0.0.0/8'] } })
-    expect(await head()).not.toContain('og:image')
+    expect(await fetchHead()).not.toContain('og:image')
     await api().patch(`/video/${videoId}`, { enabled: 0, security: { allowed_ips: [] } })
-    expect(await head()).not.toMatch(/Launch|og:/)
+    expect(await fetchHead()).not.toMatch(/Launch|og:/)
     await api().patch(`/video/${videoId}`, { enabled: 1 })
   }, 60_000)
 })

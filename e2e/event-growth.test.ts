@@ -12,7 +12,7 @@ const EVENT_MB = 65
 const WINDOW_BYTES = (EVENT_MB * 1e6) / 13
 /** PostgreSQL adds pages to a table before it fills them. */
 const AHEAD = 1.05
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 let platform: TestPlatform
 let tenant: Tenant
@@ -81,7 +81,7 @@ test.each(ATTACKS)(
         else if (response.status !== 503) throw new Error(`events returned ${response.status}: ${JSON.stringify(body)}`)
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, sender))
+    await Promise.all(Array.from({ length: CONCURRENCY }, sender))
     await waitFor(
       () => asSuperuser(platform, async (client) => (await client.query('select 1 from analytics.pending_batch limit 1')).rowCount === 0),
       {

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 /** Short times, so that waiting for one or two leases is fast. */
@@ -59,7 +59,7 @@ interface Scene {
   early: VideoRecord
   late: VideoRecord
   lost: VideoRecord
-  lostJob: Accepted
+  lostJob: UploadResponse
   /** Returns the names of all objects. */
   objects(): Promise<string[]>
   /** Queries the database that was failed over. */

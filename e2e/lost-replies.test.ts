@@ -8,7 +8,7 @@ import { type ApiResponse, createApi } from './support/api.ts'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant } from './support/video-steps.ts'
+import { aTenant, type UploadResponse } from './support/video-steps.ts'
 
 const UPLOADS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 500 : 200
 const CLIENTS = 8
@@ -52,11 +52,11 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   const api = createApi(`http://${toGateway.address}/v2`, SYSTEM_KEY)
   const payload = (n: number) => ({ url: `${sources.url}/none.mp4`, organisation_id: organisationId, name: `Lost ${n}` })
   let tries = 0
-  const send = async (n: number): Promise<Accepted> => {
+  const send = async (n: number): Promise<UploadResponse> => {
     for (;;) {
       tries++
-      const response: ApiResponse<Accepted> | undefined = await api
-        .post<Accepted>('/video/upload', payload(n), { 'idempotency-key': `lost-${n}` })
+      const response: ApiResponse<UploadResponse> | undefined = await api
+        .post<UploadResponse>('/video/upload', payload(n), { 'idempotency-key': `lost-${n}` })
         .catch(() => undefined)
       if (response?.status === 200) return response.body
       // The reply is lost, the first call still runs, or a service is unavailable: the client
@@ -67,7 +67,7 @@ test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the r
   }
   toGateway.shouldDropResponse = () => random() < LOST
   toCatalogue.shouldDropResponse = () => random() < LOST_BETWEEN_SERVICES
-  const accepted = new Map<number, Accepted>()
+  const accepted = new Map<number, UploadResponse>()
   let next = 0
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {

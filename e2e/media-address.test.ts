@@ -69,8 +69,8 @@ test('only media files exist at the public address', async () => {
 })
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
-inBrowser('in a browser', () => {
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
+describeInBrowser('in a browser', () => {
   test('the player plays from the public address of delivery without console errors', async () => {
     const browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
     try {

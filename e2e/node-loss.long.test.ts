@@ -106,7 +106,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
       }
     }
     const videos = await Promise.all(videoIds.map(settleDespiteLoss))
-    const recoveryMs = Date.now() - lost
+    const recoveryMs = Date.now() - lostAt
     const acknowledged = await stopViews()
     process.stderr.write(`node loss: ${JSON.stringify({ uploads: videoIds.length, views: acknowledged.size, recoveryMs })}\n`)
     expect(videos.map(({ status }) => status.status)).toEqual(videoIds.map(() => 'ok'))

@@ -11,7 +11,7 @@ import { startTestPlatform, type TestPlatform } from './support/test-platform.ts
 import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 /**
  * A video element for functions that run in the page, because tests do not have the types of the
@@ -22,7 +22,7 @@ interface VideoState {
   paused: boolean
 }
 
-inBrowser('a viewer of the real platform', () => {
+describeInBrowser('a viewer of the real platform', () => {
   let folder: string
   let platform: TestPlatform
   let sources: SourceServer

@@ -12,7 +12,7 @@ import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 const TITLES = [
   'Lift-off',
@@ -30,9 +30,9 @@ let api: Api
 let browser: Browser
 let page: Page
 let playlistId: string
-const complaints: string[] = []
+const pageErrors: string[] = []
 
-inBrowser('a playlist in a browser', () => {
+describeInBrowser('a playlist in a browser', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sources-'))
     sources = await startSourceServer(folder)
@@ -64,10 +64,10 @@ inBrowser('a playlist in a browser', () => {
   beforeEach(async () => {
     for (const context of browser.contexts()) await context.close()
     page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
-    complaints.length = 0
+    pageErrors.length = 0
     // The page requests the id once as a video, and the browser logs the 404.
-    page.on('console', (message) => message.type() === 'error' && !/404/.test(message.text()) && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => message.type() === 'error' && !/404/.test(message.text()) && pageErrors.push(message.text()))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
   })
 
   const change = async (fields: Record<string, unknown>) => expect((await api.put(`/playlist/${playlistId}`, fields)).status).toBe(200)
@@ -118,7 +118,7 @@ inBrowser('a playlist in a browser', () => {
     expect(await thumbnails.count()).toBe(4)
     expect(await thumbnails.evaluateAll((all: { naturalWidth: number }[]) => all.every(({ naturalWidth }) => naturalWidth > 0))).toBe(true)
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(platform.url).host])
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 
   test('is controlled by keys and buttons, and waits for one without autoplay', async () => {
@@ -143,7 +143,7 @@ inBrowser('a playlist in a browser', () => {
     await runs(TITLES[3] ?? '')
     await page.locator('.entry').nth(2).click()
     await runs(TITLES[2] ?? '')
-    expect(complaints).toEqual([])
+    expect(pageErrors).toEqual([])
   }, 120_000)
 
   test('opens with its list closed by default, and shows the list below the video on a phone', async () => {

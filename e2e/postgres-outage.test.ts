@@ -8,7 +8,7 @@ import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { type Accepted, aTenant, waitUntilSettled } from './support/video-steps.ts'
+import { aTenant, type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
 /** From the end of the server to the first response of the new one. */
@@ -104,11 +104,11 @@ async function expectNothingLost(outageEnd: number): Promise<void> {
   expect(calls.created.filter(({ organisation_id, name }) => !stored.has(organisation_id + name))).toEqual([])
 }
 
-async function accept(name: string): Promise<Accepted> {
+async function accept(name: string): Promise<UploadResponse> {
   const payload = { url: `${sources.url}/small.mp4`, organisation_id: organisationId, name }
   return waitFor(
     async () => {
-      const result = await platform.system.post<Accepted>('/video/upload', payload, { 'idempotency-key': name })
+      const result = await platform.system.post<UploadResponse>('/video/upload', payload, { 'idempotency-key': name })
       return isGood(result.status) ? result.body : undefined
     },
     { timeout: 30_000, describe: `upload ${name} to be acknowledged` },
@@ -147,7 +147,7 @@ test(`terminating connections every ${EVERY_MS / 1_000} s for ${SECONDS} s ends 
   const before = pids()
   calls = callers()
   await calls.waitForSuccesses(3)
-  const uploads: Accepted[] = []
+  const uploads: UploadResponse[] = []
   let ended = 0
   let last = Date.now()
   for (let round = 0; round < (SECONDS * 1_000) / EVERY_MS; round++) {

@@ -15,7 +15,7 @@ const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 const [SOURCE, SECONDS] = process.env['VITASCOPE_LONG_TESTS'] === '1' ? (['ten-minutes.mp4', 600] as const) : (['long.mp4', 150] as const)
 /** Time in which a busy machine encodes all of it. */
 const TIMEOUT_MS = SECONDS * 2_000
-const inBrowser = browserPath() === undefined ? describe.skip : describe
+const describeInBrowser = browserPath() === undefined ? describe.skip : describe
 
 let folder: string
 let platform: TestPlatform
@@ -148,7 +148,7 @@ test('a cancelled or deleted preview is no longer delivered', async () => {
   await waitFor(async () => (await fetch(video.uri.hls)).status === 404, { timeout: 20_000 })
 }, 120_000)
 
-inBrowser('in a browser', () => {
+describeInBrowser('in a browser', () => {
   test(
     'the player plays the preview from its first second',
     async () => {

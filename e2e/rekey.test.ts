@@ -7,7 +7,7 @@ import { asSuperuser } from './support/database.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, type Tenant } from './support/video-steps.ts'
 
-const NEW = 'a master key of this test, long enough'
+const NEW_MASTER_KEY = 'a master key of this test, long enough'
 
 let platform: TestPlatform
 let tenant: Tenant
@@ -36,46 +36,46 @@ async function makeSecrets(token: string): Promise<string> {
   return record.body.id
 }
 
-const tokenOf = async (id: string) => (await platform.system.get<{ token: string }>(`/oauth/thirdparty/${id}`)).body.token
-const versions = () =>
+const readToken = async (id: string) => (await platform.system.get<{ token: string }>(`/oauth/thirdparty/${id}`)).body.token
+const readKeyVersions = () =>
   asSuperuser(platform, async (client) => {
-    const { rows } = await client.query<{ form: number }>(
-      `select get_byte(sealed_value, 0) as form from auth.api_key union all select get_byte(sealed_token, 0) from auth.third_party_token
+    const { rows } = await client.query<{ key_version: number }>(
+      `select get_byte(sealed_value, 0) as key_version from auth.api_key union all select get_byte(sealed_token, 0) from auth.third_party_token
        union all select get_byte(secret, 0) from catalogue.webhook`,
     )
-    return new Set(rows.map(({ form }) => form))
+    return new Set(rows.map(({ key_version }) => key_version))
   })
 
 test('npm run rekey replaces the master key of a running platform, so that the old one can be removed', async () => {
   const old = (await readFile(join(platform.dataDir, 'secrets', 'master-key'), 'utf8')).trim()
   const first = await makeSecrets('before')
-  await setMasterKeys(`2:${NEW}\n1:${old}\n`)
+  await setMasterKeys(`2:${NEW_MASTER_KEY}\n1:${old}\n`)
   const newTokenIds: string[] = []
   await waitFor(
     async () => {
       newTokenIds.push(await makeSecrets(`made ${newTokenIds.length}`))
-      expect(await tokenOf(first)).toBe('before')
+      expect(await readToken(first)).toBe('before')
       const newest = await asSuperuser(platform, (client) =>
-        client.query<{ form: number }>(
-          `(select get_byte(sealed_token, 0) as form from auth.third_party_token order by third_party_token_id desc limit 1)
+        client.query<{ key_version: number }>(
+          `(select get_byte(sealed_token, 0) as key_version from auth.third_party_token order by third_party_token_id desc limit 1)
            union all (select get_byte(secret, 0) from catalogue.webhook order by webhook_id desc limit 1)`,
         ),
       )
-      return newest.rows.every(({ form }) => form === 2)
+      return newest.rows.every(({ key_version }) => key_version === 2)
     },
     { timeout: 30_000, interval: 2_000, describe: 'both services to encrypt with the new key' },
   )
-  expect(await versions()).toEqual(new Set([1, 2]))
+  expect(await readKeyVersions()).toEqual(new Set([1, 2]))
 
-  const done = await runCommand('rekey', [], { VITASCOPE_DATA_DIR: platform.dataDir, VITASCOPE_SYSTEM_KEY: SYSTEM_KEY })
-  expect([done.code, done.stderr]).toEqual([0, ''])
-  expect(await versions()).toEqual(new Set([2]))
-  expect(await tokenOf(first)).toBe('before')
+  const result = await runCommand('rekey', [], { VITASCOPE_DATA_DIR: platform.dataDir, VITASCOPE_SYSTEM_KEY: SYSTEM_KEY })
+  expect([result.code, result.stderr]).toEqual([0, ''])
+  expect(await readKeyVersions()).toEqual(new Set([2]))
+  expect(await readToken(first)).toBe('before')
 
-  await setMasterKeys(`2:${NEW}\n`)
+  await setMasterKeys(`2:${NEW_MASTER_KEY}\n`)
   await platform.stop()
   platform = await platform.restart()
-  expect(await tokenOf(first)).toBe('before')
+  expect(await readToken(first)).toBe('before')
   expect((await platform.withKey(tenant.key).get('/video')).status).toBe(200)
   expect((await platform.system.get('/video')).status).toBe(200)
   const ids = (await platform.withKey(tenant.key).get<{ webhook_id: string }[]>('/webhook')).body

@@ -152,8 +152,8 @@ describe('pages', () => {
     },
   )
   test('of an organisation are linked as well', async () => {
-    const at = `/video/organisation/${fixture.owner.organisationId}/date_created/asc`
-    expect(await walk(`${at}?limit=1`, (page) => page as VideoRecord[])).toEqual(await listOwnIds())
+    const endpointPath = `/video/organisation/${fixture.owner.organisationId}/date_created/asc`
+    expect(await walk(`${endpointPath}?limit=1`, (page) => page as VideoRecord[])).toEqual(await listOwnIds())
   })
   test('start at 10,000 at most, and the error names the cursor', async () => {
     expect((await call({ start: '10000' })).body.videos).toEqual([])

@@ -53,15 +53,15 @@ test('with mutual TLS a video is uploaded, encoded and played while certificates
     upload.start()
   })
   await certificates.replace(await authority.issue(SERVICES))
-  const taken = () => platform.log().split('certificates reloaded').length - 1
+  const countReloads = () => platform.log().split('certificates reloaded').length - 1
   const failures: number[] = []
   await waitFor(
     async () => {
       const { status } = await api.get(`/video/${videoId}`)
       if (status !== 200) failures.push(status)
-      return taken() === SERVICES.length
+      return countReloads() === SERVICES.length
     },
-    { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${taken()}` },
+    { timeout: 30_000, describe: () => `all processes to take the new certificates, not ${countReloads()}` },
   )
   const video = await waitUntilSettled(api, videoId, 120_000)
   expect([video.status.status, failures]).toEqual(['ok', []])

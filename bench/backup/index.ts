@@ -10,7 +10,7 @@ import { objectProblems } from '../../e2e/support/object-problems.ts'
 import { startSourceServer } from '../../e2e/support/source-server.ts'
 import { ffmpeg } from '../../e2e/support/sources.ts'
 import { startTestPlatform } from '../../e2e/support/test-platform.ts'
-import { aTenant, settled, upload } from '../../e2e/support/video-steps.ts'
+import { aTenant, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 import { copyVideos } from './copy-videos.ts'
 
 const goalSeconds = 300
@@ -58,7 +58,7 @@ async function measure(folder: string, sourceUrl: string, videos: number): Promi
     const tenant = await aTenant(first.system)
     const api = first.withKey(tenant.key)
     const { id } = await upload(api, tenant.organisationId, `${sourceUrl}/small.mp4`)
-    await settled(api, id)
+    await waitUntilSettled(api, id)
     await asSuperuser(first, (client) => copyVideos(client, storageDir, id, videos - 1))
     const problems = await objectProblems(first)
     if (problems.length > 0) throw new Error(`the copied videos are inconsistent: ${problems.slice(0, 3).join('; ')}`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startSourceServer } from '../../e2e/support/source-server.ts'
 import { makeSource } from '../../e2e/support/sources.ts'
 import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
-import { aTenant, aUser, settled, upload } from '../../e2e/support/video-steps.ts'
+import { aTenant, aUser, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 
 /** A video and the keys of its organisation. */
 export interface Filled {
@@ -40,7 +40,7 @@ export async function startFilledPlatform(
       const keys = [key]
       while (keys.length < KEYS_EACH) keys.push((await aUser(system, organisationId, 'standard')).key)
       const { id } = await upload(system, organisationId, `${sources.url}/small.mp4`, { name: 'Rocket launch', tags: ['space', 'rocket'] })
-      const { media_id, status } = await settled(system, id)
+      const { media_id, status } = await waitUntilSettled(system, id)
       if (status.status !== 'ok') throw new Error(`the video is not playable: ${JSON.stringify(status)}`)
       const ids = [id]
       while (ids.length < videos / ORGANISATIONS) {

@@ -29,17 +29,17 @@ const languageRow = (endpoint: string, path: string, language: string): Row => (
       expect(Number(row?.['player_loads'])).toBeGreaterThanOrEqual(4)
       expect(Number(row?.['complete_views'])).toBeGreaterThanOrEqual(1)
     }
-    const at = `${path}/${owner.organisationId}`
-    await expectReport(fixture, `${at}?date_from=${day}&date_to=${day}`, check)
-    await expectReport(fixture, `${at}?date_start=${day}&date_end=${day}`, check)
-    expect((await fixture.clients.system.get(`${at}?date_from=2012-01-01&date_to=2012-01-02`)).body).toEqual([])
+    const endpointPath = `${path}/${owner.organisationId}`
+    await expectReport(fixture, `${endpointPath}?date_from=${day}&date_to=${day}`, check)
+    await expectReport(fixture, `${endpointPath}?date_start=${day}&date_end=${day}`, check)
+    expect((await fixture.clients.system.get(`${endpointPath}?date_from=2012-01-01&date_to=2012-01-02`)).body).toEqual([])
   },
   async rejectedCalls(fixture) {
-    const at = `${path}/${fixture.owner.organisationId}`
+    const endpointPath = `${path}/${fixture.owner.organisationId}`
     return [
       ...(await rejectedReportCalls(fixture, (organisation) => `${path}/${organisation}`, ['date_from', 'date_to'])),
-      { method: 'GET', path: `${at}?date_start=2030-01-02&date_end=2030-01-01`, status: 400, fields: ['date_end'] },
-      { method: 'GET', path: `${at}?date_from=2030-01-02&date_start=2030-01-02`, status: 400, fields: ['date_start'] },
+      { method: 'GET', path: `${endpointPath}?date_start=2030-01-02&date_end=2030-01-01`, status: 400, fields: ['date_end'] },
+      { method: 'GET', path: `${endpointPath}?date_from=2030-01-02&date_start=2030-01-02`, status: 400, fields: ['date_start'] },
     ]
   },
 })
@@ -105,10 +105,12 @@ export const analyticsRows: NounRows = {
       async works(fixture) {
         const { owner } = fixture
         const { videoId, day, duration } = await requireViews(fixture)
-        const at = `/analytics/views/${owner.organisationId}/per-video?date_start=${day}&date_end=${day}`
+        const endpointPath = `/analytics/views/${owner.organisationId}/per-video?date_start=${day}&date_end=${day}`
         const record = { video_id: videoId, organisation_id: owner.organisationId, ...COUNTS, date_start: day, date_end: day }
-        await expectReport(fixture, `${at}&${filterByVideo(videoId)}`, (body) => expect(body).toEqual([record]))
-        const { body: detailed } = await fixture.clients.system.get<EventFields[]>(`${at}&${filterByVideo(videoId)}&detailed=true`)
+        await expectReport(fixture, `${endpointPath}&${filterByVideo(videoId)}`, (body) => expect(body).toEqual([record]))
+        const { body: detailed } = await fixture.clients.system.get<EventFields[]>(
+          `${endpointPath}&${filterByVideo(videoId)}&detailed=true`,
+        )
         expect(detailed).toEqual([
           {
             ...record,
@@ -118,8 +120,8 @@ export const analyticsRows: NounRows = {
           },
         ])
         const narrowed = (language: string) => encodeURIComponent(JSON.stringify({ video_id: [videoId], language: [language] }))
-        expect((await fixture.clients.owner.get(`${at}&filter=${narrowed('en')}`)).body).toEqual([record])
-        expect((await fixture.clients.owner.get(`${at}&filter=${narrowed('fr')}`)).body).toEqual([])
+        expect((await fixture.clients.owner.get(`${endpointPath}&filter=${narrowed('en')}`)).body).toEqual([record])
+        expect((await fixture.clients.owner.get(`${endpointPath}&filter=${narrowed('fr')}`)).body).toEqual([])
       },
       async rejectedCalls(fixture) {
         const path = `/analytics/views/${fixture.owner.organisationId}/per-video`

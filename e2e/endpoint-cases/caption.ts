@@ -3,7 +3,7 @@ import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { type Accepted, upload, type VideoRecord } from '../support/video-steps.ts'
+import { type UploadResponse, upload, type VideoRecord } from '../support/video-steps.ts'
 
 interface Line extends Record<string, string> {
   caption_id: string
@@ -37,7 +37,7 @@ const shown = async ({ clients }: Fixture, videoId: string) =>
   (await clients.guest.get<VideoRecord & { captions: { data: unknown[] } }>(`/video/${videoId}`)).body.captions.data
 const textsOf = (lines: readonly Line[]) => lines.map(({ caption_text }) => caption_text)
 const foreignMedia = async ({ clients, stranger, sources }: Fixture) => {
-  const { id }: Accepted = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
+  const { id }: UploadResponse = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
   return (await clients.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
 }
 

@@ -50,16 +50,16 @@ async function deletes(fixture: Fixture, method: 'DELETE' | 'PUT') {
 async function rejectedDeletes(fixture: Fixture, method: string): Promise<RejectedCall[]> {
   const id = await folder(fixture)
   const { owner, stranger } = fixture
-  const at = (folderId: string, organisationId: string) => `/folder/${folderId}/delete/${organisationId}`
+  const endpointPath = (folderId: string, organisationId: string) => `/folder/${folderId}/delete/${organisationId}`
   return [
-    { method, path: at(id, stranger.organisationId), status: 403, code: 'foreign_organisation' },
-    { method, path: at(id, '999999'), status: 403 },
-    { caller: 'stranger', method, path: at(id, owner.organisationId), status: 403 },
-    { caller: 'stranger', method, path: at(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
-    { caller: 'system', method, path: at(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
-    { method, path: at(MISSING_FOLDER, owner.organisationId), status: 404 },
-    { method, path: at('x', owner.organisationId), status: 404 },
-    { caller: 'guest', method, path: at(id, owner.organisationId), status: 401 },
+    { method, path: endpointPath(id, stranger.organisationId), status: 403, code: 'foreign_organisation' },
+    { method, path: endpointPath(id, '999999'), status: 403 },
+    { caller: 'stranger', method, path: endpointPath(id, owner.organisationId), status: 403 },
+    { caller: 'stranger', method, path: endpointPath(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
+    { caller: 'system', method, path: endpointPath(id, stranger.organisationId), status: 404, code: 'folder_not_found' },
+    { method, path: endpointPath(MISSING_FOLDER, owner.organisationId), status: 404 },
+    { method, path: endpointPath('x', owner.organisationId), status: 404 },
+    { caller: 'guest', method, path: endpointPath(id, owner.organisationId), status: 401 },
   ]
 }
 
@@ -80,13 +80,13 @@ async function removes(fixture: Fixture, method: 'DELETE' | 'POST') {
 async function rejectedRemoves(fixture: Fixture, method: string): Promise<RejectedCall[]> {
   const { id, video_id } = await filled(fixture)
   const outside = (await fixture.video()).video_id
-  const at = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/delete`
+  const endpointPath = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/delete`
   return [
-    { method, path: at(id, outside), status: 404, code: 'folder_video_not_found' },
-    { method, path: at(id, 'x'), status: 404, code: 'folder_video_not_found' },
-    { method, path: at(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
-    { caller: 'stranger', method, path: at(id, video_id), status: 404, code: 'folder_not_found' },
-    { caller: 'guest', method, path: at(id, video_id), status: 401 },
+    { method, path: endpointPath(id, outside), status: 404, code: 'folder_video_not_found' },
+    { method, path: endpointPath(id, 'x'), status: 404, code: 'folder_video_not_found' },
+    { method, path: endpointPath(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
+    { caller: 'stranger', method, path: endpointPath(id, video_id), status: 404, code: 'folder_not_found' },
+    { caller: 'guest', method, path: endpointPath(id, video_id), status: 401 },
   ]
 }
 
@@ -99,14 +99,14 @@ export const folderRows: NounRows = {
         const { clients, platform } = fixture
         const tenant = await aTenant(platform.system)
         const api = platform.withKey(tenant.key)
-        const at = `/folder/${tenant.organisationId}`
-        expect((await api.get(at)).body).toEqual([{}])
+        const endpointPath = `/folder/${tenant.organisationId}`
+        expect((await api.get(endpointPath)).body).toEqual([{}])
         const ids: string[] = []
         for (const name of ['One', 'Two', '__proto__']) {
           ids.push((await api.post<{ created: string }>('/folder', { organisation_id: tenant.organisationId, name })).body.created)
         }
         for (const one of [api, clients.system]) {
-          const { status, body } = await one.get<Record<string, Folder>[]>(at)
+          const { status, body } = await one.get<Record<string, Folder>[]>(endpointPath)
           expect([status, body.length, Object.keys(body[0] ?? {})]).toEqual([200, 1, ids])
           expect(Object.values(body[0] ?? {}).map(({ folder_id, name }) => [folder_id, name])).toEqual([
             [ids[0], 'One'],
@@ -114,7 +114,7 @@ export const folderRows: NounRows = {
             [ids[2], '__proto__'],
           ])
         }
-        const part = await api.get<Record<string, Folder>[]>(`${at}?start=2&limit=1`)
+        const part = await api.get<Record<string, Folder>[]>(`${endpointPath}?start=2&limit=1`)
         const next = await api.get<Record<string, Folder>[]>(nextOf(part))
         expect([part, next].map(({ body }) => Object.keys(body[0] ?? {}))).toEqual([[ids[1]], [ids[2]]])
       },
@@ -315,17 +315,17 @@ export const folderRows: NounRows = {
         const payload = { url: `${sources.url}/none.mp4`, organisation_id: stranger.organisationId }
         const foreign = (await clients.stranger.post<{ id: string }>('/video/upload', payload)).body.id
         await waitUntilSettled(clients.stranger, foreign)
-        const at = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/add`
+        const endpointPath = (folderId: string, videoId: string) => `/folder/${folderId}/video/${videoId}/add`
         const rejectedCall = { method: 'POST' }
         return [
-          { ...rejectedCall, path: at(id, foreign), status: 404, code: 'video_not_found' },
-          { ...rejectedCall, caller: 'system', path: at(id, foreign), status: 404, code: 'video_not_found' },
-          { ...rejectedCall, path: at(id, MISSING), status: 404, code: 'video_not_found' },
-          { ...rejectedCall, path: at(id, 'x'), status: 404, code: 'video_not_found' },
-          { ...rejectedCall, caller: 'stranger', path: at(id, foreign), status: 404, code: 'folder_not_found' },
-          { ...rejectedCall, path: at(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
-          { ...rejectedCall, path: at(id, video_id), payload: { place: 1 }, status: 400, fields: ['place'] },
-          { ...rejectedCall, caller: 'guest', path: at(id, video_id), status: 401 },
+          { ...rejectedCall, path: endpointPath(id, foreign), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'system', path: endpointPath(id, foreign), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, path: endpointPath(id, MISSING), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, path: endpointPath(id, 'x'), status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'stranger', path: endpointPath(id, foreign), status: 404, code: 'folder_not_found' },
+          { ...rejectedCall, path: endpointPath(MISSING_FOLDER, video_id), status: 404, code: 'folder_not_found' },
+          { ...rejectedCall, path: endpointPath(id, video_id), payload: { place: 1 }, status: 400, fields: ['place'] },
+          { ...rejectedCall, caller: 'guest', path: endpointPath(id, video_id), status: 401 },
         ]
       },
     },

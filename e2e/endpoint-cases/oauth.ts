@@ -9,7 +9,7 @@ interface TokenRecord extends Record<string, unknown> {
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 const path = (id: string) => `/oauth/thirdparty/${id}`
 const byAttribute = (attribute: string, value: string) => `/oauth/thirdparty/attribute/${attribute}/value/${encodeURIComponent(value)}`
-const unique = () => Math.random().toString(36).slice(2)
+const uniqueText = () => Math.random().toString(36).slice(2)
 
 async function newToken({ clients, owner }: Fixture, fields: Record<string, unknown> = {}): Promise<string> {
   const { status, body } = await clients.owner.post<{ id: string }>('/oauth/thirdparty', {
@@ -20,15 +20,15 @@ async function newToken({ clients, owner }: Fixture, fields: Record<string, unkn
   return body.id
 }
 
-const read = async ({ clients }: Fixture, id: string) => (await clients.system.get<TokenRecord>(path(id))).body
+const readToken = async ({ clients }: Fixture, id: string) => (await clients.system.get<TokenRecord>(path(id))).body
 
 /**
- * Returns calls with each field at n+1 or of a wrong type, and with fields that callers cannot set.
+ * Returns calls with each field one character too long or of a wrong type, and with fields that callers cannot set.
  */
-function badFields(method: 'POST' | 'PUT', at: string, organisationId: string): RejectedCall[] {
+function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisationId: string): RejectedCall[] {
   const bad = (payload: object, ...fields: string[]): RejectedCall => ({
     method,
-    path: at,
+    path: tokenPath,
     payload: { organisation_id: organisationId, ...payload },
     status: 400,
     fields,
@@ -68,17 +68,17 @@ export const oauthRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const id = await newToken(fixture)
-        const gone = await newToken(fixture)
-        await fixture.clients.owner.delete(path(gone))
-        const missing = (at: string): RejectedCall => ({
+        const deletedId = await newToken(fixture)
+        await fixture.clients.owner.delete(path(deletedId))
+        const missing = (tokenId: string): RejectedCall => ({
           caller: 'system',
           method: 'GET',
-          path: path(at),
+          path: path(tokenId),
           status: 404,
           code: 'third_party_token_not_found',
         })
         return [
-          ...[gone, '999999', 'x', '0', '-1', `${id}x`, '99999999999999999999'].map(missing),
+          ...[deletedId, '999999', 'x', '0', '-1', `${id}x`, '99999999999999999999'].map(missing),
           { method: 'GET', path: path(id), status: 403, code: 'system_only' },
           { caller: 'stranger', method: 'GET', path: path(id), status: 403, code: 'system_only' },
           { caller: 'guest', method: 'GET', path: path(id), status: 401 },
@@ -90,8 +90,8 @@ export const oauthRows: NounRows = {
       async works(fixture) {
         const { clients, owner, uploader } = fixture
         const values = {
-          ...{ service_name: `photo share/${unique()}`, called_by: `é-${unique()}`, username: `ada%20${unique()}` },
-          auth_url: `https://photoshare.example/${'x'.repeat(1_900)}?a=b&c=${unique()}`,
+          ...{ service_name: `photo share/${uniqueText()}`, called_by: `é-${uniqueText()}`, username: `ada%20${uniqueText()}` },
+          auth_url: `https://photoshare.example/${'x'.repeat(1_900)}?a=b&c=${uniqueText()}`,
         }
         const older = await newToken(fixture, { ...values, user_id: uploader.userId })
         const newer = await newToken(fixture, { ...values, user_id: uploader.userId })
@@ -109,9 +109,9 @@ export const oauthRows: NounRows = {
         expect((await search('id', older))[0]).toBe(404)
       },
       async rejectedCalls(fixture) {
-        const service_name = unique()
+        const service_name = uniqueText()
         await newToken(fixture, { service_name, token: 'secret' })
-        const look = (attribute: string, value: string, status: number): RejectedCall => ({
+        const searchCall = (attribute: string, value: string, status: number): RejectedCall => ({
           caller: 'system',
           method: 'GET',
           path: byAttribute(attribute, value),
@@ -120,14 +120,14 @@ export const oauthRows: NounRows = {
         })
         return [
           ...['token', 'other_data', 'deleted', 'date_created', 'ID', '__proto__', 'toString'].map((attribute) =>
-            look(attribute, 'secret', 400),
+            searchCall(attribute, 'secret', 400),
           ),
-          look('service_name', service_name.toUpperCase(), 404),
-          look('service_name', `${service_name}%`, 404),
-          look('service_name', 'x'.repeat(3_000), 404),
-          look('id', 'x', 404),
-          look('organisation_id', '999999', 404),
-          look('user_id', "1' or '1'='1", 404),
+          searchCall('service_name', service_name.toUpperCase(), 404),
+          searchCall('service_name', `${service_name}%`, 404),
+          searchCall('service_name', 'x'.repeat(3_000), 404),
+          searchCall('id', 'x', 404),
+          searchCall('organisation_id', '999999', 404),
+          searchCall('user_id', "1' or '1'='1", 404),
           { method: 'GET', path: byAttribute('service_name', service_name), status: 403 },
           { caller: 'guest', method: 'GET', path: byAttribute('service_name', service_name), status: 401 },
         ]
@@ -155,7 +155,7 @@ export const oauthRows: NounRows = {
         const { id, created } = response.body
         expect([response.status, response.body]).toEqual([201, { id, status: 1, created }])
         expect(created).toMatch(TIME)
-        expect(await read(fixture, id)).toMatchObject({ ...sent, other_data: largeData, date_created: created, deleted: '0' })
+        expect(await readToken(fixture, id)).toMatchObject({ ...sent, other_data: largeData, date_created: created, deleted: '0' })
 
         const data = JSON.stringify({
           organisation_id: Number(owner.organisationId),
@@ -163,29 +163,35 @@ export const oauthRows: NounRows = {
           username: 'ada',
         })
         const form = await clients.system.send<{ id: string }>('POST', '/oauth/thirdparty', { body: new URLSearchParams({ data }) })
-        expect([form.status, await read(fixture, form.body.id)]).toMatchObject([
+        expect([form.status, await readToken(fixture, form.body.id)]).toMatchObject([
           201,
           { username: 'ada', other_data: { __proto: [1, { b: null }] } },
         ])
 
-        const twice = { 'idempotency-key': unique() }
-        const first = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
-        const again = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, twice)
+        const headers = { 'idempotency-key': uniqueText() }
+        const first = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
+        const again = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
         expect(again.body).toEqual(first.body)
       },
       async rejectedCalls({ owner, stranger }) {
-        const at = '/oauth/thirdparty'
+        const createPath = '/oauth/thirdparty'
         const { organisationId: organisation_id } = owner
         return [
-          ...badFields('POST', at, organisation_id),
-          { method: 'POST', path: at, payload: {}, status: 400, fields: ['organisation_id'] },
-          { method: 'POST', path: at, payload: { organisation_id: stranger.organisationId }, status: 403, code: 'foreign_organisation' },
-          { method: 'POST', path: at, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
-          { method: 'POST', path: at, payload: { organisation_id, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          ...invalidFieldCalls('POST', createPath, organisation_id),
+          { method: 'POST', path: createPath, payload: {}, status: 400, fields: ['organisation_id'] },
+          {
+            method: 'POST',
+            path: createPath,
+            payload: { organisation_id: stranger.organisationId },
+            status: 403,
+            code: 'foreign_organisation',
+          },
+          { method: 'POST', path: createPath, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
+          { method: 'POST', path: createPath, payload: { organisation_id, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
           {
             caller: 'system',
             method: 'POST',
-            path: at,
+            path: createPath,
             payload: { organisation_id, user_id: stranger.userId },
             status: 404,
             code: 'user_not_found',
@@ -193,12 +199,12 @@ export const oauthRows: NounRows = {
           {
             caller: 'system',
             method: 'POST',
-            path: at,
+            path: createPath,
             payload: { organisation_id: '999999' },
             status: 404,
             code: 'organisation_not_found',
           },
-          { caller: 'guest', method: 'POST', path: at, payload: { organisation_id }, status: 401 },
+          { caller: 'guest', method: 'POST', path: createPath, payload: { organisation_id }, status: 401 },
         ]
       },
     },
@@ -216,37 +222,37 @@ export const oauthRows: NounRows = {
         expect([put.status, put.body]).toEqual([200, { id, status: 1, Updated: put.body.Updated }])
         expect(put.body.Updated).toMatch(TIME)
         const stored = { service_name: 'photoshare', other_data: { a: 1 }, date_expiry: '2031-01-01 00:00:00' }
-        expect(await read(fixture, id)).toMatchObject({ ...stored, token: 'new', date_last_modified: put.body.Updated })
+        expect(await readToken(fixture, id)).toMatchObject({ ...stored, token: 'new', date_last_modified: put.body.Updated })
         const emptied = { service_name: '', token: '', other_data: '', date_expiry: '', user_id: '' }
         expect((await clients.owner.put(path(id), emptied)).status).toBe(200)
-        expect(await read(fixture, id)).toMatchObject({ ...emptied, other_data: {} })
+        expect(await readToken(fixture, id)).toMatchObject({ ...emptied, other_data: {} })
         expect((await clients.system.put(path(id), { organisation_id: stranger.organisationId, user_id: stranger.userId })).status).toBe(
           200,
         )
-        expect(await read(fixture, id)).toMatchObject({ organisation_id: stranger.organisationId, user_id: stranger.userId })
+        expect(await readToken(fixture, id)).toMatchObject({ organisation_id: stranger.organisationId, user_id: stranger.userId })
         expect((await clients.owner.put(path(id), { token: 'x' })).status).toBe(404)
       },
       async rejectedCalls(fixture) {
         const { owner, stranger, uploader } = fixture
         const id = await newToken(fixture, { user_id: uploader.userId })
-        const gone = await newToken(fixture)
-        await fixture.clients.owner.delete(path(gone))
-        const put = (at: string, payload: object, status: number, code: string): RejectedCall => ({
+        const deletedId = await newToken(fixture)
+        await fixture.clients.owner.delete(path(deletedId))
+        const put = (tokenId: string, payload: object, status: number, code: string): RejectedCall => ({
           method: 'PUT',
-          path: path(at),
+          path: path(tokenId),
           payload,
           status,
           code,
         })
         return [
-          ...badFields('PUT', path(id), owner.organisationId),
+          ...invalidFieldCalls('PUT', path(id), owner.organisationId),
           { method: 'PUT', path: path(id), payload: {}, status: 400, fields: ['payload'] },
           put(id, { organisation_id: stranger.organisationId }, 403, 'foreign_organisation'),
           put(id, { user_id: stranger.userId }, 404, 'user_not_found'),
           { ...put(id, { organisation_id: stranger.organisationId }, 404, 'user_not_found'), caller: 'system' },
           { ...put(id, { organisation_id: '999999' }, 404, 'organisation_not_found'), caller: 'system' },
           { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), caller: 'stranger' },
-          ...['999999', gone, 'x'].map((at) => put(at, { token: 'x' }, 404, 'third_party_token_not_found')),
+          ...['999999', deletedId, 'x'].map((tokenId) => put(tokenId, { token: 'x' }, 404, 'third_party_token_not_found')),
           { ...put(id, { token: 'x' }, 401, 'key_required'), caller: 'guest' },
         ]
       },
@@ -256,9 +262,9 @@ export const oauthRows: NounRows = {
       async works(fixture) {
         const { clients } = fixture
         const id = await newToken(fixture, { token: 'secret' })
-        const gone = await clients.uploader.delete<{ Deleted: string }>(path(id))
-        expect([gone.status, gone.body]).toEqual([200, { id, status: 1, Deleted: gone.body.Deleted }])
-        expect(gone.body.Deleted).toMatch(TIME)
+        const deleted = await clients.uploader.delete<{ Deleted: string }>(path(id))
+        expect([deleted.status, deleted.body]).toEqual([200, { id, status: 1, Deleted: deleted.body.Deleted }])
+        expect(deleted.body.Deleted).toMatch(TIME)
         for (const method of ['GET', 'DELETE']) expect((await clients.system.send(method, path(id))).status).toBe(404)
         expect((await clients.owner.put(path(id), { token: 'x' })).status).toBe(404)
         expect((await clients.system.get(byAttribute('id', id))).status).toBe(404)
@@ -266,8 +272,8 @@ export const oauthRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const id = await newToken(fixture)
-        const missing = (at: string, caller: 'owner' | 'stranger'): RejectedCall => ({
-          ...{ caller, method: 'DELETE', path: path(at), status: 404, code: 'third_party_token_not_found' },
+        const missing = (tokenId: string, caller: 'owner' | 'stranger'): RejectedCall => ({
+          ...{ caller, method: 'DELETE', path: path(tokenId), status: 404, code: 'third_party_token_not_found' },
         })
         return [
           missing(id, 'stranger'),

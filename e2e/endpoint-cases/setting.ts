@@ -227,7 +227,7 @@ export const settingRows: NounRows = {
 
         // The profile applies to the videos that name it, and as default to all others.
         const { video_id } = await fixture.playing()
-        const shown = async () => (await fixture.clients.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body
+        const shown = async () => (await fixture.clients.guest.get<VideoWithSettings>(`/video/${video_id}?player_settings=true`)).body
         expect(await shown()).toMatchObject({ setting_id: '', player_settings: null, uri: { download_link: '' } })
         expect((await fixture.clients.owner.patch(`/video/${video_id}`, { setting_id: id })).status).toBe(200)
         const { uri, player_settings } = await shown()
@@ -303,7 +303,7 @@ export const settingRows: NounRows = {
         const byDefault = await create(fixture)
         const removeDefault = async () => (await fixture.clients.uploader.delete<{ code?: string }>(`/setting/${byDefault}`)).body
         const shown = async () =>
-          (await fixture.clients.guest.get<Shown>(`/video/${video_id}?player_settings=true`)).body.player_settings?.['id']
+          (await fixture.clients.guest.get<VideoWithSettings>(`/video/${video_id}?player_settings=true`)).body.player_settings?.['id']
         await setDefault(fixture, byDefault, shown)
         expect(await removeDefault()).toMatchObject({ status: 409, code: 'setting_in_use' })
         await setDefault(fixture, '', shown)
@@ -354,7 +354,7 @@ export const settingRows: NounRows = {
   },
 }
 
-interface Shown {
+interface VideoWithSettings {
   setting_id: string
   player_settings: Setting | null
   uri: { http: Record<string, string>; download_link: string }

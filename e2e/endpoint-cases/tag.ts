@@ -93,12 +93,12 @@ export const tagRows: NounRows = {
       async works(fixture) {
         const { clients, video } = fixture
         const { video_id } = await video({ tags: ['old'] })
-        const at = `/tag/video/add/${video_id}`
+        const endpointPath = `/tag/video/add/${video_id}`
         const odd = ['a/b', '%2F', "'or-1=1--", '🎬', 'x'.repeat(99), 'x'.repeat(100), 'constructor']
-        const { status, body } = await clients.uploader.post(`${at}/${inPath(['old', ...odd, 'new', 'new'])}`)
+        const { status, body } = await clients.uploader.post(`${endpointPath}/${inPath(['old', ...odd, 'new', 'new'])}`)
         expect([status, body]).toEqual([200, { added: [...odd, 'new'] }])
-        expect((await clients.system.post(`${at}/single`)).body).toEqual({ added: ['single'] })
-        expect((await clients.owner.post(`${at}/single`)).body).toEqual({ added: [] })
+        expect((await clients.system.post(`${endpointPath}/single`)).body).toEqual({ added: ['single'] })
+        expect((await clients.owner.post(`${endpointPath}/single`)).body).toEqual({ added: [] })
         expect(await read(fixture, video_id)).toEqual(['old', ...odd, 'new', 'single'])
         expect((await clients.owner.get(`/video/${video_id}`)).body).toMatchObject({ tags: ['old', ...odd, 'new', 'single'] })
 
@@ -111,14 +111,14 @@ export const tagRows: NounRows = {
       },
       async rejectedCalls({ video }) {
         const [{ video_id }, full] = [await video(), await video({ tags: many(100) })]
-        const at = `/tag/video/add/${video_id}`
+        const endpointPath = `/tag/video/add/${video_id}`
         return [
-          ...badTags('POST', at),
+          ...badTags('POST', endpointPath),
           { method: 'POST', path: `/tag/video/add/${full.video_id}/more`, status: 409, code: 'tags_full' },
-          { method: 'POST', path: `${at}/a`, payload: { tags: ['b'] }, status: 400, fields: ['tags'] },
-          { caller: 'stranger', method: 'POST', path: `${at}/a`, status: 404, code: 'video_not_found' },
+          { method: 'POST', path: `${endpointPath}/a`, payload: { tags: ['b'] }, status: 400, fields: ['tags'] },
+          { caller: 'stranger', method: 'POST', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
           { method: 'POST', path: `/tag/video/add/${MISSING}/a`, status: 404 },
-          { caller: 'guest', method: 'POST', path: `${at}/a`, status: 401 },
+          { caller: 'guest', method: 'POST', path: `${endpointPath}/a`, status: 401 },
         ]
       },
     },
@@ -127,15 +127,15 @@ export const tagRows: NounRows = {
       async works(fixture) {
         const { clients, video } = fixture
         const { video_id } = await video()
-        const at = `/tag/video/add/${video_id}`
-        expect((await clients.uploader.post(at, { tags: many(98) })).body).toEqual({ added: many(98) })
-        const form = await clients.owner.send('POST', at, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
+        const endpointPath = `/tag/video/add/${video_id}`
+        expect((await clients.uploader.post(endpointPath, { tags: many(98) })).body).toEqual({ added: many(98) })
+        const form = await clients.owner.send('POST', endpointPath, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
         expect([form.status, form.body]).toEqual([200, { added: ['t98'] }])
         const repeated = new URLSearchParams([
           ['tags', 't2'],
           ['tags', 't99'],
         ])
-        expect((await clients.owner.send('POST', at, { body: repeated })).body).toEqual({ added: ['t99'] })
+        expect((await clients.owner.send('POST', endpointPath, { body: repeated })).body).toEqual({ added: ['t99'] })
         expect(await read(fixture, video_id)).toEqual(many(100))
       },
       async rejectedCalls({ video }) {
@@ -159,21 +159,23 @@ export const tagRows: NounRows = {
       async works(fixture) {
         const { clients, video } = fixture
         const { video_id } = await video({ tags: ['a', 'b', 'c/d', 'e'] })
-        const at = `/tag/video/delete/${video_id}`
-        expect((await clients.uploader.delete(`${at}/${inPath(['c/d', 'none', 'a', 'a'])}`)).body).toEqual({ deleted: ['c/d', 'a'] })
-        expect((await clients.system.delete(`${at}/b`)).body).toEqual({ deleted: ['b'] })
-        expect((await clients.owner.delete(`${at}/b`)).body).toEqual({ deleted: [] })
-        expect((await clients.owner.delete(`${at}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
+        const endpointPath = `/tag/video/delete/${video_id}`
+        expect((await clients.uploader.delete(`${endpointPath}/${inPath(['c/d', 'none', 'a', 'a'])}`)).body).toEqual({
+          deleted: ['c/d', 'a'],
+        })
+        expect((await clients.system.delete(`${endpointPath}/b`)).body).toEqual({ deleted: ['b'] })
+        expect((await clients.owner.delete(`${endpointPath}/b`)).body).toEqual({ deleted: [] })
+        expect((await clients.owner.delete(`${endpointPath}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
         expect(await read(fixture, video_id)).toEqual(['e'])
       },
       async rejectedCalls({ video }) {
         const { video_id } = await video({ tags: ['a'] })
-        const at = `/tag/video/delete/${video_id}`
+        const endpointPath = `/tag/video/delete/${video_id}`
         return [
-          ...badTags('DELETE', at),
-          { caller: 'stranger', method: 'DELETE', path: `${at}/a`, status: 404, code: 'video_not_found' },
+          ...badTags('DELETE', endpointPath),
+          { caller: 'stranger', method: 'DELETE', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
           { method: 'DELETE', path: `/tag/video/delete/${MISSING}/a`, status: 404 },
-          { caller: 'guest', method: 'DELETE', path: `${at}/a`, status: 401 },
+          { caller: 'guest', method: 'DELETE', path: `${endpointPath}/a`, status: 401 },
         ]
       },
     },

@@ -60,12 +60,12 @@ async function tested(fixture: Fixture, id: string): Promise<string> {
 }
 
 /** Returns the invalid calls that all endpoints of one webhook have in common. */
-function callsWithInvalidId(method: string, at: (id: string) => string, id: string, payload?: object): RejectedCall[] {
+function callsWithInvalidId(method: string, endpointPath: (id: string) => string, id: string, payload?: object): RejectedCall[] {
   const sent = payload && { payload }
   return [
-    ...[MISSING, 'x', '0'].map((bad) => ({ method, path: at(bad), ...sent, status: 404, code: 'webhook_not_found' })),
-    { caller: 'stranger', method, path: at(id), ...sent, status: 404, code: 'webhook_not_found' },
-    { caller: 'guest', method, path: at(id), ...sent, status: 401 },
+    ...[MISSING, 'x', '0'].map((bad) => ({ method, path: endpointPath(bad), ...sent, status: 404, code: 'webhook_not_found' })),
+    { caller: 'stranger', method, path: endpointPath(id), ...sent, status: 404, code: 'webhook_not_found' },
+    { caller: 'guest', method, path: endpointPath(id), ...sent, status: 401 },
   ]
 }
 
@@ -188,11 +188,11 @@ export const webhookRows: NounRows = {
       async works(fixture) {
         const { clients } = fixture
         const webhook = withoutSecret(await only(fixture))
-        const at = `/webhook/${webhook['webhook_id']}`
+        const endpointPath = `/webhook/${webhook['webhook_id']}`
         const changed = { ...webhook, url: `${fixture.sources.url}/other`, events: ['video.failed', 'video.ready'], enabled: '0' }
-        const { status, body } = await clients.uploader.put(at, { url: changed.url, events: changed.events, enabled: 0 })
-        expect([status, body, (await clients.owner.get(at)).body]).toEqual([200, changed, changed])
-        expect((await clients.system.put(at, { enabled: true })).body).toEqual({ ...changed, enabled: '1' })
+        const { status, body } = await clients.uploader.put(endpointPath, { url: changed.url, events: changed.events, enabled: 0 })
+        expect([status, body, (await clients.owner.get(endpointPath)).body]).toEqual([200, changed, changed])
+        expect((await clients.system.put(endpointPath, { enabled: true })).body).toEqual({ ...changed, enabled: '1' })
       },
       async rejectedCalls(fixture) {
         const { webhook_id } = await only(fixture)
@@ -261,11 +261,11 @@ export const webhookRows: NounRows = {
         const { webhook_id } = await only(fixture, { url: receiver(fixture, 500).url })
         await tested(fixture, webhook_id)
         const disabled = await make(fixture, { enabled: false })
-        const at = (id: string) => `/webhook/${id}/test`
+        const endpointPath = (id: string) => `/webhook/${id}/test`
         return [
-          ...callsWithInvalidId('POST', at, webhook_id),
-          { method: 'POST', path: at(webhook_id), status: 409, code: 'delivery_waiting' },
-          { method: 'POST', path: at(disabled.webhook_id), status: 409, code: 'webhook_disabled' },
+          ...callsWithInvalidId('POST', endpointPath, webhook_id),
+          { method: 'POST', path: endpointPath(webhook_id), status: 409, code: 'delivery_waiting' },
+          { method: 'POST', path: endpointPath(disabled.webhook_id), status: 409, code: 'webhook_disabled' },
         ]
       },
     },
@@ -321,12 +321,17 @@ export const webhookRows: NounRows = {
         const foreign = await tested(fixture, otherWebhookId)
         await ended(fixture, otherWebhookId, foreign)
         await fixture.clients.owner.put(`/webhook/${otherWebhookId}`, { enabled: false })
-        const at = (id: string, delivery: string) => `/webhook/${id}/delivery/${delivery}/resend`
+        const endpointPath = (id: string, delivery: string) => `/webhook/${id}/delivery/${delivery}/resend`
         return [
-          ...callsWithInvalidId('POST', (id) => at(id, waiting), webhook_id),
-          ...[MISSING, 'x', foreign].map((bad) => ({ method: 'POST', path: at(webhook_id, bad), status: 404, code: 'delivery_not_found' })),
-          { method: 'POST', path: at(webhook_id, waiting), status: 409, code: 'delivery_waiting' },
-          { method: 'POST', path: at(otherWebhookId, foreign), status: 409, code: 'webhook_disabled' },
+          ...callsWithInvalidId('POST', (id) => endpointPath(id, waiting), webhook_id),
+          ...[MISSING, 'x', foreign].map((bad) => ({
+            method: 'POST',
+            path: endpointPath(webhook_id, bad),
+            status: 404,
+            code: 'delivery_not_found',
+          })),
+          { method: 'POST', path: endpointPath(webhook_id, waiting), status: 409, code: 'delivery_waiting' },
+          { method: 'POST', path: endpointPath(otherWebhookId, foreign), status: 409, code: 'webhook_disabled' },
         ]
       },
     },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** Result of a command of the product. */
-export interface CommandEnd {
+export interface CommandResult {
   code: number | null
   stdout: string
   stderr: string
@@ -12,7 +12,7 @@ export interface CommandEnd {
 const CLI = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url))
 
 /** Runs a command of the product, as `npm run NAME` does, with only these Vitascope settings. */
-export async function runCommand(name: string, args: readonly string[], env: Record<string, string>): Promise<CommandEnd> {
+export async function runCommand(name: string, args: readonly string[], env: Record<string, string>): Promise<CommandResult> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([key]) => !key.startsWith('VITASCOPE_')))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', CLI, name, ...args], {
     env: { ...inherited, ...env },

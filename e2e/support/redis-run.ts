@@ -37,7 +37,7 @@ interface ProbeResponse {
   failed: boolean
 }
 
-const AT_ONCE = 3
+const CONCURRENCY = 3
 /** Password attempts per minute, address and video, independent of other limits. */
 const TRIES = 10
 
@@ -90,7 +90,7 @@ export async function redisRun(
     const isCalm = () => {
       const after = probe.responses.filter(({ at }) => at > since)
       const last = Math.max(since, ...after.filter(({ failed }) => failed).map(({ at }) => at))
-      return performance.now() - last > 1_000 && after.filter(({ at }) => at > last).length > 2 * AT_ONCE
+      return performance.now() - last > 1_000 && after.filter(({ at }) => at > last).length > 2 * CONCURRENCY
     }
     await waitFor(isCalm, { timeout: limitMs + 1_000, describe: `a second without a failure (${probe.failures().join('; ')})` })
   }
@@ -182,8 +182,8 @@ function startProbe(apis: readonly Api[], { organisationId }: Tenant, videoId: s
     }
   }
   const all = Promise.all([
-    ...apis.flatMap((api) => Array.from({ length: AT_ONCE }, () => reader(api))),
-    ...Array.from({ length: AT_ONCE }, (_, nth) => writer(nth)),
+    ...apis.flatMap((api) => Array.from({ length: CONCURRENCY }, () => reader(api))),
+    ...Array.from({ length: CONCURRENCY }, (_, nth) => writer(nth)),
   ])
   // `stop` reports the error.
   all.catch(() => {})

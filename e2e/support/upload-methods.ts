@@ -6,7 +6,7 @@ import { waitFor } from '@vitascope/testing'
 import { Upload } from 'tus-js-client'
 import { type Api, type ApiResponse, createApi } from './api.ts'
 import type { SourceServer } from './source-server.ts'
-import type { Accepted, Tenant } from './video-steps.ts'
+import type { Tenant, UploadResponse } from './video-steps.ts'
 
 /**
  * A client that uploads while processes die. It retries until it gets a response, at each gateway
@@ -115,7 +115,7 @@ export const uploadMethods: readonly UploadMethod[] = [uploadByUrl, uploadByForm
 async function createVideoFromUrl(uploader: Uploader, url: string, title: string, name: string): Promise<string> {
   const headers = { 'idempotency-key': name }
   const payload = { url, organisation_id: uploader.tenant.organisationId, name: `${title} ${name}` }
-  return (await retryUntilSuccess(uploader, (api) => api.post<Accepted>('/video/upload', payload, headers))).id
+  return (await retryUntilSuccess(uploader, (api) => api.post<UploadResponse>('/video/upload', payload, headers))).id
 }
 
 /** Retries until success, also on conflicts, connection errors and outages. */

@@ -19,15 +19,15 @@ export interface VideoRecord extends Record<string, unknown> {
   status: { status: string; progress: number; code: number }
 }
 
-export interface Accepted {
+export interface UploadResponse {
   id: string
   job_id: string
   action: string
   status: { status: string; progress: number; code: number }
 }
 
-export async function upload(api: Api, organisationId: string, url: string, fields: Record<string, unknown> = {}): Promise<Accepted> {
-  const { status, body } = await api.post<Accepted>('/video/upload', { url, organisation_id: organisationId, ...fields })
+export async function upload(api: Api, organisationId: string, url: string, fields: Record<string, unknown> = {}): Promise<UploadResponse> {
+  const { status, body } = await api.post<UploadResponse>('/video/upload', { url, organisation_id: organisationId, ...fields })
   if (status !== 200) throw new Error(`the upload returned ${status}: ${JSON.stringify(body)}`)
   return body
 }

@@ -8,7 +8,7 @@ import { waitFor } from '@vitascope/testing'
 import { createApi } from '../../e2e/support/api.ts'
 import { type SourceServer, startSourceServer } from '../../e2e/support/source-server.ts'
 import { makeSource } from '../../e2e/support/sources.ts'
-import { aTenant, settled, upload, type VideoRecord } from '../../e2e/support/video-steps.ts'
+import { aTenant, upload, type VideoRecord, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 import { DOCKER_NETWORK, type DockerDaemon } from '../cluster/docker.ts'
 import { COMPOSE_IMAGES } from '../cluster/images/images.ts'
 
@@ -113,7 +113,7 @@ test('a video is fetched by URL, encoded and delivered', async () => {
   const tenant = await aTenant(system())
   key = tenant.key
   const { id } = await upload(apiOf(key), tenant.organisationId, `${sources.url}/small.mp4`)
-  video = await settled(apiOf(key), id, 180_000)
+  video = await waitUntilSettled(apiOf(key), id, 180_000)
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
   await plays(video)
   expect((await fetch(`${url}/player/${video.video_id}`)).status).toBe(200)

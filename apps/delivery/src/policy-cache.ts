@@ -19,14 +19,14 @@ const STALE_MS = 4_000
 const MAX_POLICIES = 50_000
 
 /** The video or presentation of a policy. */
-export type Asked = Pick<DeliveryPath, 'kind' | 'id'>
+export type PolicyTarget = Pick<DeliveryPath, 'kind' | 'id'>
 
 export interface PolicyCache {
   /**
    * Returns undefined if it does not exist. `fresh` bypasses the cache. Throws `unavailable` if the
    * catalogue is unavailable and no recent policy is cached.
    */
-  get(asked: Asked, options?: { fresh?: boolean }): Promise<PlaybackPolicy | undefined>
+  get(target: PolicyTarget, options?: { fresh?: boolean }): Promise<PlaybackPolicy | undefined>
 }
 
 /** Creates the cache. Concurrent requests for the same policy share one call to the catalogue. */
@@ -38,7 +38,7 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
     ttlMs: () => FRESH_MS,
   })
 
-  const find = async ({ kind, id }: Asked): Promise<PlaybackPolicy> => {
+  const find = async ({ kind, id }: PolicyTarget): Promise<PlaybackPolicy> => {
     const call = serviceCall('delivery', randomUUID())
     if (kind === 'video') {
       const policy = await policies.getPlaybackPolicy({ videoId: id }, call)
@@ -47,9 +47,9 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
     const policy = await policies.getPresentationPolicy({ presentationId: id }, call)
     return { ...toPolicy(policy), videoId: policy.videoId, captions: NO_CAPTIONS, added: [] }
   }
-  const findOrUndefined = async (asked: Asked): Promise<PlaybackPolicy | undefined> => {
+  const findOrUndefined = async (target: PolicyTarget): Promise<PlaybackPolicy | undefined> => {
     try {
-      return await find(asked)
+      return await find(target)
     } catch (error) {
       if (isDomainError(error) && error.kind === 'not_found') return undefined
       throw error
@@ -57,10 +57,10 @@ export function createPolicyCache(policies: Client<typeof PlaybackPolicyServiceS
   }
 
   return {
-    async get(asked, { fresh = false } = {}) {
-      const key = `${asked.kind} ${asked.id}`
+    async get(target, { fresh = false } = {}) {
+      const key = `${target.kind} ${target.id}`
       try {
-        return await cache[fresh ? 'reload' : 'get'](key, () => findOrUndefined(asked))
+        return await cache[fresh ? 'reload' : 'get'](key, () => findOrUndefined(target))
       } catch (error) {
         const last = cache.last(key)
         if (last && last.ageMs < STALE_MS && isDomainError(error) && error.kind === 'unavailable') return last.value

@@ -26,9 +26,9 @@ let serviceAddress: string
 let gateway: Gateway
 let limited: Gateway
 const key = aKey()
-const requested: { request: unknown; call: Call }[] = []
+const receivedCalls: { request: unknown; call: Call }[] = []
 let acceptEvents: (request: AcceptEventsRequest) => Promise<{ accepted: number; rejected: { index: number; message: string }[] }>
-let exported: () => AsyncGenerator<ExportDaysResponse>
+let exportParts: () => AsyncGenerator<ExportDaysResponse>
 
 beforeAll(async () => {
   standIns = await startStandIns()
@@ -36,34 +36,34 @@ beforeAll(async () => {
   service = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('analytics') })
   service.implement(EventServiceService, {
     async acceptEvents(request, call) {
-      requested.push({ request, call })
+      receivedCalls.push({ request, call })
       return await acceptEvents(request)
     },
     async acceptEventBatch({ requests }, call) {
-      for (const request of requests) requested.push({ request, call })
+      for (const request of requests) receivedCalls.push({ request, call })
       return { responses: await Promise.all(requests.map((request) => acceptEvents(request))) }
     },
   })
   const counts = { playerLoads: 4, videoPlays: 3, completeViews: 2, bouncedViews: 1 }
   const reports: Pick<Handlers<typeof ReportServiceService>, 'listVideos' | 'listLanguages'> = {
     async listVideos(request, call) {
-      requested.push({ request, call })
+      receivedCalls.push({ request, call })
       const video = { videoId: '42', counts, durationSeconds: 12.48, titlePublic: 'A', titlePrivate: 'B', description: 'C', language: 'en' }
-      const quarter = Array.from({ length: 21 }, (_, place) => (place < 6 ? 3 : 0))
+      const quarter = Array.from({ length: 21 }, (_, index) => (index < 6 ? 3 : 0))
       const watched = { averagePercentageViewed: 25.5, averageViewingTime: 3.18, viewsPerDuration: quarter, maxPercentageViewed: quarter }
       const videos = [{ ...video, watched: request.detailed ? watched : undefined }]
       return { videos, nextPageToken: request.pageToken === '' ? 'more' : '', period: request.period }
     },
     async listLanguages(request, call) {
-      requested.push({ request, call })
+      receivedCalls.push({ request, call })
       return { languages: [{ language: '', counts }], period: request.period }
     },
   }
   service.implement({ listVideos: ReportServiceService.listVideos, listLanguages: ReportServiceService.listLanguages }, reports)
   service.implement(ExportServiceService, {
     async *exportDays(request, call) {
-      requested.push({ request, call })
-      yield* exported()
+      receivedCalls.push({ request, call })
+      yield* exportParts()
     },
   })
   serviceAddress = await service.listen('127.0.0.1:0')
@@ -80,7 +80,7 @@ afterAll(async () => {
   await standIns?.stop()
 })
 beforeEach(() => {
-  requested.length = 0
+  receivedCalls.length = 0
   acceptEvents = async ({ events }) => ({ accepted: events.length, rejected: [] })
 })
 
@@ -91,14 +91,14 @@ const fieldsOf = async (response: Response) =>
 
 describe('events', () => {
   test('are sent to analytics with all fields, on behalf of the gateway and without an audit log entry', async () => {
-    const whole = {
+    const fullEvent = {
       ...{ ...event, type: 'ended', position: 12.5, watched: [[0, 12.5]], rewatched: [[3, 4.25]], language: 'en', subtitle: 'de' },
       qoe: { startup_ms: 310.5, stalls: 2, stalled_ms: 900, error: 'network' },
     }
-    const response = await send(JSON.stringify([whole, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
+    const response = await send(JSON.stringify([fullEvent, { ...event, video_id: 43 }]), { 'user-agent': 'A player' })
     expect([response.status, await response.json()]).toEqual([202, { accepted: 2, rejected: [] }])
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
-    expect(requested).toMatchObject([
+    expect(receivedCalls).toMatchObject([
       {
         call: { principal: { kind: 'service', service: 'gateway' } },
         request: {
@@ -126,13 +126,13 @@ describe('events', () => {
 
   test('are rejected one by one if only their values are invalid', async () => {
     acceptEvents = async () => ({ accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] })
-    const odd = { ...event, video_id: 'none', view_id: 'x', position: -1, watched: [[5, 1]] }
-    const response = await send(JSON.stringify([event, odd]))
+    const invalidValues = { ...event, video_id: 'none', view_id: 'x', position: -1, watched: [[5, 1]] }
+    const response = await send(JSON.stringify([event, invalidValues]))
     expect([response.status, await response.json()]).toEqual([
       202,
       { accepted: 1, rejected: [{ index: 1, message: 'there is no such video' }] },
     ])
-    expect(requested[0]?.request).toMatchObject({
+    expect(receivedCalls[0]?.request).toMatchObject({
       events: [{}, { videoId: 'none', viewId: 'x', positionSeconds: -1, watched: [{ fromSeconds: 5, toSeconds: 1 }] }],
     })
   })
@@ -162,7 +162,7 @@ describe('events', () => {
         ],
       },
     ])
-    expect(requested).toMatchObject([{ request: { events: [{ videoId: '42' }, { videoId: '43' }, { videoId: '42' }] } }])
+    expect(receivedCalls).toMatchObject([{ request: { events: [{ videoId: '42' }, { videoId: '43' }, { videoId: '42' }] } }])
   })
 
   test.each([
@@ -173,7 +173,7 @@ describe('events', () => {
     ['an unpaired surrogate', `{"video_id":"42","view_id":"${VIEW}","type":"play","at":${at},"language":"\\ud800"}`],
     ['too many intervals', JSON.stringify({ ...event, watched: Array(1_001).fill([0, 1]) })],
     ['more intervals than the limit of every list', JSON.stringify({ ...event, watched: Array(6_000).fill([0, 1]) })],
-    ['depth', `{"video_id":${'['.repeat(1_000)}${']'.repeat(1_000)}}`],
+    ['deep nesting', `{"video_id":${'['.repeat(1_000)}${']'.repeat(1_000)}}`],
   ])('with %s are rejected, and the other events are accepted', async (_, bad) => {
     const response = await send(`[${JSON.stringify(event)},${bad},${JSON.stringify(event)}]`)
     expect([response.status, await response.json()]).toEqual([202, { accepted: 2, rejected: [{ index: 1, message: expect.any(String) }] }])
@@ -192,7 +192,7 @@ describe('events', () => {
   test('that are all malformed, and empty lists, cause no call to analytics', async () => {
     expect(await (await send('[1,2]')).json()).toMatchObject({ accepted: 0, rejected: [{ index: 0 }, { index: 1 }] })
     expect(await (await send('[]')).json()).toEqual({ accepted: 0, rejected: [] })
-    expect(requested).toEqual([])
+    expect(receivedCalls).toEqual([])
   })
 
   test('are all rejected only if the body is not a list of at most 100 items', async () => {
@@ -201,7 +201,7 @@ describe('events', () => {
     }
     const { errors } = (await (await send(JSON.stringify(Array(101).fill(event)))).json()) as { errors?: unknown }
     expect(errors).toEqual([{ field: 'payload', message: 'must have at most 100 events' }])
-    expect(requested).toEqual([])
+    expect(receivedCalls).toEqual([])
   })
 
   test.each(['VIDEO_UNCHECKED', 'INTAKE_FULL', 'DATABASE_UNAVAILABLE'])(
@@ -257,7 +257,7 @@ describe('event budgets', () => {
     expect(responses.map(({ status }) => status)).toEqual([202, 202, 429])
     expect(responses[0]?.headers.get('ratelimit')).toMatch(/^"events";r=100;/)
     expect(responses[2]?.headers.get('ratelimit-policy')).toBe('"events";q=200;w=2')
-    expect(requested).toHaveLength(2)
+    expect(receivedCalls).toHaveLength(2)
   })
 
   test('admit only events of stored views above the limit of new views per video', async () => {
@@ -266,8 +266,8 @@ describe('event budgets', () => {
     await waitFor(async () => (await send(JSON.stringify(sent), {}, bounded)).status === 202, {
       describe: 'a new window of the event budget',
     })
-    const passedOn = requested.at(-1)?.request as AcceptEventsRequest | undefined
-    expect(passedOn?.events.map(({ knownViewOnly }) => knownViewOnly)).toEqual([...Array(60).fill(false), ...Array(10).fill(true)])
+    const forwarded = receivedCalls.at(-1)?.request as AcceptEventsRequest | undefined
+    expect(forwarded?.events.map(({ knownViewOnly }) => knownViewOnly)).toEqual([...Array(60).fill(false), ...Array(10).fill(true)])
   })
 })
 
@@ -277,7 +277,7 @@ describe('reports', () => {
   test('per video have all details, and a next link with the same filter', async () => {
     const filter = encodeURIComponent('{"video_id":["42"],"language":["en",""]}')
     const response = await get(`/views/2/per-video?detailed=1&limit=1&date_start=2030-01-01&date_end=2030-01-31&filter=${filter}`)
-    const quarter = Object.fromEntries(Array.from({ length: 21 }, (_, place) => [String(place * 5), place < 6 ? 3 : 0]))
+    const quarter = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [String(index * 5), index < 6 ? 3 : 0]))
     expect(await response.json()).toEqual([
       {
         ...{ video_id: '42', organisation_id: '2', player_loads: 4, video_plays: 3, complete_views: 2, bounced_views: 1 },
@@ -286,7 +286,7 @@ describe('reports', () => {
         ...{ title_public: 'A', title_private: 'B', description: 'C', language: 'en' },
       },
     ])
-    expect(requested[0]?.request).toMatchObject({
+    expect(receivedCalls[0]?.request).toMatchObject({
       organisationId: '2',
       videoIds: ['42'],
       languages: ['en', ''],
@@ -326,7 +326,7 @@ describe('reports', () => {
   ])('reject %s and name the invalid fields', async (path, fields) => {
     const response = await get(path)
     expect([response.status, await fieldsOf(response)]).toEqual([400, fields])
-    expect(requested).toEqual([])
+    expect(receivedCalls).toEqual([])
   })
 })
 
@@ -349,7 +349,7 @@ test('a filter field that is sent as a parameter is rejected with the correct fo
   expect(errors).toEqual([
     { field: 'video_id', message: 'is a field of filter, which is JSON; send filter={"video_id":["42"]}, percent-encoded' },
   ])
-  expect(requested).toEqual([])
+  expect(receivedCalls).toEqual([])
   expect((await get('/per-video?utm_source=mail&title=x')).status).toBe(200)
 })
 
@@ -362,7 +362,7 @@ describe('the export', () => {
     ['', ExportFormat.EXPORT_FORMAT_NDJSON, 'application/x-ndjson; charset=utf-8', 'ndjson'],
     ['?format=csv', ExportFormat.EXPORT_FORMAT_CSV, 'text/csv; charset=utf-8', 'csv'],
   ])('is streamed as a file with the query %p', async (query, format, type, ending) => {
-    exported = async function* () {
+    exportParts = async function* () {
       for (let n = 0; n < 1_000; n++) yield { data: line(n) }
     }
     const response = await get(query)
@@ -371,24 +371,24 @@ describe('the export', () => {
       new RegExp(`^attachment; filename="analytics-2-2012-01-01-[0-9-]+[.]${ending}"$`),
     )
     expect((await response.text()).trimEnd().split('\n')).toHaveLength(1_000)
-    expect(requested[0]?.request).toMatchObject({ organisationId: '2', format })
+    expect(receivedCalls[0]?.request).toMatchObject({ organisationId: '2', format })
     const head = await get(query, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
   test('without rows is empty', async () => {
-    exported = async function* () {}
+    exportParts = async function* () {}
     const response = await get('')
     expect([response.status, await response.text()]).toEqual([200, ''])
   })
 
   test('returns a problem if it fails before the first row, and ends the response early if it fails later', async () => {
     // biome-ignore lint/correctness/useYield: it fails before its first part.
-    exported = async function* () {
+    exportParts = async function* () {
       throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
     }
     expect((await get('')).status).toBe(503)
-    exported = async function* () {
+    exportParts = async function* () {
       yield { data: line(1) }
       throw new DomainError('unavailable', 'DATABASE_UNAVAILABLE', 'not now')
     }

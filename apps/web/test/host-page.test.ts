@@ -9,9 +9,9 @@ import { screenshots } from './outage-run.ts'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-inBrowser('a page that embeds the player', () => {
+describeInBrowser('a page that embeds the player', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-host-page-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let otherSite: Awaited<ReturnType<typeof startTestPlatform>>

@@ -6,9 +6,9 @@ import { type OutageSetup, startOutageSetup } from './outage-setup.ts'
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-/** Runs of each kind; `CONCURRENT_RUNS` of them run concurrently. */
+/** Runs of each kind; `CONCURRENCY` of them run concurrently. */
 const RUNS = 10
-const CONCURRENT_RUNS = 5
+const CONCURRENCY = 5
 
 describeInBrowser('playback', () => {
   let setup: OutageSetup
@@ -28,7 +28,7 @@ describeInBrowser('playback', () => {
         return runOutage({ kind, browser: setup.browser, line, path: '/player/long?autoplay=1&muted=1', seconds })
       }
       const settled = []
-      while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: CONCURRENT_RUNS }, run))))
+      while (settled.length < RUNS) settled.push(...(await Promise.allSettled(Array.from({ length: CONCURRENCY }, run))))
       const results = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
       const failures = settled.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []))
       console.log(kind, JSON.stringify(results), failures.join('\n'))

@@ -6,12 +6,12 @@ import { type OutageResult, type OutageRun, outageKinds, runOutage, screenshot }
 import { type OutageSetup, startOutageSetup } from './outage-setup.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 /** A killed server, and a server that answers 503. */
 const mp4Kinds = ['killed', 'unavailable'] as const
 
-inBrowser('an outage', () => {
+describeInBrowser('an outage', () => {
   let setup: OutageSetup
   let browser: Browser
   let platform: OutageSetup['platform']

@@ -8,9 +8,9 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-inBrowser('the player applies the settings of a video and its profile', () => {
+describeInBrowser('the player applies the settings of a video and its profile', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-player-settings-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser

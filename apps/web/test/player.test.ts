@@ -8,9 +8,9 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
-inBrowser('the player page', () => {
+describeInBrowser('the player page', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-player-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser

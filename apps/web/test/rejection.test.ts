@@ -10,10 +10,10 @@ import { screenshots, throttle } from './outage-run.ts'
 import { startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 /** Responses of 403 and 404 are decisions of the server and no outage. */
-inBrowser('a media file is rejected', () => {
+describeInBrowser('a media file is rejected', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-rejection-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser

@@ -8,10 +8,10 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 
 /** Checks the events that the page sends for a view. The platform only records them. */
-inBrowser('events of a view', () => {
+describeInBrowser('events of a view', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-view-events-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser

@@ -8,12 +8,12 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { createMedia, startTestPlatform } from './stand-in-platform.ts'
 
 const browserFile = browserPath()
-const inBrowser = browserFile === undefined ? describe.skip : describe
+const describeInBrowser = browserFile === undefined ? describe.skip : describe
 const languages = ['en', 'de', 'fr', 'nl', 'es', 'it', 'pt', 'pl']
 const longText = 'Words of an owner who has much to say about it. '.repeat(10)
 
 /** Input and screens of all kinds: keyboard, touch and small players. */
-inBrowser('viewing', () => {
+describeInBrowser('viewing', () => {
   const media = mkdtempSync(join(tmpdir(), 'vitascope-viewing-'))
   let platform: Awaited<ReturnType<typeof startTestPlatform>>
   let browser: Browser

@@ -8,6 +8,7 @@ const DEFAULT_FRAME_RATE = 24_000 / 1_001
 const DEFAULT_DURATION_MS = 5_000
 const MAX_SOURCE_UNITS = 6 * MAX_TEXT_CHARACTERS
 const MAX_CONTROL_UNITS = 200
+const [COLON, OPENING_BRACE, LINE_SEPARATOR, CLOSING_BRACE] = [58, 123, 124, 125]
 
 /** Reads MicroDVD: `{begin}{end}text`, in frames. One of the first three lines may contain the frame rate in place of a text. */
 export function readMicroDvd(text: string): CaptionLine[] {
@@ -78,13 +79,13 @@ function microDvdText(source: string): string {
   let allStyles = -1
   for (let at = 0; at <= source.length; at++) {
     const code = source.charCodeAt(at)
-    if (code === 124 || at === source.length) {
+    if (code === LINE_SEPARATOR || at === source.length) {
       result += withStyles(line + source.slice(from, at), lineStyles)
-      if (code === 124) result += '\n'
+      if (code === LINE_SEPARATOR) result += '\n'
       line = ''
       lineStyles = -1
       from = at + 1
-    } else if (code === 123 && source.charCodeAt(at + 2) === 58) {
+    } else if (code === OPENING_BRACE && source.charCodeAt(at + 2) === COLON) {
       const letter = source.charAt(at + 1)
       if (letter === 'y' && lineStyles === -1) lineStyles = readStyles(source, at + 3)
       if (letter === 'Y' && allStyles === -1) allStyles = readStyles(source, at + 3)
@@ -119,8 +120,8 @@ function readStyles(source: string, start: number): number {
 function controlEnd(source: string, start: number): number {
   for (let at = start; at <= start + MAX_CONTROL_UNITS; at++) {
     const code = source.charCodeAt(at)
-    if (code === 125) return at + 1
-    if (code === 123 || code === 124 || Number.isNaN(code)) return -1
+    if (code === CLOSING_BRACE) return at + 1
+    if (code === OPENING_BRACE || code === LINE_SEPARATOR || Number.isNaN(code)) return -1
   }
   return -1
 }

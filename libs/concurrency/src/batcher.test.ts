@@ -4,60 +4,60 @@ import { type BatcherOptions, createBatcher } from './batcher.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A batcher of numbers that weigh their value. The test finishes each write; the result of an item is its square. */
-function controlledBatcher(options: Omit<BatcherOptions<number, number>, 'write' | 'rejection' | 'weightOf'> = {}) {
+/** Creates a batcher of numbers that weigh their value. The test finishes each write. The result of an item is its square. */
+function createControlledBatcher(options: Omit<BatcherOptions<number, number>, 'write' | 'rejection' | 'weightOf'> = {}) {
   const batches: (readonly number[])[] = []
-  const writing: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const activeWrites: { resolve: () => void; reject: (error: Error) => void }[] = []
   const batcher = createBatcher<number, number>({
     ...options,
     weightOf: (item) => item,
     rejection: () => new Error('full'),
     async write(items) {
       batches.push(items)
-      await new Promise<void>((resolve, reject) => writing.push({ resolve, reject }))
+      await new Promise<void>((resolve, reject) => activeWrites.push({ resolve, reject }))
       return items.map((item) => item * item)
     },
   })
-  return { batcher, batches, writing }
+  return { batcher, batches, activeWrites }
 }
 
 test('items of one event-loop turn form one batch, and each gets its own result', async () => {
-  const { batcher, batches, writing } = controlledBatcher()
+  const { batcher, batches, activeWrites } = createControlledBatcher()
   const results = [1, 2, 3].map((item) => batcher.add(item))
   await nextTurn()
   expect(batches).toEqual([[1, 2, 3]])
-  writing[0]?.resolve()
+  activeWrites[0]?.resolve()
   expect(await Promise.all(results)).toEqual([1, 4, 9])
 })
 
 test('items that arrive during a write join the next batch', async () => {
-  const { batcher, batches, writing } = controlledBatcher()
+  const { batcher, batches, activeWrites } = createControlledBatcher()
   const first = batcher.add(1)
   await nextTurn()
   const later = [2, 3].map((item) => batcher.add(item))
   await nextTurn()
   expect(batches).toEqual([[1]])
-  writing[0]?.resolve()
+  activeWrites[0]?.resolve()
   await first
   await nextTurn()
   expect(batches).toEqual([[1], [2, 3]])
-  writing[1]?.resolve()
+  activeWrites[1]?.resolve()
   expect(await Promise.all(later)).toEqual([4, 9])
 })
 
 test('a failed write fails its own items only', async () => {
-  const { batcher, writing } = controlledBatcher({ maxItems: 1 })
+  const { batcher, activeWrites } = createControlledBatcher({ maxItems: 1 })
   const [failed, written] = [batcher.add(1), batcher.add(2)]
   await nextTurn()
-  writing[0]?.reject(new Error('away'))
+  activeWrites[0]?.reject(new Error('away'))
   await expect(failed).rejects.toThrow('away')
   await nextTurn()
-  writing[1]?.resolve()
+  activeWrites[1]?.resolve()
   expect(await written).toBe(4)
 })
 
 test('an item is rejected at once while the queue is full, and accepted after the next write has started', async () => {
-  const { batcher, batches, writing } = controlledBatcher({ maxQueued: 10 })
+  const { batcher, batches, activeWrites } = createControlledBatcher({ maxQueued: 10 })
   const first = batcher.add(10)
   await expect(batcher.add(1)).rejects.toThrow('full')
   expect(() => batcher.requireSpace(1)).toThrow('full')
@@ -65,24 +65,24 @@ test('an item is rejected at once while the queue is full, and accepted after th
   expect(batcher.queuedWeight()).toBe(0)
   const second = batcher.add(10)
   await expect(batcher.add(1)).rejects.toThrow('full')
-  writing[0]?.resolve()
+  activeWrites[0]?.resolve()
   await first
   await nextTurn()
-  writing[1]?.resolve()
+  activeWrites[1]?.resolve()
   await second
   expect(batches).toEqual([[10], [10]])
 })
 
 test('flush waits for all added items, and does not fail when a write fails', async () => {
-  const { batcher, writing } = controlledBatcher({ maxItems: 1 })
+  const { batcher, activeWrites } = createControlledBatcher({ maxItems: 1 })
   const adds = Promise.allSettled([batcher.add(1), batcher.add(2)])
   let isFlushed = false
   const flushed = batcher.flush().then(() => (isFlushed = true))
   await nextTurn()
-  writing[0]?.reject(new Error('away'))
+  activeWrites[0]?.reject(new Error('away'))
   await nextTurn()
   expect(isFlushed).toBe(false)
-  writing[1]?.resolve()
+  activeWrites[1]?.resolve()
   await flushed
   expect((await adds).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
@@ -90,7 +90,7 @@ test('flush waits for all added items, and does not fail when a write fails', as
 test('each accepted item is written once, in order and within the bounds, even when writes fail', async () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: fc.constant('add' as const), item: fc.integer({ min: 1, max: 8 }) }) },
-    fc.record({ kind: fc.constant('finish' as const), nth: fc.nat(3), fails: fc.boolean() }),
+    fc.record({ kind: fc.constant('finish' as const), index: fc.nat(3), fails: fc.boolean() }),
     fc.record({ kind: fc.constant('turn' as const) }),
   )
   const bounds = fc.record({
@@ -101,32 +101,32 @@ test('each accepted item is written once, in order and within the bounds, even w
   })
   await fc.assert(
     fc.asyncProperty(bounds, fc.array(step, { maxLength: 60 }), async (bounds, steps) => {
-      const { batcher, batches, writing } = controlledBatcher(bounds)
+      const { batcher, batches, activeWrites } = createControlledBatcher(bounds)
       const accepted: number[] = []
       const adds: Promise<void>[] = []
-      for (const each of steps) {
-        if (each.kind === 'turn') await nextTurn()
-        if (each.kind === 'add') {
-          if (batcher.queuedWeight() + each.item <= bounds.maxQueued) accepted.push(each.item)
+      for (const action of steps) {
+        if (action.kind === 'turn') await nextTurn()
+        if (action.kind === 'add') {
+          if (batcher.queuedWeight() + action.item <= bounds.maxQueued) accepted.push(action.item)
           adds.push(
-            batcher.add(each.item).then(
-              (result) => expect(result).toBe(each.item ** 2),
+            batcher.add(action.item).then(
+              (result) => expect(result).toBe(action.item ** 2),
               (error: Error) => expect(['away', 'full']).toContain(error.message),
             ),
           )
         }
-        if (each.kind === 'finish' && writing.length > 0) {
-          const [write] = writing.splice(each.nth % writing.length, 1)
-          if (each.fails) write?.reject(new Error('away'))
+        if (action.kind === 'finish' && activeWrites.length > 0) {
+          const [write] = activeWrites.splice(action.index % activeWrites.length, 1)
+          if (action.fails) write?.reject(new Error('away'))
           else write?.resolve()
         }
         expect(batcher.queuedWeight()).toBeLessThanOrEqual(bounds.maxQueued)
-        expect(writing.length).toBeLessThanOrEqual(bounds.concurrency)
+        expect(activeWrites.length).toBeLessThanOrEqual(bounds.concurrency)
       }
       let isFlushed = false
       const flushed = batcher.flush().then(() => (isFlushed = true))
       while (!isFlushed) {
-        for (const { resolve } of writing.splice(0)) resolve()
+        for (const { resolve } of activeWrites.splice(0)) resolve()
         await nextTurn()
       }
       await Promise.all([flushed, ...adds])

@@ -3,8 +3,8 @@ import { createFairQueue, type FairQueueOptions } from './fair-queue.ts'
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A queue whose tasks run until the test finishes them. The key of a task is the first letter of its name. */
-function controlledQueue(options: Omit<FairQueueOptions, 'rejection'>) {
+/** Creates a queue whose tasks run until the test finishes them. The key of a task is the first letter of its name. */
+function createControlledQueue(options: Omit<FairQueueOptions, 'rejection'>) {
   const queue = createFairQueue({ ...options, rejection: () => new Error('full') })
   const finishers = new Map<string, () => void>()
   const started: string[] = []
@@ -37,7 +37,7 @@ function controlledQueue(options: Omit<FairQueueOptions, 'rejection'>) {
 }
 
 test('tasks of one key start in the order of their arrival', async () => {
-  const { add, finishAll, started } = controlledQueue({ concurrency: 1 })
+  const { add, finishAll, started } = createControlledQueue({ concurrency: 1 })
   const all = ['a1', 'a2', 'a3'].map((name) => add(name))
   await finishAll()
   await Promise.all(all)
@@ -45,7 +45,7 @@ test('tasks of one key start in the order of their arrival', async () => {
 })
 
 test('keys take turns: a key with many tasks uses one of two slots while others wait', async () => {
-  const { add, finishAll, started } = controlledQueue({ concurrency: 2, maxQueuedPerKey: 4 })
+  const { add, finishAll, started } = createControlledQueue({ concurrency: 2, maxQueuedPerKey: 4 })
   const all = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'b2', 'b3', 'c1'].map((name) => add(name))
   await finishAll()
   await Promise.all(all)
@@ -53,7 +53,7 @@ test('keys take turns: a key with many tasks uses one of two slots while others 
 })
 
 test('at most concurrencyPerKey tasks of one key run, and free slots go to other keys', async () => {
-  const { add, finish, finishAll, started } = controlledQueue({ concurrency: 3, concurrencyPerKey: 1 })
+  const { add, finish, finishAll, started } = createControlledQueue({ concurrency: 3, concurrencyPerKey: 1 })
   const all = ['a1', 'a2', 'b1', 'b2'].map((name) => add(name))
   expect(started).toEqual(['a1', 'b1'])
   await finish('b1')
@@ -64,7 +64,7 @@ test('at most concurrencyPerKey tasks of one key run, and free slots go to other
 })
 
 test('a task is rejected at once when the queue is full', async () => {
-  const { add, finishAll, rejected, started } = controlledQueue({ concurrency: 2, maxQueued: 10, maxQueuedPerKey: 4 })
+  const { add, finishAll, rejected, started } = createControlledQueue({ concurrency: 2, maxQueued: 10, maxQueuedPerKey: 4 })
   const names = [...Array.from({ length: 50 }, (_, index) => `a${index}`), 'b1', 'b2', 'b3', 'b4', 'c1', 'c2', 'd1']
   const all = names.map((name) => add(name))
   await settle()
@@ -75,7 +75,7 @@ test('a task is rejected at once when the queue is full', async () => {
 })
 
 test('a task leaves the queue when its signal is aborted, and the next task takes its slot', async () => {
-  const { add, finish, finishAll, rejected, started } = controlledQueue({ concurrency: 1, maxQueued: 1 })
+  const { add, finish, finishAll, rejected, started } = createControlledQueue({ concurrency: 1, maxQueued: 1 })
   const first = add('a1')
   const controller = new AbortController()
   const aborted = add('b1', controller.signal)
@@ -90,7 +90,7 @@ test('a task leaves the queue when its signal is aborted, and the next task take
 })
 
 test('a task that fails releases its slot', async () => {
-  const { queue } = controlledQueue({ concurrency: 1, maxQueued: 0 })
+  const { queue } = createControlledQueue({ concurrency: 1, maxQueued: 0 })
   for (let attempt = 0; attempt < 3; attempt++) {
     await expect(queue.run('a', () => Promise.reject(new Error('out of memory')))).rejects.toThrow('out of memory')
   }

@@ -1,6 +1,6 @@
 /** Problems that are visible in a URL itself, for field errors. */
 export { checkUrl } from './check-url.ts'
-/** Download to a file: resumed after a cut, hashed, with limits. */
+/** Download to a file: resumed after a lost connection, hashed, with limits. */
 export { type DownloadLimits, type DownloadOptions, type DownloadResult, download } from './download.ts'
 /** Addresses that must not be called. */
 export { isForbiddenAddress } from './forbidden-address.ts'

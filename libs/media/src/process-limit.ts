@@ -15,13 +15,14 @@ const MAX_PROCESSES_OF_RUN = 512
  */
 const MAX_PROCESSES_OF_USER = 32_768
 
+/** Returns the limit for the processes of a run, at most the hard limit of this process. */
 export function processLimitFor({ hasOwnUser, hasUserNamespace }: { hasOwnUser: boolean; hasUserNamespace: boolean }): ProcessLimit {
   const max = hardLimit()
   if (hasOwnUser || (hasUserNamespace && countsByNamespace())) return { kind: 'own', processes: Math.min(MAX_PROCESSES_OF_RUN, max) }
   return process.getuid?.() === 0 ? { kind: 'none' } : { kind: 'shared', processes: Math.min(MAX_PROCESSES_OF_USER, max) }
 }
 
-/** From Linux 5.14 on processes are counted for each user namespace separately. */
+/** Returns whether the kernel counts processes for each user namespace separately: from Linux 5.14 on. */
 function countsByNamespace(): boolean {
   const [major = 0, minor = 0] = release().split('.').map(Number)
   return major > 5 || (major === 5 && minor >= 14)

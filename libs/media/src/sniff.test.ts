@@ -38,7 +38,7 @@ test.each([
   ['FLAC after a tag', 'ID3\x04\0\0\0\0\0\x02..fLaC', 'flac'],
   ['ADTS', '\xff\xf1\x50\x80\0\0', 'aac'],
   ['MPEG transport stream', packets, 'mpegts'],
-  ['Blu-ray transport stream', `....${packets.replaceAll('G', 'G').replace(/G\0{187}/g, `G${'\0'.repeat(191)}`)}`, 'mpegts'],
+  ['Blu-ray transport stream', `....${`G${'\0'.repeat(191)}`.repeat(6)}`, 'mpegts'],
   ['AVIF picture', '\0\0\0\x18ftypavif', '4002'],
   ['HEIC picture', '\0\0\0\x18ftypheic', '4002'],
   ['WebP picture', 'RIFF\0\0\0\0WEBPVP8 ', '4002'],
@@ -49,6 +49,6 @@ test.each([
   ['text that begins with G', 'Good morning', '4002'],
   ['nothing', '', '4002'],
   ['an EBML file of another kind', '\x1a\x45\xdf\xa3\x9fB\x82\x84other', '4002'],
-])('%s', async (_, bytes, demuxer) => {
+])('the first bytes of %s select its demuxer or its error', async (_, bytes, demuxer) => {
   expect(await sniff(bytes)).toBe(demuxer)
 })

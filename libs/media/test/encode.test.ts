@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { chunkFolder, createProgress, encodeChunk, ladder, planEncode, probeSource, setLayout, standardKeys } from '../src/index.ts'
-import { type Encoded, encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
+import { type EncodeResult, encodeAll, type MediaFixture, openMediaFixture, picture, quick, sound } from './media-fixtures.ts'
 
 let fixture: MediaFixture
 
@@ -12,11 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-function mp4s(encoded: Encoded) {
+function mp4s(encoded: EncodeResult) {
   return encoded.files.filter((file) => file.kind === 'mp4')
 }
 
-async function keyTimes(encoded: Encoded, key: string): Promise<string[]> {
+async function keyTimes(encoded: EncodeResult, key: string): Promise<string[]> {
   const entries = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,flags', '-of', 'csv=p=0']
   const packets = await fixture.ffprobe(join(encoded.set, setLayout.mp4(key)), ...entries)
   return packets
@@ -33,7 +33,7 @@ async function outerBoxTypes(file: string): Promise<string[]> {
   return types
 }
 
-async function expectToPlay(encoded: Encoded): Promise<void> {
+async function expectToPlay(encoded: EncodeResult): Promise<void> {
   const { stderr } = await fixture.ffmpeg('-xerror', '-i', join(encoded.set, setLayout.master), '-map', '0', '-f', 'null', '-')
   expect(stderr).toBe('')
 }
@@ -42,7 +42,7 @@ describe.each([
   ['a test card', '-f lavfi -i testsrc=s=1280x720:r=25:d=12'],
   ['noise', '-f lavfi -i color=gray:s=1280x720:r=25:d=12,noise=alls=100:allf=t'],
 ])('12 s of %s in 720p with loud audio', (name, source) => {
-  let encoded: Encoded
+  let encoded: EncodeResult
   beforeAll(async () => {
     const line = `${source} -f lavfi -i anoisesrc=a=0.8:r=48000:d=12 -c:v libx264 -preset ultrafast -qp 24 -pix_fmt yuv420p -c:a aac -b:a 192k`
     encoded = await fixture.encode(await fixture.make(`${name.replace(/\W/g, '')}.mp4`, line))

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setLayout } from '../src/index.ts'
-import { type Encoded, type MediaFixture, openMediaFixture, quick, sound } from './media-fixtures.ts'
+import { type EncodeResult, type MediaFixture, openMediaFixture, quick, sound } from './media-fixtures.ts'
 
 let fixture: MediaFixture
-let encoded: Encoded
+let encoded: EncodeResult
 
 /**
  * 56 s: the first half fades from black to grey without any detail; the second half has detail, and its last 8 s are

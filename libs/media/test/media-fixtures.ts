@@ -29,13 +29,13 @@ export interface MediaFixture {
   ffprobe(file: string, ...args: string[]): Promise<string>
   ffmpeg(...args: string[]): Promise<{ stdout: string; stderr: string }>
   scratch(name: string): string
-  encode(source: string, keys?: readonly string[]): Promise<Encoded>
+  encode(source: string, keys?: readonly string[]): Promise<EncodeResult>
   /** Creates a bash script that replaces ffmpeg. REAL in it is the real ffmpeg, as a link that it may execute. */
   fake(name: string, body: string): Promise<FfmpegTools>
   close(): Promise<void>
 }
 
-export interface Encoded {
+export interface EncodeResult {
   probe: SourceProbe
   plan: EncodePlan
   files: SetFile[]

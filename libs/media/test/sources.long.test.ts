@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { chunkFolder, chunkNumbers, encodeChunk, planEncode, probeSource, setLayout } from '../src/index.ts'
 import { flashAndBeep } from './flash-and-beep.ts'
-import { type Encoded, type MediaFixture, openMediaFixture } from './media-fixtures.ts'
+import { type EncodeResult, type MediaFixture, openMediaFixture } from './media-fixtures.ts'
 import { type SourceKind, sourceKinds } from './source-kinds.ts'
 
 let fixture: MediaFixture
@@ -29,7 +29,7 @@ async function make({ file, steps }: SourceKind): Promise<string> {
 }
 
 /** Returns the VMAF score of the largest rendition; undefined if ffmpeg lacks the filter. */
-async function vmaf(source: string, { set, plan }: Encoded): Promise<number | undefined> {
+async function vmaf(source: string, { set, plan }: EncodeResult): Promise<number | undefined> {
   const { stdout } = await fixture.ffmpeg('-filters')
   const largest = plan.renditions.at(-1)
   if (!/ libvmaf /.test(stdout) || !largest?.video) return undefined

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isInvalidSource, maxSounds, planEncode, probeSource, setLayout } from '../src/index.ts'
-import { type Encoded, type MediaFixture, openMediaFixture, picture, quick } from './media-fixtures.ts'
+import { type EncodeResult, type MediaFixture, openMediaFixture, picture, quick } from './media-fixtures.ts'
 
 let fixture: MediaFixture
 
@@ -24,7 +24,7 @@ async function received(file: string): Promise<{ hertz: number; seconds: number 
   return { hertz: Math.round(rises / seconds / 50) * 50, seconds: Math.round(seconds) }
 }
 
-function lengthOf({ files }: Encoded, key: string): number {
+function lengthOf({ files }: EncodeResult, key: string): number {
   const segments = files.filter((file) => file.kind === 'hls_segment' && file.key === key)
   return segments.reduce((sum, { durationSeconds = 0 }) => sum + durationSeconds, 0)
 }

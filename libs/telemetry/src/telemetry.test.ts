@@ -9,22 +9,22 @@ const LOG = fileURLToPath(new URL('./log.ts', import.meta.url))
 
 test('a log line is JSON with time, level and service, and fields named like secrets are omitted', () => {
   const program = `const { createLogger } = await import(${JSON.stringify(LOG)})
-    createLogger({ service: 'x' }).warn({ key: 'vs_1', user: { password: 'p4ss' }, request_id: 'r' }, 'said')`
+    createLogger({ service: 'x' }).warn({ key: 'vs_1', user: { password: 'p4ss' }, request_id: 'r' }, 'done')`
   const { stdout } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
     encoding: 'utf8',
   })
-  expect(JSON.parse(stdout)).toMatchObject({ level: 'warn', service: 'x', msg: 'said', request_id: 'r', key: '[secret]' })
+  expect(JSON.parse(stdout)).toMatchObject({ level: 'warn', service: 'x', msg: 'done', request_id: 'r', key: '[secret]' })
   expect(stdout).not.toMatch(/vs_1|p4ss/)
 })
 
 test.each([
-  ['an error', `log.error('said')`],
-  ['a fatal fault', `log.fatal('said')`],
-])('%s that is no longer read does not keep a process from exiting', async (_, say) => {
+  ['an error', `log.error('done')`],
+  ['a fatal fault', `log.fatal('done')`],
+])('%s in a log that is no longer read does not keep a process from exiting', async (_, logCall) => {
   const program = `const { createLogger } = await import(${JSON.stringify(LOG)})
     const log = createLogger({ service: 'x' })
     log.info('ready')
-    process.once('message', () => { ${say}; ${say}; process.exit(7) })
+    process.once('message', () => { ${logCall}; ${logCall}; process.exit(7) })
     process.send('ready')`
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'ignore', 'ipc'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1CronJob, V1Pod } from '@kubernetes/client-node'
-import { settled, upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
+import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
 import { emptyTheOutside } from './support/outside.ts'
@@ -23,7 +23,7 @@ let video: VideoRecord
 beforeAll(async () => {
   scene = await aScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
-  video = await settled(scene.api, id, 300_000)
+  video = await waitUntilSettled(scene.api, id, 300_000)
 })
 afterAll(async () => {
   await scene?.platform.upgrade({})
@@ -61,7 +61,7 @@ describeChart('backup and restore', () => {
     expect((await firstSegment()) === segment).toBe(true)
     expect((await api.get(`/video/${afterwards.id}`)).status).toBe(404)
     const { id } = await upload(api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
-    expect((await settled(api, id, 300_000)).status).toMatchObject({ status: 'ok', code: 2000 })
+    expect((await waitUntilSettled(api, id, 300_000)).status).toMatchObject({ status: 'ok', code: 2000 })
     // The restore pod is deleted, and an upgrade does not restore again.
     await platform.upgrade({ backup: { restore: true, existingClaim: CLAIM }, logLevel: 'warn' })
     expect((await api.get(`/video/${id}`)).status).toBe(200)

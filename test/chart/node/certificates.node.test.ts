@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { settled, upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
+import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { components, describeChart } from '../support/chart.ts'
 import { anAuthority, type CertificateFiles } from './support/certificates.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
@@ -30,7 +30,7 @@ afterAll(() => scene?.end())
 
 async function aVideo(): Promise<VideoRecord> {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
-  return settled(scene.api, id, 300_000)
+  return waitUntilSettled(scene.api, id, 300_000)
 }
 
 /** Returns the number of accepted and rejected certificate changes per pod. */

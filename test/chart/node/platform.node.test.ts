@@ -5,7 +5,7 @@ import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { createApi } from '../../../e2e/support/api.ts'
 import { expectSameFrames } from '../../../e2e/support/same-frames.ts'
-import { aTenant, settled, upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
+import { aTenant, upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { chart, describeChart } from '../support/chart.ts'
@@ -38,7 +38,7 @@ describeChart('the complete platform', () => {
       },
       { timeout: 300_000, interval: 500, describe: 'a Job' },
     )
-    byJobs = await settled(api, id, 600_000)
+    byJobs = await waitUntilSettled(api, id, 600_000)
     await watching
     expect(byJobs.status).toMatchObject({ status: 'ok', code: 2000 })
     const jobShapes = [...newJobs.values()].map(({ spec, metadata }) => {
@@ -81,7 +81,7 @@ describeChart('the complete platform', () => {
     const otherTenant = await aTenant(system)
     const api = createApi(`http://${address}/v2`, otherTenant.key)
     const { id } = await upload(api, otherTenant.organisationId, `${scene.sources.url}/minute.mp4`)
-    const byWorkers = await settled(api, id, 600_000)
+    const byWorkers = await waitUntilSettled(api, id, 600_000)
     expect(byWorkers.status).toMatchObject({ status: 'ok', code: 2000 })
     await expectSameFrames(byJobs, byWorkers)
     await helm('uninstall', 'evaluation', '--namespace', namespace, '--wait')

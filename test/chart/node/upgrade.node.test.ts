@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { parse } from 'yaml'
-import { settled, upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
+import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { provideImagesOf } from '../../cluster/images/images.ts'
 import { importImages } from '../../cluster/node/containerd.ts'
 import { chart, components, describeChart, PREVIOUS_COMMIT, previousChart } from '../support/chart.ts'
@@ -25,14 +25,14 @@ let video: VideoRecord
 beforeAll(async () => {
   scene = await aScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
-  video = await settled(scene.api, id, 300_000)
+  video = await waitUntilSettled(scene.api, id, 300_000)
 })
 afterAll(() => scene?.end())
 
 const CHART = `vitascope-${(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as { version: string }).version}`
 const settledAgain = async () => {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
-  return settled(scene.api, id, 300_000)
+  return waitUntilSettled(scene.api, id, 300_000)
 }
 const podsOf = async () => {
   const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)

@@ -79,7 +79,7 @@ async function outcomeOf(call: Promise<AcceptEventsResponse>): Promise<Outcome> 
   }
 }
 
-/** Uses only lengths, because it runs for tens of thousands of events per second. */
+/** Returns the weight of a request. Only lengths count, because this runs for tens of thousands of events per second. */
 function weightOf({ events, userAgent, clientAddress }: AcceptEventsRequest): number {
   let weight = 1 + ((userAgent.length + clientAddress.length) >> TEXT_WEIGHT_SHIFT)
   for (const { videoId, viewId, language, subtitle, quality, watched, rewatched } of events) {

@@ -1,14 +1,11 @@
-import type { z } from 'zod'
-import type { PlayerEvent } from './event.ts'
-
-type PlayerEventInput = z.output<typeof PlayerEvent>
+import type { PlayerEventPayload } from './event.ts'
 
 /**
  * Returns events that the schema would return unchanged, at a tenth of its cost. Returns undefined
  * for anything else, which the schema then parses and reports. The value must come from
  * `parseCanonicalJson`.
  */
-export function readEventsFast(value: unknown): PlayerEventInput[] | undefined {
+export function readEventsFast(value: unknown): PlayerEventPayload[] | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_EVENTS) return undefined
   let intervals = 0
   for (const event of value as unknown[]) {
@@ -28,7 +25,7 @@ const LANGUAGE = /^[A-Za-z0-9-]{0,35}$/
 const ERROR_TEXT = /^[\x20-\x7e]{0,100}$/
 const TYPES: ReadonlySet<unknown> = new Set(['load', 'play', 'progress', 'ended'])
 
-const FIELD_CHECKS: Readonly<Record<keyof PlayerEventInput, (value: unknown) => boolean>> = {
+const FIELD_CHECKS: Readonly<Record<keyof PlayerEventPayload, (value: unknown) => boolean>> = {
   video_id: (value) => matches(value, VIDEO_ID),
   view_id: (value) => matches(value, VIEW_ID),
   type: (value) => TYPES.has(value),
@@ -40,15 +37,15 @@ const FIELD_CHECKS: Readonly<Record<keyof PlayerEventInput, (value: unknown) => 
   subtitle: (value) => matches(value, LANGUAGE),
   qoe: isQuality,
 }
-const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof PlayerEventInput)[]
-const QUALITY_CHECKS: Readonly<Record<keyof NonNullable<PlayerEventInput['qoe']>, (value: unknown) => boolean>> = {
+const REQUIRED = ['video_id', 'view_id', 'type', 'at'] as const satisfies readonly (keyof PlayerEventPayload)[]
+const QUALITY_CHECKS: Readonly<Record<keyof NonNullable<PlayerEventPayload['qoe']>, (value: unknown) => boolean>> = {
   startup_ms: (value) => isWithin(value, 3_600_000),
   stalls: (value) => Number.isSafeInteger(value) && isWithin(value, 1_000_000),
   stalled_ms: (value) => isWithin(value, 86_400_000),
   error: (value) => matches(value, ERROR_TEXT),
 }
 
-function isPlainEvent(value: unknown): value is PlayerEventInput {
+function isPlainEvent(value: unknown): value is PlayerEventPayload {
   return isObjectOf(value, FIELD_CHECKS) && REQUIRED.every((name) => Object.hasOwn(value, name))
 }
 

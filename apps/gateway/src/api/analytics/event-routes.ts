@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { lenientList, MalformedItem } from '../../server/payload/lenient-list.ts'
 import { route } from '../../server/route/route.ts'
 import { schema } from '../../server/schema/response-format.ts'
-import { eventMessage, PlayerEvent, type Sent } from './event.ts'
+import { eventMessage, PlayerEvent, type PlayerEventPayload } from './event.ts'
 import { MAX_EVENTS, readEventsFast } from './event-fast-path.ts'
 
 /** Longer user agents are cut. The identifying part is at the beginning. */
@@ -60,8 +60,8 @@ array of at most ${MAX_EVENTS} items is rejected as a whole.`,
  * Returns the well-formed events with their index in the request, and a rejection for each
  * malformed one.
  */
-function separate(payload: readonly (MalformedItem | Sent)[]) {
-  const events: Sent[] = []
+function separate(payload: readonly (MalformedItem | PlayerEventPayload)[]) {
+  const events: PlayerEventPayload[] = []
   const indexes: number[] = []
   const malformed: { index: number; message: string }[] = []
   for (const [index, item] of payload.entries()) {

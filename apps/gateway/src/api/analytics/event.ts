@@ -88,10 +88,10 @@ export const PlayerEvent = z.strictObject({
 })
 
 /** A well-formed event. */
-export type Sent = z.output<typeof PlayerEvent>
+export type PlayerEventPayload = z.output<typeof PlayerEvent>
 
 /** Converts an event to its protobuf message. */
-export function eventMessage(event: Sent, knownViewOnly: boolean): Event {
+export function eventMessage(event: PlayerEventPayload, knownViewOnly: boolean): Event {
   const { startup_ms, stalls = 0, stalled_ms = 0, error = '' } = event.qoe ?? {}
   return {
     videoId: event.video_id,

@@ -1,7 +1,7 @@
 import { type FrameSize, naturalHeight } from './frame-size.ts'
 
 /** The embedded content and its size. */
-export interface Embedded {
+export interface EmbedContent {
   /** Id of a video or a playlist. */
   id: string
   title: string
@@ -24,7 +24,7 @@ export interface ScriptOptions {
  * Returns the player as an iframe, without a script in the page. The embed script of the web pages
  * creates the same iframe.
  */
-export function frameCode({ id, title, size, token }: Embedded, publicUrl: string): string {
+export function frameCode({ id, title, size, token }: EmbedContent, publicUrl: string): string {
   const address = new URL(`${publicUrl}/player/${id}`)
   if (token !== undefined) address.searchParams.set('token', token)
   const isResponsive = size.height === undefined
@@ -49,7 +49,7 @@ export function frameCode({ id, title, size, token }: Embedded, publicUrl: strin
  * Returns a script element that creates the iframe. All options are attributes, because a policy
  * may reject inline code.
  */
-export function scriptCode({ id, title, size, token }: Embedded, options: ScriptOptions, publicUrl: string): string {
+export function scriptCode({ id, title, size, token }: EmbedContent, options: ScriptOptions, publicUrl: string): string {
   return htmlElement('script', {
     async: '',
     src: `${publicUrl}/player/embed.js`,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { route } from '../../server/route/route.ts'
 import { id, oneOf } from '../../server/schema/fields.ts'
 import { findVideo } from '../video/video-routes.ts'
-import { type Embedded, frameCode, scriptCode } from './embed-code.ts'
+import { type EmbedContent, frameCode, scriptCode } from './embed-code.ts'
 import { frameQuery, positionQuery, slidesQuery } from './embed-fields.ts'
 import { findEmbedded, type Picture, pictureOf } from './find-embedded.ts'
 import { frameSize } from './frame-size.ts'
@@ -62,7 +62,7 @@ export const embedRoutes = [getEmbedCode, getPresentationCode]
 type FrameQuery = z.output<z.ZodObject<typeof frameQuery>>
 type PositionQuery = z.output<z.ZodObject<typeof positionQuery>>
 
-function embed(id: string, title: string, picture: Picture, { width, height, token }: FrameQuery): Embedded {
+function embed(id: string, title: string, picture: Picture, { width, height, token }: FrameQuery): EmbedContent {
   return { id, title, size: frameSize({ width, height }, picture), token }
 }
 

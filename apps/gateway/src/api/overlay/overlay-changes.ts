@@ -77,9 +77,9 @@ export const newOverlay = z.strictObject({
 /** Payload of PUT. */
 export const overlayChanges = z.strictObject({ title: title.optional(), ...optionalFields })
 
-type Sent = z.output<typeof overlayChanges>
+type OverlayChanges = z.output<typeof overlayChanges>
 
-export function overlayMessage(changes: Sent, ids: { overlayId?: string; organisationId?: string }): Overlay {
+export function overlayMessage(changes: OverlayChanges, ids: { overlayId?: string; organisationId?: string }): Overlay {
   return Overlay.create({
     organisationId: ids.organisationId ?? '',
     mediaId: changes.associated_with_media_id ?? '',
@@ -105,7 +105,7 @@ export function overlayMessage(changes: Sent, ids: { overlayId?: string; organis
 }
 
 /** Returns the catalogue's names of the fields that were sent. */
-export function overlayMask({ show, associated_with_media_id, ...fields }: Sent): string[] {
+export function overlayMask({ show, associated_with_media_id, ...fields }: OverlayChanges): string[] {
   return [...Object.keys(fields), ...(associated_with_media_id === undefined ? [] : ['media_id']), ...Object.keys(show ?? {})]
 }
 

@@ -53,15 +53,15 @@ export async function admitCaller(
   }
 }
 
-type Guarded = Exclude<Access, 'public'>
+type RestrictedAccess = Exclude<Access, 'public'>
 
-const MAY_CALL: Record<Guarded, ReadonlySet<UserKind>> = {
+const MAY_CALL: Record<RestrictedAccess, ReadonlySet<UserKind>> = {
   user: new Set(['uploader', 'standard', 'system']),
   super: new Set(['standard', 'system']),
   system: new Set(['system']),
 }
 
-const NOT_ALLOWED: Record<Guarded, (alternative: string | undefined) => Error> = {
+const NOT_ALLOWED: Record<RestrictedAccess, (alternative: string | undefined) => Error> = {
   user: () => domainError('forbidden', 'KEY_NOT_ALLOWED', 'this key must not call this endpoint'),
   super: (alternative) =>
     domainError(

@@ -19,7 +19,7 @@ export class MalformedItem {
   }
 }
 
-type Lenient<Item extends z.ZodObject> = z.ZodArray<z.ZodType<z.output<Item> | MalformedItem, z.input<Item>>>
+type LenientList<Item extends z.ZodObject> = z.ZodArray<z.ZodType<z.output<Item> | MalformedItem, z.input<Item>>>
 
 interface Bound {
   max: number
@@ -33,12 +33,12 @@ const bounds = new WeakMap<z.ZodType, Bound>()
  * receives a `MalformedItem` in place of an item that `item` rejects. The API document shows a list
  * of `item`.
  */
-export function lenientList<Item extends z.ZodObject>(item: Item, bound: Bound): Lenient<Item> {
+export function lenientList<Item extends z.ZodObject>(item: Item, bound: Bound): LenientList<Item> {
   const list = z.array(item).max(bound.max, bound.message)
   bounds.set(list, bound)
   // `lenientReader` makes the schema that validates requests. This one is for the API document and
   // form fields.
-  return list as unknown as Lenient<Item>
+  return list as unknown as LenientList<Item>
 }
 
 /**

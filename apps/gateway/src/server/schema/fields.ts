@@ -18,8 +18,8 @@ const NOT_STORABLE = 'must be well-formed Unicode without NUL'
 const MAX_PATH_PART_LENGTH = 300
 
 /**
- * An id in a path. A malformed one matches no record: it is passed on, cut to a length that no id
- * has, and the service answers 404.
+ * An id in a path. A malformed id is not rejected here. It is cut to a length that no id has, and the
+ * service returns 404 because no record has it.
  */
 export function id(noun: string, docs: FieldDocs = {}) {
   return pathPart({ description: `Id of the ${noun}.`, example: '42', ...docs })
