@@ -6,7 +6,8 @@ export interface Ratio {
 }
 
 /**
- * Bootstraps over the pairs. The seed is fixed, so that the same figures give the same interval.
+ * Returns the median of the ratios and its 95 % interval, by bootstrapping over the pairs. The seed
+ * is fixed, so that the same ratios always have the same interval.
  */
 export function medianRatio(ratios: readonly number[]): Ratio {
   let seed = 12_345
@@ -14,9 +15,9 @@ export function medianRatio(ratios: readonly number[]): Ratio {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
     return seed / 0x80000000
   }
-  const draws = Array.from({ length: 10_000 }, () => median(ratios.map(() => ratios[Math.floor(random() * ratios.length)] ?? 1)))
-  draws.sort((a, b) => a - b)
-  return { median: median(ratios), low: draws[249] ?? 0, high: draws[9749] ?? 0 }
+  const medians = Array.from({ length: 10_000 }, () => median(ratios.map(() => ratios[Math.floor(random() * ratios.length)] ?? 1)))
+  medians.sort((a, b) => a - b)
+  return { median: median(ratios), low: medians[249] ?? 0, high: medians[9749] ?? 0 }
 }
 
 export function median(values: readonly number[]): number {

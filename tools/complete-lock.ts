@@ -23,16 +23,17 @@ export interface LockFile {
 }
 
 /**
- * Returns the lock file, in npm's order of keys, with an entry for each optional package of a foreign platform that it lacks.
- * npm omits such an entry when the registry in use does not offer the package, and `npm ci` then refuses the lock file.
- * The added entries have no hash. They are never installed on the supported platform, Linux with glibc.
+ * Returns the lock file, in npm's order of keys. Adds an entry for each optional package of a
+ * foreign platform that it lacks. npm omits such an entry when the registry in use does not offer
+ * the package, and `npm ci` then rejects the lock file. The added entries have no hash. They are
+ * never installed on the supported platform, Linux with glibc.
  */
 export function completeLock(lock: LockFile): LockFile {
   const packages = { ...lock.packages }
   for (const [path, entry] of Object.entries(lock.packages)) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       if (isResolved(packages, path, name)) continue
-      const { os, cpu, libc } = platformOf(name)
+      const { os, cpu, libc } = parsePlatform(name)
       packages[`node_modules/${name}`] = {
         version,
         cpu: [cpu],
@@ -52,20 +53,20 @@ export function completeLock(lock: LockFile): LockFile {
  * it.
  */
 function isResolved(packages: LockFile['packages'], path: string, name: string): boolean {
-  for (let folder = path; ; folder = parentOf(folder)) {
+  for (let folder = path; ; folder = findParent(folder)) {
     if (packages[`${folder === '' ? '' : `${folder}/`}node_modules/${name}`] !== undefined) return true
     if (folder === '') return false
   }
 }
 
-function parentOf(folder: string): string {
+function findParent(folder: string): string {
   const end = folder.lastIndexOf('/node_modules/')
   if (end >= 0) return folder.slice(0, end)
   return ''
 }
 
-/** Platform packages name their system, processor and C library. Throws for a name that does not. */
-function platformOf(name: string): { os: string; cpu: string; libc: string | undefined } {
+/** Returns the platform that the name of a package contains. Throws if it contains none. */
+function parsePlatform(name: string): { os: string; cpu: string; libc: string | undefined } {
   const words = name.split(/[-/]/)
   const os = words.find((word) => SYSTEMS.has(word))
   const cpu = words.find((word) => PROCESSORS.has(word))

@@ -7,7 +7,7 @@ import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-pla
 import { aTenant, aUser, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 
 /** A video and the keys of its organisation. */
-export interface Filled {
+export interface FilledOrganisation {
   videoId: string
   keys: readonly string[]
 }
@@ -22,7 +22,7 @@ const KEYS_EACH = 4
 export async function startFilledPlatform(
   videos: number,
   env: Record<string, string> = {},
-): Promise<{ platform: TestPlatform; filled: Filled[]; stop(): Promise<void> }> {
+): Promise<{ platform: TestPlatform; filled: FilledOrganisation[]; stop(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-bench-overload-'))
   const sources = await startSourceServer(folder)
   const undo = async () => {
@@ -34,7 +34,7 @@ export async function startFilledPlatform(
     await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform({ VITASCOPE_LIMITS: 'off', VITASCOPE_TRUST_PROXY: '127.0.0.1', ...env })
     const { system } = platform
-    const filled: Filled[] = []
+    const filled: FilledOrganisation[] = []
     for (let nth = 0; nth < ORGANISATIONS; nth++) {
       const { organisationId, key } = await aTenant(system)
       const keys = [key]

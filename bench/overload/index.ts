@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { leaveOneCore } from '../cores.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type Figures, type LoadRequest, startLoadGenerator } from '../load-order.ts'
-import { type Filled, startFilledPlatform } from './filled-platform.ts'
+import { type FilledOrganisation, startFilledPlatform } from './filled-platform.ts'
 
 /**
  * Goodput to capacity; p99 to p99 at capacity; share of writes done; share of rejections with
@@ -75,7 +75,7 @@ export async function bench(args: string[]): Promise<boolean> {
  * Returns requests in random order with exactly this share of writes. Of nine reads, four are by
  * guests from many addresses, three are by keys, and two are lists.
  */
-function createMix(url: string, filled: readonly Filled[], writeShare: number): LoadRequest[] {
+function createMix(url: string, filled: readonly FilledOrganisation[], writeShare: number): LoadRequest[] {
   const writes = Math.round(MIXED * writeShare)
   const requests = Array.from({ length: MIXED }, (_, nth): LoadRequest => {
     const { videoId, keys } = pick(filled)

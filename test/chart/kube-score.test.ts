@@ -16,7 +16,7 @@ interface Exception {
 }
 
 /** Findings for one object. */
-interface Scored {
+interface ScoredObject {
   object_name: string
   checks: { check: { id: string }; grade: number; skipped: boolean; comments: { path: string; summary: string }[] | null }[]
 }
@@ -32,7 +32,7 @@ function findings(set: string): { object: string; check: string; finding: string
   const args = ['score', '--output-format', 'json', '--kubernetes-version', 'v1.34', '-']
   const { stdout, stderr } = spawnSync(kubeScorePath() ?? '', args, { input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (stdout === '') throw new Error(`kube-score: ${stderr}`)
-  return (JSON.parse(stdout) as Scored[]).flatMap(({ object_name, checks }) =>
+  return (JSON.parse(stdout) as ScoredObject[]).flatMap(({ object_name, checks }) =>
     checks
       .filter(({ grade, skipped }) => !skipped && grade < ALL_WELL)
       .flatMap(({ check, comments }) =>

@@ -32,7 +32,7 @@ const settings = {
 }
 
 /** Output of `docker inspect`, limited to the tested fields. */
-interface Inspected {
+interface InspectedContainer {
   Config: { Labels: Record<string, string> }
   RestartCount: number
   State: { Pid: number; ExitCode: number; Status: string; StartedAt: string; FinishedAt: string; Health?: { Status: string } }
@@ -63,9 +63,9 @@ async function docker(...args: string[]): Promise<string> {
 const compose = (...args: string[]) => docker('compose', ...args)
 
 /** Returns the containers by service name. */
-async function containers(): Promise<Map<string, Inspected>> {
+async function containers(): Promise<Map<string, InspectedContainer>> {
   const ids = (await compose('ps', '--all', '--quiet')).trim().split('\n')
-  const all = JSON.parse(await docker('inspect', ...ids)) as Inspected[]
+  const all = JSON.parse(await docker('inspect', ...ids)) as InspectedContainer[]
   return new Map(all.map((container) => [container.Config.Labels['com.docker.compose.service'] ?? '', container]))
 }
 

@@ -28,14 +28,17 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 const DURATIONS = [12.48, 100, 1_000, 3_725.5]
-/** A view is live for a minute after its last event. */
+/**
+ * A view is live for 60 s after its last event. Live views are checked only while all of them must
+ * still be live.
+ */
 const LIVE_MS = 50_000
 const RUNS = Number(process.env['VITASCOPE_COUNT_RUNS'] ?? 12)
 
 /** A point of the video, often one next to a boundary of the counts. */
 const point = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.constantFrom(0, 49, 50, 51, 99, 100, 101, 949, 950, 951, 1_000))
 const interval = fc.tuple(point, point).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
-const createView = fc.record({
+const viewArbitrary = fc.record({
   video: fc.integer({ min: 0, max: DURATIONS.length - 1 }),
   viewer: fc.integer({ min: 1, max: 4 }),
   // Up to 20 hours ago, so that some began yesterday.
@@ -61,8 +64,8 @@ const createView = fc.record({
     { nil: undefined },
   ),
 })
-const plan = fc.record({ views: fc.array(createView, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
-type Drawn = typeof createView extends fc.Arbitrary<infer T> ? T : never
+const plan = fc.record({ views: fc.array(viewArbitrary, { minLength: 1, maxLength: 14 }), seed: fc.integer({ min: 1, max: 1e9 }) })
+type RandomView = typeof viewArbitrary extends fc.Arbitrary<infer T> ? T : never
 
 const ms = (seconds: number) => Math.round(seconds * 1000) / 1000
 
@@ -77,31 +80,31 @@ interface PlannedView {
 }
 
 /** Returns a view and the events of its player: each watched interval and, at the end, all of them again. */
-function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: number): PlannedView {
+function planView(drawn: RandomView, nth: number, videoIds: readonly string[], now: number): PlannedView {
   const duration = DURATIONS[drawn.video] ?? 1
   const videoId = videoIds[drawn.video] ?? ''
   const viewId = crypto.randomUUID()
   const played = drawn.fate !== 'loaded'
-  const scale = (parts: Drawn['watched']) =>
+  const scale = (parts: RandomView['watched']) =>
     parts.map(([from, to]) => [ms((from * duration) / 1_000), ms((to * duration) / 1_000)] as const)
   const [watched, rewatched] = played ? [scale(drawn.watched), scale(drawn.rewatched)] : [[], []]
   const startMs = now - drawn.agoMs
-  const at = (step: number) => Math.min(startMs + step * drawn.pace, now)
+  const toStepMs = (step: number) => Math.min(startMs + step * drawn.pace, now)
   const spans = (parts: typeof watched) => parts.map(([fromSeconds, toSeconds]) => ({ fromSeconds, toSeconds }))
   const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '' }
-  const events = [createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(0) })]
+  const events = [createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(0) })]
   if (played) {
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: at(1) }))
+    events.push(createEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: toStepMs(1) }))
     for (const [step, part] of watched.entries()) {
       events.push(
-        createEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: at(2 + step), positionSeconds: part[1], watched: spans([part]) }),
+        createEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: toStepMs(2 + step), positionSeconds: part[1], watched: spans([part]) }),
       )
     }
     events.push(
       createEvent({
         ...base,
         type: drawn.fate === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
-        atMs: at(9),
+        atMs: toStepMs(9),
         watched: spans(watched),
         rewatched: spans(rewatched),
         subtitle: drawn.subtitle,
@@ -111,8 +114,10 @@ function planView(drawn: Drawn, nth: number, videoIds: readonly string[], now: n
   const { quality } = drawn
   if (quality) {
     // Measurements accumulate, so an earlier event has smaller values.
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }))
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: at(5), quality }))
+    events.push(
+      createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }),
+    )
+    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(5), quality }))
   }
   const view = {
     ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },
@@ -138,7 +143,7 @@ const toPairs = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds
 function computeLengths(
   events: readonly Event[],
   duration: number,
-  { known, turns, into, again }: NonNullable<Drawn['length']>,
+  { known, turns, into, again }: NonNullable<RandomView['length']>,
 ): number[][] {
   const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
   const from = known % moments.length
@@ -158,8 +163,8 @@ function computeLengths(
 async function sendRandomly(received: readonly PlannedView[], random: () => number): Promise<void> {
   for (const [viewer, ofViewer] of Map.groupBy(received, ({ view }) => view.viewer)) {
     const events = ofViewer.flatMap((one) => one.events)
-    const twice = [...events, ...events.filter(() => random() < 0.4)]
-    const shuffled = twice.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
+    const withDuplicates = [...events, ...events.filter(() => random() < 0.4)]
+    const shuffled = withDuplicates.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
     const sending: Promise<unknown>[] = []
     while (shuffled.length > 0) {
       const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
@@ -181,7 +186,7 @@ async function sendRandomly(received: readonly PlannedView[], random: () => numb
 /** Stores the events of videos whose length changes, as if the video had that length at the time of the event. */
 async function writeRandomly(received: readonly PlannedView[], organisationId: string, random: () => number): Promise<void> {
   const store = createEventStore(fixture.db, randomUUID())
-  const kept = received.flatMap(({ view, events, lengths }) =>
+  const storedEvents = received.flatMap(({ view, events, lengths }) =>
     events.flatMap((event, place) =>
       (lengths?.[place] ?? []).map((length) => {
         const by = { organisationId, durationMs: length * 1_000, receivedMs: Date.now(), visitor: Buffer.from(view.viewer).toString('hex') }
@@ -189,8 +194,8 @@ async function writeRandomly(received: readonly PlannedView[], organisationId: s
       }),
     ),
   )
-  const twice = [...kept, ...kept.filter(() => random() < 0.4)]
-  const shuffled = twice.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
+  const withDuplicates = [...storedEvents, ...storedEvents.filter(() => random() < 0.4)]
+  const shuffled = withDuplicates.map((event) => ({ event, place: random() })).sort((a, b) => a.place - b.place)
   while (shuffled.length > 0) {
     const some = shuffled.splice(0, 1 + Math.floor(random() * 9)).map(({ event }) => event)
     await store.write({

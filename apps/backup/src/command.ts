@@ -12,7 +12,7 @@ import { openSource } from './open-platform.ts'
 import { openTarget } from './open-target.ts'
 import { restore, verify } from './restore.ts'
 
-/** `npm run backup -- --to DIR [--without-secrets]`. Returns the exit code. */
+/** Runs `npm run backup -- --to DIR [--without-secrets]` and returns the exit code. */
 export function backupCommand(args: readonly string[]): Promise<number> {
   return runCommand('the backup failed', async () => {
     const { values } = parseArgs({ args: [...args], options: { to: { type: 'string' }, 'without-secrets': { type: 'boolean' } } })
@@ -31,7 +31,7 @@ export function backupCommand(args: readonly string[]): Promise<number> {
   })
 }
 
-/** `npm run restore -- --from DIR [--verify]`. Returns the exit code. */
+/** Runs `npm run restore -- --from DIR [--verify]` and returns the exit code. */
 export function restoreCommand(args: readonly string[]): Promise<number> {
   return runCommand('the restore failed', async () => {
     const { values } = parseArgs({ args: [...args], options: { from: { type: 'string' }, verify: { type: 'boolean' } } })

@@ -49,9 +49,9 @@ beforeAll(async () => {
 })
 afterAll(() => catalogue.close())
 
-type Asked = (call: Call) => Promise<unknown>
+type MakeCall = (call: Call) => Promise<unknown>
 /** Returns every call about one record. */
-const ofRecords = (ids = { overlayId, contactFormId }): Asked[] => {
+const listRecordCalls = (ids = { overlayId, contactFormId }): MakeCall[] => {
   const overlay = Overlay.fromPartial({ shown: { overlayId: ids.overlayId, title: 'mine' } })
   return [
     (call) => services.overlays.getOverlay(ids, call),
@@ -64,19 +64,19 @@ const ofRecords = (ids = { overlayId, contactFormId }): Asked[] => {
   ]
 }
 /** Returns every call that names an organisation. */
-const ofOrganisation = (organisationId: string): Asked[] => [
+const listOrganisationCalls = (organisationId: string): MakeCall[] => [
   (call) => services.overlays.listOverlays({ organisationId, ...page }, call),
   (call) => services.overlays.createOverlay({ overlay: Overlay.fromPartial({ organisationId, shown: { title: 'a' } }) }, call),
   (call) => services.forms.listContactForms({ organisationId, ...page }, call),
   (call) => services.forms.createContactForm({ contactForm: ContactForm.fromPartial({ organisationId, reference: 'a' }) }, call),
   (call) => services.places.listVideosByPlace({ organisationId, place: { $case: 'city', value: 'Delft' }, ...page }, call),
 ]
-/** Returns the result of each call, made one after another. */
-async function reasons(requested: Asked[], call: Call): Promise<string[]> {
+/** Makes the calls one after another and returns the outcome of each: `done` or the error. */
+async function collectOutcomes(calls: MakeCall[], call: Call): Promise<string[]> {
   const output: string[] = []
-  for (const request of requested) {
+  for (const makeCall of calls) {
     output.push(
-      await request(call).then(
+      await makeCall(call).then(
         () => 'done',
         (error) => `${error.reason} ${error.message.replaceAll(/\d+/g, '')}`,
       ),
@@ -85,35 +85,45 @@ async function reasons(requested: Asked[], call: Call): Promise<string[]> {
   return output
 }
 
-describe('without the gateway', () => {
+describe('the access checks of the handlers', () => {
   test('a record of another organisation returns the same error as a missing one', async () => {
-    const foreign = await reasons(ofRecords(), stranger)
-    expect(foreign).toEqual(await reasons(ofRecords({ overlayId: '999999', contactFormId: '999999' }), stranger))
+    const foreign = await collectOutcomes(listRecordCalls(), stranger)
+    expect(foreign).toEqual(await collectOutcomes(listRecordCalls({ overlayId: '999999', contactFormId: '999999' }), stranger))
     expect(foreign.every((reason) => /^(OVERLAY|CONTACT_FORM)_NOT_FOUND/.test(reason))).toBe(true)
-    expect(await reasons(ofRecords({ overlayId: 'x', contactFormId: '0' }), owner)).toEqual(
+    expect(await collectOutcomes(listRecordCalls({ overlayId: 'x', contactFormId: '0' }), owner)).toEqual(
       foreign.map((reason) => expect.stringContaining(reason.split(' ')[0] ?? '')),
     )
   })
   test('another organisation is forbidden, whether it exists or not', async () => {
     for (const organisationId of ['1', '999999', 'x']) {
-      const output = await reasons(ofOrganisation(organisationId), stranger)
+      const output = await collectOutcomes(listOrganisationCalls(organisationId), stranger)
       expect(output.every((reason) => reason.startsWith('FOREIGN_ORGANISATION'))).toBe(true)
     }
-    expect((await reasons(ofOrganisation('999999'), system)).every((reason) => reason.startsWith('ORGANISATION_NOT_FOUND'))).toBe(true)
-    expect((await reasons(ofOrganisation(''), system)).every((reason) => reason.startsWith('INVALID_INPUT'))).toBe(true)
+    expect(
+      (await collectOutcomes(listOrganisationCalls('999999'), system)).every((reason) => reason.startsWith('ORGANISATION_NOT_FOUND')),
+    ).toBe(true)
+    expect((await collectOutcomes(listOrganisationCalls(''), system)).every((reason) => reason.startsWith('INVALID_INPUT'))).toBe(true)
   })
   test('guests and services are rejected, except for submissions', async () => {
     const all = [
-      ...ofRecords(),
-      ...ofOrganisation('1'),
+      ...listRecordCalls(),
+      ...listOrganisationCalls('1'),
       (call: Call) => services.places.lookUpPostcode({ postcode: '1012', country: '' }, call),
     ]
-    expect((await reasons(all, guest)).every((reason) => reason.startsWith('KEY_REQUIRED'))).toBe(true)
-    expect((await reasons(all, serviceCall('encoding', 'r'))).every((reason) => reason.startsWith('USERS_ONLY'))).toBe(true)
-    const sent = { contactFormId, videoId: '', name: '', companyName: '', email: 'ada@example.org', optIn: false, validateOnly: false }
-    expect(Object.keys(await services.forms.submitContactForm(sent, guest))).toEqual(['submissionId'])
+    expect((await collectOutcomes(all, guest)).every((reason) => reason.startsWith('KEY_REQUIRED'))).toBe(true)
+    expect((await collectOutcomes(all, serviceCall('encoding', 'r'))).every((reason) => reason.startsWith('USERS_ONLY'))).toBe(true)
+    const submission = {
+      contactFormId,
+      videoId: '',
+      name: '',
+      companyName: '',
+      email: 'ada@example.org',
+      optIn: false,
+      validateOnly: false,
+    }
+    expect(Object.keys(await services.forms.submitContactForm(submission, guest))).toEqual(['submissionId'])
   })
   test('the owner may make every call', async () => {
-    expect(await reasons([...ofOrganisation('1'), ...ofRecords()], owner)).toEqual(Array(12).fill('done'))
+    expect(await collectOutcomes([...listOrganisationCalls('1'), ...listRecordCalls()], owner)).toEqual(Array(12).fill('done'))
   })
 })

@@ -17,10 +17,10 @@ const system = user('2', 'system')
 const guest = toCall({ kind: 'guest' })
 
 let catalogue: CatalogueDatabase
-let call: ReturnType<typeof playlistHandlers>
+let handlers: ReturnType<typeof playlistHandlers>
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
-  call = playlistHandlers(
+  handlers = playlistHandlers(
     createPlaylistStore(catalogue.db),
     createOrganisations(catalogue.organisations, async () => undefined),
   )
@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => catalogue.close())
 
 async function createPlaylist(videoIds: string[]): Promise<string> {
-  const { playlistId } = await call.createPlaylist({ organisationId: '1', title: 'Launches', description: '' }, owner)
-  await call.updatePlaylist({ playlist: Playlist.create({ playlistId, videoIds }), updateMask: ['video_ids'] }, owner)
+  const { playlistId } = await handlers.createPlaylist({ organisationId: '1', title: 'Launches', description: '' }, owner)
+  await handlers.updatePlaylist({ playlist: Playlist.create({ playlistId, videoIds }), updateMask: ['video_ids'] }, owner)
   return playlistId
 }
 const createVideo = async (fields = {}) => (await catalogue.upload(fields)).videoId
@@ -40,33 +40,37 @@ test('every caller sees the public videos of a playlist', async () => {
   const hidden = await createVideo({ enabled: false, allowedIps: ['192.0.2.1'] })
   const expired = await createVideo({ contentExpiry: { expireTime: new Date(0), message: '' } })
   const playlistId = await createPlaylist([open, hidden, expired, open])
-  const own = await call.getPlaylist({ playlistId, skip: 0 }, owner)
+  const own = await handlers.getPlaylist({ playlistId, skip: 0 }, owner)
   expect([listIds(own), own.playlist?.videoIds, own.playlist?.ipRestricted]).toEqual([
     [open, hidden, expired, open],
     [open, hidden, expired, open],
     true,
   ])
-  const shown = await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)
-  expect([listIds(shown), shown.playlist?.videoIds, shown.playlist?.ipRestricted]).toEqual([[open, open], [open, open], false])
-  expect(shown.videos[0]?.descriptionPrivate).toBe('')
-  expect(shown.nextSkip).toBe(0)
+  const publicResponse = await handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)
+  expect([listIds(publicResponse), publicResponse.playlist?.videoIds, publicResponse.playlist?.ipRestricted]).toEqual([
+    [open, open],
+    [open, open],
+    false,
+  ])
+  expect(publicResponse.videos[0]?.descriptionPrivate).toBe('')
+  expect(publicResponse.nextSkip).toBe(0)
 })
 
 test('a playlist of large videos is returned in parts that fit into messages, each video once', async () => {
   // About 100 kB each, as JSON texts of four-byte characters.
   const large = JSON.stringify({ a: '\u{1f600}'.repeat(9_000) })
   const fields = { javascriptApiJson: large, monetizationJson: large, eventsTriggeredByClickJson: large }
-  const one = await createVideo({ ...fields, description: '\u{1f600}'.repeat(5_000) })
-  const playlistId = await createPlaylist([...Array.from({ length: 24 }, () => one), one])
-  for (const part of [
-    (skip: number) => call.getPlaylist({ playlistId, skip }, owner),
-    (skip: number) => call.findPublicPlaylist({ playlistId, skip }, guest),
+  const largeVideoId = await createVideo({ ...fields, description: '\u{1f600}'.repeat(5_000) })
+  const playlistId = await createPlaylist([...Array.from({ length: 24 }, () => largeVideoId), largeVideoId])
+  for (const readPart of [
+    (skip: number) => handlers.getPlaylist({ playlistId, skip }, owner),
+    (skip: number) => handlers.findPublicPlaylist({ playlistId, skip }, guest),
   ]) {
     const ids: string[] = []
     let parts = 0
     let skip = 0
     do {
-      const response = await part(skip)
+      const response = await readPart(skip)
       ids.push(...listIds(response))
       skip = response.nextSkip
       parts++
@@ -74,38 +78,40 @@ test('a playlist of large videos is returned in parts that fit into messages, ea
     expect(ids).toHaveLength(25)
     expect(parts).toBe(2)
   }
-  expect(listIds(await call.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
+  expect(listIds(await handlers.getPlaylist({ playlistId, skip: 25 }, owner))).toEqual([])
 })
 
 test('a playlist of an inactive organisation is not found', async () => {
   await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 2, active: false }))
   const playlistId = await createPlaylist([])
-  await expect(call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
+  await expect(handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
   await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 3 }))
-  expect((await call.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
+  expect((await handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 
 test('a playlist of another organisation returns the same error as a missing one', async () => {
   const videoId = await createVideo()
   const playlistId = await createPlaylist([videoId])
-  for (const [id, who] of [
+  for (const [id, caller] of [
     [playlistId, stranger],
     ['99', owner],
     ['x', owner],
   ] as const) {
     const expectedError = { kind: 'not_found', reason: 'PLAYLIST_NOT_FOUND', message: `no playlist ${id}` }
-    await expect(call.getPlaylist({ playlistId: id, skip: 0 }, who)).rejects.toMatchObject(expectedError)
-    await expect(call.addVideoToPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(expectedError)
-    await expect(call.removeVideoFromPlaylist({ playlistId: id, videoId }, who)).rejects.toMatchObject(expectedError)
+    await expect(handlers.getPlaylist({ playlistId: id, skip: 0 }, caller)).rejects.toMatchObject(expectedError)
+    await expect(handlers.addVideoToPlaylist({ playlistId: id, videoId }, caller)).rejects.toMatchObject(expectedError)
+    await expect(handlers.removeVideoFromPlaylist({ playlistId: id, videoId }, caller)).rejects.toMatchObject(expectedError)
     const playlist = Playlist.create({ playlistId: id, title: 'X' })
-    await expect(call.updatePlaylist({ playlist, updateMask: ['title'] }, who)).rejects.toMatchObject(expectedError)
+    await expect(handlers.updatePlaylist({ playlist, updateMask: ['title'] }, caller)).rejects.toMatchObject(expectedError)
   }
-  await expect(call.getPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
+  await expect(handlers.getPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
   const list = { pageSize: 0, pageToken: '', skip: 0 }
-  await expect(call.listPlaylists({ ...list, organisationId: '2' }, owner)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
-  await expect(call.listPlaylists({ ...list, organisationId: '' }, system)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
-  await expect(call.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({ reason: 'ORGANISATION_NOT_FOUND' })
-  expect((await call.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(
+  await expect(handlers.listPlaylists({ ...list, organisationId: '2' }, owner)).rejects.toMatchObject({ reason: 'FOREIGN_ORGANISATION' })
+  await expect(handlers.listPlaylists({ ...list, organisationId: '' }, system)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(handlers.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({
+    reason: 'ORGANISATION_NOT_FOUND',
+  })
+  expect((await handlers.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(
     playlistId,
   )
 })
@@ -113,5 +119,7 @@ test('a playlist of another organisation returns the same error as a missing one
 test.each([-1, 25])('position %d is rejected', async (position) => {
   const videoId = await createVideo()
   const playlistId = await createPlaylist([videoId])
-  await expect(call.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({ reason: 'INVALID_INPUT' })
+  await expect(handlers.removeVideoFromPlaylist({ playlistId, videoId, position }, owner)).rejects.toMatchObject({
+    reason: 'INVALID_INPUT',
+  })
 })

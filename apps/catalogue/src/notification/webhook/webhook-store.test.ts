@@ -35,30 +35,30 @@ async function createWebhook(more: { events?: string[]; organisationId?: string 
   const { webhook, secret } = await webhooks.create(fields, createCall())
   return { ...webhook, secret, key: { scope: organisationId, webhookId: webhook.webhookId } }
 }
-type Made = Awaited<ReturnType<typeof createWebhook>>
+type CreatedWebhook = Awaited<ReturnType<typeof createWebhook>>
 
-const log = async ({ key }: Made) => (await deliveries.list(key, { before: '0', limit: 1_000, skip: 0 })).toReversed()
-const upload = ({ organisationId }: Made) => catalogue.upload({}, { organisationId })
+const log = async ({ key }: CreatedWebhook) => (await deliveries.list(key, { before: '0', limit: 1_000, skip: 0 })).toReversed()
+const upload = ({ organisationId }: CreatedWebhook) => catalogue.upload({}, { organisationId })
 /** Leases all due deliveries of one webhook. */
-async function leaseAll({ webhookId, organisationId }: Made): Promise<Sending[]> {
+async function leaseAll({ webhookId, organisationId }: CreatedWebhook): Promise<Sending[]> {
   const others = (await catalogue.db.query<{ id: string }>('select organisation_id as id from organisation')).map(({ id }) => id)
   const busy = { webhookIds: [], organisationIds: others.filter((id) => id !== organisationId) }
   const found: Sending[] = []
   for (let sending = await sendings.lease(busy); sending; sending = await sendings.lease(busy)) found.push(sending)
   return found.filter((one) => one.webhookId === webhookId)
 }
-const leaseOne = async (webhook: Made): Promise<Sending> => {
+const leaseOne = async (webhook: CreatedWebhook): Promise<Sending> => {
   const [sending] = await leaseAll(webhook)
   if (!sending) throw new Error('nothing was due')
   return sending
 }
-const lanes = ({ webhookId }: Made) =>
+const lanes = ({ webhookId }: CreatedWebhook) =>
   catalogue.db.query<{ next_time: Date | number; wait: number }>(
     `select next_time, extract(epoch from next_time - now())::float8 as wait from webhook_lane where webhook_id = $1`,
     [webhookId],
   )
 /** Makes the waiting lanes due now. */
-const makeDue = ({ webhookId }: Made) =>
+const makeDue = ({ webhookId }: CreatedWebhook) =>
   catalogue.db.query(`update webhook_lane set next_time = now() where webhook_id = $1 and next_time < 'infinity'`, [webhookId])
 
 describe('a webhook', () => {
@@ -160,7 +160,7 @@ describe('events', () => {
     const both = await createWebhook({ organisationId, events: ['video.ready', 'video.created'] })
     const { jobId } = await upload(all)
     await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
-    const types = async (webhook: Made) => (await log(webhook)).map(({ event }) => event)
+    const types = async (webhook: CreatedWebhook) => (await log(webhook)).map(({ event }) => event)
     expect(await types(all)).toEqual(['video.created', 'video.playable', 'video.ready'])
     expect(await types(both)).toEqual(['video.created', 'video.ready'])
     expect([await types(ready), await types(other)]).toEqual([[], []])
