@@ -1,6 +1,9 @@
-import { expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import { createObjectCache } from './object-cache.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
 
 const object = (bytes: number) => ({ content: Buffer.alloc(bytes), modified: new Date(0) })
 const cacheOf = (maxBytes: number) => createObjectCache(maxBytes, createMetrics('test'))
@@ -8,7 +11,7 @@ const cacheOf = (maxBytes: number) => createObjectCache(maxBytes, createMetrics(
 /** Requests an object like the reader does. Returns whether it was in memory. */
 function request(cache: ReturnType<typeof cacheOf>, name: string, bytes: number): boolean {
   if (cache.get(name)) return true
-  if (cache.admits(name, bytes)) cache.set(name, object(bytes))
+  if (cache.isCandidate(name) && cache.admits(name, bytes)) cache.set(name, object(bytes))
   return false
 }
 
@@ -27,7 +30,10 @@ test('objects that are requested once or twice do not replace a popular one', ()
 test('an object that becomes popular replaces one that was popular long ago', () => {
   const cache = cacheOf(1_000)
   for (let nth = 0; nth < 50; nth++) request(cache, 'old', 600)
-  for (let nth = 0; nth < 60; nth++) request(cache, 'new', 600)
+  for (let nth = 0; nth < 60; nth++) {
+    request(cache, 'new', 600)
+    jest.advanceTimersByTime(1_000)
+  }
   expect(request(cache, 'new', 600)).toBe(true)
   expect(request(cache, 'old', 600)).toBe(false)
 })
@@ -39,4 +45,12 @@ test.each([
 ])('an object %s is never cached', (_, maxBytes, bytes) => {
   const cache = cacheOf(maxBytes)
   expect([1, 2, 3, 4].map(() => request(cache, 'a', bytes))).toEqual([false, false, false, false])
+})
+
+test('an object that was not admitted is not a candidate for five seconds', () => {
+  const cache = cacheOf(1_000)
+  for (let nth = 0; nth < 3; nth++) cache.get('large')
+  expect([cache.isCandidate('large'), cache.admits('large', 1_001), cache.isCandidate('large')]).toEqual([true, false, false])
+  jest.advanceTimersByTime(5_001)
+  expect(cache.isCandidate('large')).toBe(true)
 })

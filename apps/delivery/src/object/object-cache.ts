@@ -7,6 +7,8 @@ const MAX_OBJECT_BYTES = 4 * 1024 * 1024
 const MAX_COUNTED = 50_000
 /** After this number of requests all counts are halved, so that objects that were popular once can be replaced. */
 const HALVE_AFTER = 100_000
+/** An object that was not admitted is not read for the cache again within this time. */
+const NOT_ADMITTED_MS = 5_000
 
 export interface CachedObject {
   content: Buffer
@@ -16,13 +18,16 @@ export interface CachedObject {
 export interface ObjectCache {
   /** Returns a cached object. Counts the request. */
   get(name: string): CachedObject | undefined
+  /** Returns whether an object that is not cached should be read for the cache: it was requested before. */
+  isCandidate(name: string): boolean
   /**
-   * Returns whether an object of this size should be cached: it was requested before, and it fits into the free
-   * space or was requested more often than the least recently used object. So a scan of many objects does not
-   * replace popular ones.
+   * Returns whether a candidate of this size should be cached: it fits into the free space or was requested more
+   * often than the least recently used object. So a scan of many objects does not replace popular ones. An object
+   * that is not admitted is not a candidate for some seconds.
    */
   admits(name: string, bytes: number): boolean
-  set(name: string, object: CachedObject): void
+  /** Caches an object and returns it. */
+  set(name: string, object: CachedObject): CachedObject
 }
 
 /**
@@ -35,6 +40,8 @@ export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCac
     sizeCalculation: ({ content }) => Math.max(1, content.length),
   })
   const counts = new LRUCache<string, { requests: number }>({ max: MAX_COUNTED })
+  /** Until when an object is not a candidate, in ms since the epoch. */
+  const notAdmittedUntil = new LRUCache<string, number>({ max: MAX_COUNTED })
   let untilHalved = HALVE_AFTER
   const reads = metrics.counter(
     'vitascope_delivery_object_reads_total',
@@ -55,6 +62,12 @@ export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCac
     for (const other of counts.values()) other.requests = Math.floor(other.requests / 2)
   }
 
+  const hasSpace = (bytes: number) => cache.calculatedSize + bytes <= maxBytes
+  const isMorePopular = (name: string) => {
+    const { value: leastRecentlyUsed } = cache.rkeys().next()
+    return leastRecentlyUsed === undefined || requestsOf(name) > requestsOf(leastRecentlyUsed)
+  }
+
   return {
     get(name) {
       count(name)
@@ -62,14 +75,15 @@ export function createObjectCache(maxBytes: number, metrics: Metrics): ObjectCac
       reads.inc({ source: cached ? 'memory' : 'storage' })
       return cached
     },
+    isCandidate: (name) => maxBytes > 0 && requestsOf(name) >= 2 && Date.now() >= (notAdmittedUntil.get(name) ?? 0),
     admits(name, bytes) {
-      if (bytes > Math.min(MAX_OBJECT_BYTES, maxBytes) || requestsOf(name) < 2) return false
-      if (cache.calculatedSize + bytes <= maxBytes) return true
-      const { value: leastRecentlyUsed } = cache.rkeys().next()
-      return leastRecentlyUsed === undefined || requestsOf(name) > requestsOf(leastRecentlyUsed)
+      const isAdmitted = bytes <= Math.min(MAX_OBJECT_BYTES, maxBytes) && (hasSpace(bytes) || isMorePopular(name))
+      if (!isAdmitted) notAdmittedUntil.set(name, Date.now() + NOT_ADMITTED_MS)
+      return isAdmitted
     },
     set(name, object) {
       cache.set(name, object)
+      return object
     },
   }
 }

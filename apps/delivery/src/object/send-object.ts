@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { type ByteRange, type ObjectHandle, type ObjectStorage, type RangeRequest, resolveRange } from '@vitascope/storage'
-import type { ObjectCache } from './object-cache.ts'
+import type { CachedObject, ObjectCache } from './object-cache.ts'
 
 /** Bytes of one read and one write. Reads of 1 MiB have twice the throughput of reads of 64 KiB. */
 const PIECE_BYTES = 1024 * 1024
@@ -26,37 +26,65 @@ export interface ObjectReader {
   open(name: string, options: { range?: RangeRequest; signal: AbortSignal }): Promise<OpenObject>
 }
 
+/** Time limit of a read that fills the cache. */
+const FILL_TIMEOUT_MS = 20_000
+
 /**
  * Creates a reader of objects. A cached object costs one write. An object of a file store costs one read and one
- * write per MiB with a buffer that is used again. Any other object is streamed.
+ * write per MiB with a buffer that is used again. Any other object is streamed. Concurrent requests for an object
+ * that will be cached share one read. If that read fails, each request reads the object itself.
  */
 export function createObjectReader(storage: Pick<ObjectStorage, 'open' | 'openHandle'>, cache: ObjectCache): ObjectReader {
   const buffers: Buffer[] = []
+  const fills = new Map<string, Promise<CachedObject | undefined>>()
+  const fill = (name: string): Promise<CachedObject | undefined> => {
+    const running = fills.get(name)
+    if (running) return running
+    const started = readForCache(storage, cache, name)
+      .catch(() => undefined)
+      .finally(() => fills.delete(name))
+    fills.set(name, started)
+    return started
+  }
   return {
     async open(name, { range: requested, signal }) {
-      const cached = cache.get(name)
-      if (cached) return fromMemory(cached.content, cached.modified, requested)
-      if (!storage.openHandle) {
-        const object = await storage.open(name, { ...(requested && { range: requested }), signal })
-        if (requested || !cache.admits(name, object.bytes)) return fromStream(object)
-        const content = await buffer(object.stream)
-        cache.set(name, { content, modified: object.modified })
-        return fromMemory(content, object.modified, undefined)
-      }
+      const cached = cache.get(name) ?? (cache.isCandidate(name) ? await fill(name) : undefined)
+      if (cached) return fromMemory(cached, requested)
+      if (!storage.openHandle) return fromStream(await storage.open(name, { ...(requested && { range: requested }), signal }))
       const handle = await storage.openHandle(name, signal)
       try {
-        if (!cache.admits(name, handle.bytes)) return fromHandle(handle, requested && resolveRange(requested, handle.bytes), buffers)
-        const content = Buffer.allocUnsafeSlow(handle.bytes)
-        if ((await handle.read(content, 0)) !== content.length) throw new Error(`the object ${name} became shorter`)
-        cache.set(name, { content, modified: handle.modified })
-        await handle.close()
-        return fromMemory(content, handle.modified, requested)
+        return fromHandle(handle, requested && resolveRange(requested, handle.bytes), buffers)
       } catch (error) {
         await handle.close()
         throw error
       }
     },
   }
+}
+
+/** Reads an object completely and caches it. Returns undefined if the cache does not admit it. */
+async function readForCache(
+  storage: Pick<ObjectStorage, 'open' | 'openHandle'>,
+  cache: ObjectCache,
+  name: string,
+): Promise<CachedObject | undefined> {
+  // Not the signal of a client: other requests wait for the same read.
+  const signal = AbortSignal.timeout(FILL_TIMEOUT_MS)
+  const handle = await storage.openHandle?.(name, signal)
+  if (handle) {
+    try {
+      if (!cache.admits(name, handle.bytes)) return undefined
+      const content = Buffer.allocUnsafeSlow(handle.bytes)
+      if ((await handle.read(content, 0)) !== content.length) throw new Error('an object became shorter while it was read')
+      return cache.set(name, { content, modified: handle.modified })
+    } finally {
+      await handle.close()
+    }
+  }
+  const { stream, bytes, modified } = await storage.open(name, { signal })
+  if (cache.admits(name, bytes)) return cache.set(name, { content: await buffer(stream), modified })
+  stream.destroy()
+  return undefined
 }
 
 /** Creates a reader that streams every object. `open` reads no bytes, so it is cheap for HEAD. */
@@ -66,7 +94,7 @@ export function createStreamReader(storage: Pick<ObjectStorage, 'open'>): Object
   }
 }
 
-function fromMemory(content: Buffer, modified: Date, requested: RangeRequest | undefined): OpenObject {
+function fromMemory({ content, modified }: CachedObject, requested: RangeRequest | undefined): OpenObject {
   const range = requested && resolveRange(requested, content.length)
   return {
     bytes: content.length,
