@@ -99,7 +99,8 @@ test('the public address requires tokens and checks the address of the client be
   const { body: issued } = await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600 })
   const { hls } = (await api.get<VideoRecord>(`/video/${video.video_id}`)).body.uri
   const withToken = hls.replace(/(\/delivery\/\d+\/[^/]+)\//, `$1~${issued.token}/`)
-  expect((await fetch(hls, from('198.51.100.7'))).status).toBe(403)
+  // A changed policy takes effect within 5 s.
+  await waitFor(async () => (await fetch(hls, from('198.51.100.7'))).status === 403, { describe: 'the token to be required' })
   expect((await fetch(withToken, from('198.51.100.8'))).status).toBe(403)
   expect((await fetch(withToken, from('198.51.100.7'))).status).toBe(200)
 })

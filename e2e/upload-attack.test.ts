@@ -104,8 +104,10 @@ test('hostile uploads are aborted within their limits and do not delay other upl
     const slowest = Math.max(...group.map(({ milliseconds }) => milliseconds))
     // The response to a flooding sender can be lost, because its connection is reset while it
     // sends.
-    const answers = new Set(group.map(({ response }) => response).filter((answer) => answer !== undefined || !name.includes('large file')))
-    expect([name, ...answers]).toEqual([name, status])
+    const responses = new Set(
+      group.map(({ response }) => response).filter((response) => response !== undefined || !name.includes('large file')),
+    )
+    expect([name, ...responses]).toEqual([name, status])
     process.stderr.write(`${name}: ${status} after ${Math.round(slowest)} ms at most\n`)
     expect(slowest).toBeLessThan(TIMEOUT_MS)
   }
@@ -154,13 +156,10 @@ function open({ beginning, next }: Attack, address: string): Connection {
     .once('close', () => {
       clearInterval(drip)
       const [, status, code] = ENDED.exec(received) ?? []
-      const milliseconds = performance.now() - started
-      Object.assign(connection, {
-        isClosed: true,
-        milliseconds,
-        sentBytes: socket.bytesWritten,
-        ...(status && { answer: `${status} ${code}` }),
-      })
+      connection.isClosed = true
+      connection.milliseconds = performance.now() - started
+      connection.sentBytes = socket.bytesWritten
+      if (status) connection.response = `${status} ${code}`
     })
   socket.write(beginning.replace('\r\n', `\r\nHost: h\r\nX-Forwarded-For: ${address}\r\n`))
   if (next === 'drip') drip = setInterval(() => socket.writable && socket.write('x'.repeat(SLOW_BYTES_PER_SECOND / 10)), 100)

@@ -5,7 +5,7 @@ import { isDomainError } from '@vitascope/errors'
 import { type TokenCheck, type TokenKeys, verifyVideoToken } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
-import { addedTo, placeOf, withVariants } from './added/added-renditions.ts'
+import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
 import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { captionFileOf } from './captions/hls-captions.ts'
@@ -46,7 +46,7 @@ export interface RequestOptions {
  * and one open file.
  */
 export function createRequestHandler(parts: DeliveryParts) {
-  const verify = rememberVerdicts(parts.tokenKeys)
+  const verify = createTokenVerifier(parts.tokenKeys)
   return async (request: IncomingMessage, response: ServerResponse, { address, signal }: RequestOptions): Promise<void> => {
     // Players on other origins read playlists and segments by script.
     response.setHeader('Access-Control-Allow-Origin', '*')
@@ -104,14 +104,14 @@ interface ServedFile {
   signal: AbortSignal
 }
 
-async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, added }: PlaybackPolicy) {
+async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, added }: PlaybackPolicy) {
   const { storage, objects, presign, captionTexts: texts, preview } = parts
-  const { request, response, open, signal } = what
-  const { prefix, file } = placeOf(what.file, what.prefix, added)
+  const { request, response, open, signal } = target
+  const { prefix, file } = locateFile(target.file, target.prefix, added)
   const jobId = previewJob(prefix)
-  const captionFile = captionFileOf(what.file, captions)
+  const captionFile = captionFileOf(target.file, captions)
   if (captionFile) {
-    const readMaster = () => wholeMaster(parts, what, { captions, added })
+    const readMaster = () => readMasterPlaylist(parts, target, { captions, added })
     return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, settings: captions, open })
   }
   if (jobId !== undefined && file.endsWith('.m3u8')) {
@@ -119,19 +119,16 @@ async function serveFile(parts: DeliveryParts, what: ServedFile, { captions, add
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.objectOf(jobId, file)
   if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
-  return serveObject(
-    request,
-    response,
-    { objects: request.method === 'HEAD' ? createStreamReader(storage) : objects, name, isPublic: open },
-    signal,
-  )
+  // HEAD reads no bytes.
+  const reader = request.method === 'HEAD' ? createStreamReader(storage) : objects
+  return serveObject(request, response, { objects: reader, name, isPublic: open }, signal)
 }
 
 /**
  * Returns the master playlist of the set without captions, including added renditions. A master
  * playlist of a finished set has a few kilobytes.
  */
-async function wholeMaster(
+async function readMasterPlaylist(
   { storage, preview }: DeliveryParts,
   { prefix, signal }: ServedFile,
   { captions, added }: Pick<PlaybackPolicy, 'captions' | 'added'>,
@@ -145,7 +142,9 @@ async function wholeMaster(
       if (isDomainError(error) && error.kind === 'not_found') return ''
       throw error
     })
-  const others = await Promise.all(addedTo(prefix, added).map(async (one) => ({ jobId: one.jobId, text: await readAdded(one.prefix) })))
+  const others = await Promise.all(
+    renditionsAddedTo(prefix, added).map(async (rendition) => ({ jobId: rendition.jobId, text: await readAdded(rendition.prefix) })),
+  )
   return others.reduce(withVariants, own)
 }
 
@@ -153,7 +152,7 @@ async function wholeMaster(
  * Returns a verifier that caches valid tokens. Players send the same token for every segment, so
  * its signature is checked once and later only its expiry.
  */
-function rememberVerdicts(keys: TokenKeys) {
+function createTokenVerifier(keys: TokenKeys) {
   const good = new LRUCache<string, Date>({ max: 10_000, ttl: 60_000 })
   return async (token: string, videoId: string, address: string): Promise<TokenCheck> => {
     const name = `${videoId} ${address} ${token}`

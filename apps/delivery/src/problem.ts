@@ -15,17 +15,17 @@ const PROBLEMS: Record<string, [title: string, detail: string]> = {
 
 /**
  * Sends a problem document (application/problem+json, RFC 9457), which is never cached. `instance`
- * is a template, because file paths can contain tokens. `moreDetail` replaces the standard detail of the code.
+ * is a template, because file paths can contain tokens. `detail` replaces the text
+ * of the code.
  */
 export function sendProblem(
   response: ServerResponse,
   status: number,
   code: string,
   headers: Record<string, string> = {},
-  moreDetail?: string,
+  detail = PROBLEMS[code]?.[1] ?? '',
 ): void {
-  const [title, knownDetail] = PROBLEMS[code] ?? ['Error', '']
-  const detail = moreDetail ?? knownDetail
+  const title = PROBLEMS[code]?.[0] ?? 'Error'
   response.removeHeader('ETag')
   response.writeHead(status, { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers })
   const request_id = response.getHeader('X-Request-Id')

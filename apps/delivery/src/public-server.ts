@@ -36,15 +36,6 @@ export async function listenPublicly(
   return server
 }
 
-/** Closes a server. Requests that are still running after `timeoutMs` are aborted. */
-export async function drain(server: Server, timeoutMs: number): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), timeoutMs)
-  await closed
-  clearTimeout(timer)
-}
-
 function reject(_request: IncomingMessage, response: ServerResponse, { status, code, detail, retryAfter, headers }: ViewerRejection): void {
   sendProblem(response, status, code, { 'Retry-After': String(retryAfter), 'X-Content-Type-Options': 'nosniff', ...headers }, detail)
 }

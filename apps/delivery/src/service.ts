@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, openChannel, openIdentity, openPrincipalKeys } from '@vitascope/grpc'
-import { downloadProgress, type RunningService } from '@vitascope/process'
+import { downloadProgress, drainServer, type RunningService } from '@vitascope/process'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
 import { PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
 import { PreviewPlaylistServiceService } from '@vitascope/proto/encoding/v1/preview_playlist'
@@ -21,7 +21,7 @@ import { createStorageReads } from './object/storage-reads.ts'
 import { createPolicyCache } from './policy-cache.ts'
 import { createPreviewFiles } from './preview-playlist/preview-files.ts'
 import { sendProblem } from './problem.ts'
-import { drain, listenPublicly } from './public-server.ts'
+import { listenPublicly } from './public-server.ts'
 
 /** Requests that are still running after this time are aborted. Players request the rest as a range. */
 const DRAIN_MS = 3_000
@@ -30,10 +30,7 @@ const SPARE_SOCKETS = 16
 /** Shorter than the timeout of a readiness probe. */
 const READY_MS = 800
 
-export async function startDelivery(
-  config: DeliveryConfig,
-  log: Logger,
-): Promise<RunningService & { address: string; publicAddress: string | undefined }> {
+export async function startDelivery(config: DeliveryConfig, log: Logger): Promise<RunningService & { address: string }> {
   const metrics = createMetrics('delivery')
   const seconds = metrics.seconds('vitascope_delivery_request_duration_seconds', 'Duration of requests for files, by status', ['status'])
   const identity = openIdentity(config.tls, { log, metrics })
@@ -101,11 +98,10 @@ export async function startDelivery(
   const isReady = async () => !stopping && (await channel.ready(READY_MS))
   const page = await serveMetrics(metrics, hostAndPort(config.metricsListen), log, isReady)
   return {
-    address: addressOf(server),
-    publicAddress: publicServer && addressOf(publicServer),
+    address: `${host}:${(server.address() as AddressInfo).port}`,
     async stop(drainMs = DRAIN_MS) {
       stopping = true
-      await Promise.all([server, publicServer].map((running) => running && drain(running, drainMs)))
+      await Promise.all([server, publicServer].map((running) => running && drainServer(running, drainMs)))
       channel.close()
       encoding.close()
       identity?.close()
@@ -115,12 +111,7 @@ export async function startDelivery(
   }
 }
 
-function addressOf(server: Server): string {
-  const { address, port } = server.address() as AddressInfo
-  return `${address.includes(':') ? `[${address}]` : address}:${port}`
-}
-
 /** Returns the caller's request id if it is valid, otherwise a new one. */
-function requestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID()
+function requestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[\w.-]{1,64}$/.test(header) ? header : randomUUID()
 }

@@ -16,7 +16,7 @@ export interface Overlay {
   atEnd: boolean
   /** Range in seconds. It is undefined if the overlay is not shown during playback. */
   during: { start: number; end: number } | undefined
-  /** Width in pixels. 0 stands for the natural size. */
+  /** Width in pixels. 0 if the picture has its natural size. */
   width: number
 }
 

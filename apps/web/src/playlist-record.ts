@@ -4,7 +4,7 @@ import { asNumber, asObject, asText } from './json-values.ts'
 export interface PlaylistRecord {
   title: string
   randomise: boolean
-  /** Number of entries that are played. 0 stands for all. */
+  /** Number of entries that are played. 0 if all are played. */
   videoLimit: number
   openInPlaylistView: boolean
   entries: PlaylistEntry[]
@@ -16,7 +16,7 @@ export interface PlaylistEntry {
   title: string
   /** Address of the thumbnail. It is empty while there is no thumbnail. */
   thumbnail: string
-  /** Duration in seconds. 0 stands for an unknown duration. */
+  /** Duration in seconds. 0 if it is unknown. */
   duration: number
   /** If true, at least a part of the video can be played. */
   isPlayable: boolean

@@ -12,7 +12,7 @@ export interface VideoRecord {
   hls: string
   /** A progressive MP4 for browsers without HLS support. */
   mp4: string
-  /** Duration in seconds. 0 stands for an unknown duration. */
+  /** Duration in seconds. 0 if it is unknown. */
   duration: number
   state: string
   /** Percent. */

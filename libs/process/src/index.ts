@@ -1,3 +1,5 @@
+/** Shutdown of HTTP servers. */
+export { drainServer } from './drain-server.ts'
 /** Periodic tasks. */
 export { every, everyAfterDelay } from './every.ts'
 /** Bounds and minimum rates of long transfers. */

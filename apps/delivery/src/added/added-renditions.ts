@@ -9,14 +9,14 @@ export interface AddedRendition {
 }
 
 /** Returns the storage location of a file under the URL of a set: in an added rendition, or else in the set. */
-export function placeOf(file: string, setPrefix: string, added: readonly AddedRendition[]): { prefix: string; file: string } {
+export function locateFile(file: string, setPrefix: string, added: readonly AddedRendition[]): { prefix: string; file: string } {
   const [, jobId, rest] = /^added\/([1-9]\d{0,18})\/(.+)$/.exec(file) ?? []
-  const rendition = jobId === undefined ? undefined : addedTo(setPrefix, added).find((one) => one.jobId === jobId)
+  const rendition = jobId === undefined ? undefined : renditionsAddedTo(setPrefix, added).find((candidate) => candidate.jobId === jobId)
   return rendition && rest !== undefined ? { prefix: rendition.prefix, file: rest } : { prefix: setPrefix, file }
 }
 
-export function addedTo(setPrefix: string, added: readonly AddedRendition[]): AddedRendition[] {
-  return added.filter((one) => one.setPrefix === setPrefix)
+export function renditionsAddedTo(setPrefix: string, added: readonly AddedRendition[]): AddedRendition[] {
+  return added.filter((rendition) => rendition.setPrefix === setPrefix)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { hostAndPort } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { createPlatformServer, type Identity, type Principal, type PrincipalKeys, readPrincipalHeaders } from '@vitascope/grpc'
+import { drainServer } from '@vitascope/process'
 import type { Logger } from '@vitascope/telemetry'
 
 /** A call of the gateway on behalf of a caller. It uses plain HTTP because it carries a file. */
@@ -89,12 +90,8 @@ export async function listenForUploads({
   return {
     address: `${host}:${(server.address() as AddressInfo).port}`,
     async stop() {
-      const closed = new Promise((resolve) => server.close(resolve))
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
-      server.closeIdleConnections()
-      const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-      await closed
-      clearTimeout(timer)
+      await drainServer(server, DRAIN_MS)
     },
   }
 }

@@ -121,7 +121,7 @@ test('a rejected size fits when the disk has more free space, also with other re
   size = 3
   await reserve('late', 2)
   size = 8
-  await reserve('beside it', 6)
+  await reserve('additional', 6)
 })
 
 test('the free space of an empty folder is measured again', async () => {

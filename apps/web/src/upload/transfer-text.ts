@@ -6,7 +6,7 @@ export function formatBytes(bytes: number): string {
 
 /**
  * Formats the progress of a transfer: `12.4 MB of 98.1 MB, about 3 min left`. `rate` is in bytes
- * per second. 0 stands for an unknown rate.
+ * per second, or 0 if it is unknown.
  */
 export function formatTransfer(sent: number, total: number, rate: number): string {
   const sizes = `${formatBytes(sent)} of ${formatBytes(total)}`
