@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { extendTimeout, type FaultProxy, freePort, startFaultProxy, waitFor } from '@vitascope/testing'
+import { extendTimeout, type FaultProxy, freePort, isLongRun, startFaultProxy, waitFor } from '@vitascope/testing'
 import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -13,7 +13,7 @@ import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, wa
 // A black hole between services drops packets without closing or refusing connections, like a dead
 // switch.
 
-const HOLE_MS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30_000 : 12_000
+const HOLE_MS = isLongRun ? 30_000 : 12_000
 /** Deadlines of the calls behind a read and a write. The slack covers a busy machine. */
 const READ_MS = 2_000
 const WRITE_MS = 10_000
@@ -37,7 +37,7 @@ beforeAll(async () => {
     env[`VITASCOPE_${name}_ADDRESS`] = proxy.address
     proxies.push(proxy)
   }
-  platform = await startTestPlatform(env)
+  platform = await startTestPlatform({ ...env, VITASCOPE_RECONCILE_MS: '500' })
   tenant = await aTenant(platform.system)
 }, 120_000)
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { isAlive, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
+import { isAlive, isLongRun, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
 import { ffmpegsOf, kill } from './support/nemesis.ts'
 import { orphanedObjects } from './support/orphaned-objects.ts'
@@ -99,11 +99,12 @@ test('an object without a row is detected in every folder', async () => {
   for (const path of paths) await rm(path, { force: true })
 })
 
-test('uploads survive 30 s of kills: each ends, playable videos are complete, no objects are left', async () => {
+const KILLING_SECONDS = isLongRun ? 30 : 15
+test(`uploads survive ${KILLING_SECONDS} s of kills: each ends, playable videos are complete, no objects are left`, async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   const report = await crashRun(platform, {
     seed,
-    seconds: 30,
+    seconds: KILLING_SECONDS,
     tenant: await aTenant(platform.system),
     files: await readUploadedFiles(['small.mp4', 'other.mp4'], folder, sources),
     redis: shared?.redis,

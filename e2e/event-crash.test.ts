@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { seededRandom, waitFor } from '@vitascope/testing'
+import { isLongRun, seededRandom, waitFor } from '@vitascope/testing'
 import { runCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { kill } from './support/nemesis.ts'
@@ -13,7 +13,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
-const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 30))
+const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (isLongRun ? 600 : 15))
 const VICTIMS = ['gateway', 'analytics', 'postgres']
 const EVENTS_PER_REQUEST = 20
 const EVENTS_PER_SECOND = 500

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { type PostgresPair, startPostgresPair, waitFor } from '@vitascope/testing'
 import pg from 'pg'
+import { longTest } from './support/long-test.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
@@ -256,54 +257,62 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   await expectNewUploads(now)
 }, 180_000)
 
-test('a stale standby of encoding changes no published video, and no work is repeated or reported twice', async () => {
-  const now = await failOver(({ url }) => ({ VITASCOPE_ENCODING_DATABASE_URL: url }))
-  scene = now
-  const before = (await now.objects()).filter((name) => name.startsWith('media/'))
-  await expectReported(now, ['encoding'])
-  await settledIn(now, 'encoding')
-  await waitFor(
-    async () => (await now.query<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
-    { timeout: 30_000, describe: 'no job to run' },
-  )
-  for (const video of [now.early, now.late, now.lost]) {
-    expect(await recordOf(now, video)).toEqual(video)
-    await expectPlays(video)
-    expect([eventsOf(now, 'video.ready', video), eventsOf(now, 'video.failed', video)]).toEqual([1, 0])
-  }
-  expect(now.events).toHaveLength(3)
-  await waitFor(async () => `${await now.objects()}` === `${before}`, {
-    timeout: 30_000,
-    describe: 'storage to contain playable files only',
-  })
-  // The first check kept these objects. After the deletion of the video, the next check removes
-  // them.
-  expect((await now.platform.withKey(now.tenant.key).delete(`/media?media_id=${now.lost.media_id}`)).status).toBe(200)
-  await now.query('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
-  await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
-    timeout: 30_000,
-    describe: 'a deleted media to be removed',
-  })
-  await expectNewUploads(now)
-}, 180_000)
+longTest(
+  'a stale standby of encoding changes no published video, and no work is repeated or reported twice',
+  async () => {
+    const now = await failOver(({ url }) => ({ VITASCOPE_ENCODING_DATABASE_URL: url }))
+    scene = now
+    const before = (await now.objects()).filter((name) => name.startsWith('media/'))
+    await expectReported(now, ['encoding'])
+    await settledIn(now, 'encoding')
+    await waitFor(
+      async () => (await now.query<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
+      { timeout: 30_000, describe: 'no job to run' },
+    )
+    for (const video of [now.early, now.late, now.lost]) {
+      expect(await recordOf(now, video)).toEqual(video)
+      await expectPlays(video)
+      expect([eventsOf(now, 'video.ready', video), eventsOf(now, 'video.failed', video)]).toEqual([1, 0])
+    }
+    expect(now.events).toHaveLength(3)
+    await waitFor(async () => `${await now.objects()}` === `${before}`, {
+      timeout: 30_000,
+      describe: 'storage to contain playable files only',
+    })
+    // The first check kept these objects. After the deletion of the video, the next check removes
+    // them.
+    expect((await now.platform.withKey(now.tenant.key).delete(`/media?media_id=${now.lost.media_id}`)).status).toBe(200)
+    await now.query('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
+    await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
+      timeout: 30_000,
+      describe: 'a deleted media to be removed',
+    })
+    await expectNewUploads(now)
+  },
+  180_000,
+)
 
-test('a stale standby of the catalogue receives the results of encoding again, and unknown files are removed', async () => {
-  const now = await failOver(({ url }) => ({ VITASCOPE_CATALOGUE_DATABASE_URL: url }))
-  scene = now
-  const before = await now.objects()
-  await recordOf(now, now.late)
-  const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
-  expect(late.status.status).toBe('ok')
-  await expectReported(now, ['catalogue'])
-  await settledIn(now, 'catalogue')
-  await expectPlays(now.early)
-  await expectPlays(late)
-  expect(setsOf(await now.objects(), late)).toEqual(setsOf(before, late))
-  await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
-    timeout: 30_000,
-    describe: 'the set of the lost video to be removed',
-  })
-  await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
-  expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
-  await expectNewUploads(now)
-}, 180_000)
+longTest(
+  'a stale standby of the catalogue receives the results of encoding again, and unknown files are removed',
+  async () => {
+    const now = await failOver(({ url }) => ({ VITASCOPE_CATALOGUE_DATABASE_URL: url }))
+    scene = now
+    const before = await now.objects()
+    await recordOf(now, now.late)
+    const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
+    expect(late.status.status).toBe('ok')
+    await expectReported(now, ['catalogue'])
+    await settledIn(now, 'catalogue')
+    await expectPlays(now.early)
+    await expectPlays(late)
+    expect(setsOf(await now.objects(), late)).toEqual(setsOf(before, late))
+    await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
+      timeout: 30_000,
+      describe: 'the set of the lost video to be removed',
+    })
+    await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
+    expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
+    await expectNewUploads(now)
+  },
+  180_000,
+)

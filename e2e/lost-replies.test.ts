@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type FaultProxy, freePort, seededRandom, startFaultProxy, waitFor } from '@vitascope/testing'
+import { type FaultProxy, freePort, isLongRun, seededRandom, startFaultProxy, waitFor } from '@vitascope/testing'
 import { type ApiResponse, createApi } from './support/api.ts'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { aTenant, type UploadResponse } from './support/video-steps.ts'
 
-const UPLOADS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 500 : 200
+const UPLOADS = isLongRun ? 500 : 200
 const CLIENTS = 8
 /** Share of lost replies to callers. */
 const LOST = 0.3

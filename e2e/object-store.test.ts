@@ -26,7 +26,7 @@ withS3('with a bucket of an S3 store', () => {
     store = await startS3()
     storage = openS3Storage(store)
     await writeFile(secretFile(), store.secretAccessKey, { mode: 0o600 })
-    platform = await startTestPlatform({ ...bucketOf(store), VITASCOPE_RETRY_MS: '1000' })
+    platform = await startTestPlatform({ ...bucketOf(store), VITASCOPE_RETRY_MS: '1000', VITASCOPE_RECONCILE_MS: '500' })
     tenant = await aTenant(platform.system)
   }, 120_000)
   afterAll(async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { browserArguments, browserPath, extendTimeout, freePort, waitFor } from '@vitascope/testing'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { longTest } from './support/long-test.ts'
 import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -127,13 +128,17 @@ describeInBrowser('a viewer of the real platform', () => {
     await page.close()
   }, 180_000)
 
-  test('shows that the connection is lost while the platform restarts, and playback resumes', async () => {
-    const page = await play()
-    await platform.stop()
-    await readsMessage(page)
-    await stalls(page)
-    platform = await platform.restart()
-    await resumes(page)
-    await page.close()
-  }, 180_000)
+  longTest(
+    'shows that the connection is lost while the platform restarts, and playback resumes',
+    async () => {
+      const page = await play()
+      await platform.stop()
+      await readsMessage(page)
+      await stalls(page)
+      platform = await platform.restart()
+      await resumes(page)
+      await page.close()
+    },
+    180_000,
+  )
 })

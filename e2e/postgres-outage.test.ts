@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { isLongRun, waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
@@ -16,7 +16,7 @@ const MAX_RESTART_MS = 15_000
 /** From the first response of the database to the last rejection. */
 const SETTLE_MS = 5_000
 const EVERY_MS = 3_000
-const SECONDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 30 : 9
+const SECONDS = isLongRun ? 30 : 9
 
 let folder: string
 let platform: TestPlatform

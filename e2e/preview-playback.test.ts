@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { browserArguments, browserPath, waitFor } from '@vitascope/testing'
+import { browserArguments, browserPath, isLongRun, waitFor } from '@vitascope/testing'
 import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
@@ -12,7 +12,7 @@ import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from
 
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 /** Ten minutes in long tests. */
-const [SOURCE, SECONDS] = process.env['VITASCOPE_LONG_TESTS'] === '1' ? (['ten-minutes.mp4', 600] as const) : (['long.mp4', 150] as const)
+const [SOURCE, SECONDS] = isLongRun ? (['ten-minutes.mp4', 600] as const) : (['long.mp4', 75] as const)
 /** Time in which a busy machine encodes all of it. */
 const TIMEOUT_MS = SECONDS * 2_000
 const describeInBrowser = browserPath() === undefined ? describe.skip : describe

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '@jest/globals'
-import { redisPath, startRedis, type TestRedis } from '@vitascope/testing'
+import { isLongRun, redisPath, startRedis, type TestRedis } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'
 import { startPlatform } from './support/platform.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
@@ -22,8 +22,7 @@ const SOME = [
   'tus',
   'analytics',
 ]
-const isLong = process.env['VITASCOPE_LONG_TESTS'] === '1'
-const only = process.env['VITASCOPE_ROWS']?.split(',') ?? (isLong ? undefined : SOME)
+const only = process.env['VITASCOPE_ROWS']?.split(',') ?? (isLongRun ? undefined : SOME)
 const picked = nouns.filter(({ noun }) => only === undefined || only.includes(noun))
 
 let platform: ReplicatedPlatform

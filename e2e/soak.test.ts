@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { soak } from './support/soak.ts'
 
-const seconds = Number(process.env['VITASCOPE_SOAK_SECONDS'] ?? 30)
+const seconds = Number(process.env['VITASCOPE_SOAK_SECONDS'] ?? 12)
 const seed = Number(process.env['VITASCOPE_SOAK_SEED'] ?? Date.now() % 1_000_000)
 
 let fixture: Platform

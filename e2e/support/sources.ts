@@ -30,8 +30,8 @@ const KINDS = {
   'other.mp4': [...picture('256x144', 4), ...sound(4), ...h264, ...aac],
   /** 60 s, small. */
   'minute.mp4': [...picture('320x180', 60), ...sound(60), ...h264, ...aac],
-  /** 150 s of 360p with audio; encodes slowly. */
-  'long.mp4': [...picture('640x360', 150), ...sound(150), ...h264, ...aac],
+  /** 75 s of 360p with audio; encodes slowly. */
+  'long.mp4': [...picture('640x360', 75), ...sound(75), ...h264, ...aac],
   'ten-minutes.mp4': [...picture('640x360', 600), ...sound(600), ...h264, ...aac],
   'audio-only.mp3': [...sound(6), '-c:a', 'libmp3lame'],
   'video-only.mp4': [...picture('320x180', 6), ...h264],

@@ -12,13 +12,13 @@ import { openChannel, serviceCall } from '@vitascope/grpc'
 import { type Db, migrate, openPostgres } from '@vitascope/postgres'
 import { EventServiceService } from '@vitascope/proto/analytics/v1/event'
 import { ReportServiceService } from '@vitascope/proto/analytics/v1/report'
-import { testLog, waitFor } from '@vitascope/testing'
+import { isLongRun, testLog, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { reconcile } from '../src/reconcile/reconcile.ts'
 import { as, createEvent, startCatalogue } from './test-analytics.ts'
 
 /** The long tests run for ten minutes. */
-const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (process.env['VITASCOPE_LONG_TESTS'] === '1' ? 600 : 15))
+const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (isLongRun ? 600 : 15))
 const SENDERS = 8
 const EVENTS_PER_SECOND = 500
 const EVENTS_PER_REQUEST = 10

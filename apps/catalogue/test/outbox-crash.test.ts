@@ -7,12 +7,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openChannel, serviceCall } from '@vitascope/grpc'
 import { UploadVideoRequest, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { makeTokenKeys } from '@vitascope/security'
-import { freePort, waitFor } from '@vitascope/testing'
+import { freePort, isLongRun, waitFor } from '@vitascope/testing'
 import { testKeyEnvironment, testPrincipals } from '@vitascope/testing/principal-keys'
 import { type CatalogueDatabase, catalogueDatabase } from './catalogue-database.ts'
 import { encodingStandIn, masterSecret } from './stand-ins.ts'
 
-const ROUNDS = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 200 : 20
+const ROUNDS = isLongRun ? 200 : 8
 const UPLOADS = 3
 /** It takes 5 s on a quiet machine. */
 const LAG_MS = 50_000

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { waitFor } from '@vitascope/testing'
+import { isLongRun, waitFor } from '@vitascope/testing'
 import type { CrashPoint } from '../src/common/crash-point.ts'
 import { completableJobs, runUntilComplete } from './crashing-service.ts'
 import { makeVideo } from './fixture.ts'
@@ -77,16 +77,15 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
 )
 
 /** The long tests crash at each change, three times. */
-const isLong = process.env['VITASCOPE_LONG_TESTS'] === '1'
-const STEP = { commit: isLong ? 1 : 12, put: isLong ? 6 : 45 }
-const TIMES = isLong ? 3 : 1
+const STEP = { renditions: isLongRun ? 1 : 24, slides: isLongRun ? 1 : 12, put: isLongRun ? 6 : 60 }
+const TIMES = isLongRun ? 3 : 1
 
 test.each(['renditions', 'slides'] as const)(
   'after a crash of the service at any database change, for %s, the job produces one complete set and no other objects',
   async (kind) => {
     let deaths = 0
     for (let round = 0; round < TIMES; round++) {
-      for (let commit = 1, died = true; died; commit += STEP.commit) {
+      for (let commit = 1, died = true; died; commit += STEP[kind]) {
         const jobId = String(nextJob++)
         const end = await runUntilComplete(environment, completableJobs(environment)[kind], jobId, `commit:${commit}`).catch(
           (error: unknown) => {

@@ -30,10 +30,13 @@ function start(env: Record<string, string> = {}, [command = '', ...args]: readon
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data))
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+  const allEnded = new Promise<void>((resolve) => child.once('close', () => resolve()))
   return {
     pid: child.pid ?? 0,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
     ended,
+    /** Resolves when the process and its descendants, which share its output, have ended. */
+    allEnded,
     output: () => output,
     ready: () =>
       waitFor(() => output.includes('Vitascope is ready') || child.exitCode !== null, { timeout: 60_000, describe: 'the table' }).then(
@@ -83,10 +86,7 @@ describe('npm start', () => {
     const npm = start({}, ['npm', 'start', '--prefix', dirname(dirname(START))])
     await npm.ready()
     npm.kill('SIGTERM')
-    await waitFor(async () => (await fetch(`http://127.0.0.1:${ports.VITASCOPE_PORT}/healthz`).catch(() => undefined)) === undefined, {
-      timeout: 10_000,
-      describe: 'the platform to end',
-    })
+    await npm.allEnded
     const next = start()
     await next.ready()
     next.kill('SIGTERM')

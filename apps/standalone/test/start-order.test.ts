@@ -13,17 +13,16 @@ import {
   STATEFUL,
   startDatabase,
 } from '@vitascope/platform'
-import { seededRandom, waitFor } from '@vitascope/testing'
+import { isLongRun, seededRandom, waitFor } from '@vitascope/testing'
 import { type Child, superviseChild } from '../src/child.ts'
 import { planServices, type ServicePlan } from '../src/services.ts'
 
 // Starts the processes like a cluster: independently, in any order, with a database that starts at any time.
 
-const IS_LONG = process.env['VITASCOPE_LONG_TESTS'] === '1'
-const ORDERS = IS_LONG ? 20 : 2
+const ORDERS = isLongRun ? 20 : 2
 /** How late the database is, and for how long it is unavailable later. */
-const DATABASE_DELAY_MS = IS_LONG ? 20_000 : 3_000
-const OUTAGE_MS = IS_LONG ? 300_000 : 12_000
+const DATABASE_DELAY_MS = isLongRun ? 20_000 : 3_000
+const OUTAGE_MS = isLongRun ? 300_000 : 12_000
 /** Maximum time from the first response of the database to readiness, and from a change until the probes report it. */
 const READY_MS = 15_000
 const DETECTION_MS = 10_000

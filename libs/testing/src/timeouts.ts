@@ -1,5 +1,8 @@
+/** True in `npm run test:long`, which runs more cases of slow tests, and larger ones. */
+export const isLongRun = process.env['VITASCOPE_LONG_TESTS'] === '1'
+
 /** Long runs measure performance, so their timeouts are not extended. */
-const FACTOR = process.env['VITASCOPE_LONG_TESTS'] === '1' ? 1 : 4
+const FACTOR = isLongRun ? 1 : 4
 
 /** Timeouts are extended to this many milliseconds at most. */
 const MAX_TIMEOUT_MS = 300_000
