@@ -17,6 +17,7 @@ import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-
 
 /** If this machine has no Redis, the other parts are still tested. */
 const withRedis = redisPath() === undefined ? test.skip : test
+const KILLING_SECONDS = isLongRun ? 30 : 15
 
 let folder: string
 let platform: TestPlatform
@@ -99,7 +100,6 @@ test('an object without a row is detected in every folder', async () => {
   for (const path of paths) await rm(path, { force: true })
 })
 
-const KILLING_SECONDS = isLongRun ? 30 : 15
 test(`uploads survive ${KILLING_SECONDS} s of kills: each ends, playable videos are complete, no objects are left`, async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   const report = await crashRun(platform, {

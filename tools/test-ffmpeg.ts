@@ -10,10 +10,7 @@ import { root } from './lib/run-command.ts'
  * supported build except the one that `npm test` uses. With names, only builds whose name contains
  * one of them. Builds that this machine cannot install are listed, and do not count as a failure.
  */
-const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test']
-/** Run only with the build of the production images, because it uses the same functions as the others. */
-const PLATFORM_TEST = 'e2e/upload-to-play[.]test'
-const IMAGE_BUILD = 'Debian 12'
+const TESTS = ['libs/media/test/(copy|chunks|images|probe)[.]test', 'apps/encoding/test/idle[.]test', 'e2e/upload-to-play[.]test']
 
 const names = process.argv.slice(2)
 const defaultVersion = (await findFfmpeg()).version
@@ -26,7 +23,7 @@ for (const { name, version } of SUPPORTED_BUILDS) {
     const tools = await findFfmpeg({ path })
     testedBuilds.push(`${name}: ffmpeg ${tools.version}, ffprobe ${tools.ffprobeVersion}`)
     console.log(`\n${testedBuilds.at(-1)} (${path})`)
-    await runTests(path, name === IMAGE_BUILD ? [...TESTS, PLATFORM_TEST] : TESTS)
+    await runTests(path)
   } catch (error) {
     console.log(`not run  ${name}: ${(error as Error).message}`)
   }
@@ -35,8 +32,8 @@ console.log(`\nBuilds of ffmpeg in these tests:\n${testedBuilds.map((line) => ` 
 console.log(`${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = total.failed > 0 ? 1 : 0
 
-async function runTests(path: string, tests: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'tools/test.ts'), ...tests], {
+async function runTests(path: string): Promise<void> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(root, 'tools/test.ts'), ...TESTS], {
     cwd: root,
     env: { ...process.env, VITASCOPE_FFMPEG: path },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -55,18 +55,13 @@ export function dump(platform: TestPlatform, except: RegExp = /^$/): Promise<Map
        where c.relkind in ('r', 'p') and not c.relispartition and n.nspname not in ('pg_catalog', 'information_schema') order by 1`,
     )
     const names = rows.map(({ name }) => name).filter((name) => !except.test(name))
-    // All tables in one round trip. The names come from the system catalogue, which quotes them.
-    const statements = names.map((name) => `select t::text as line from ${name} t`)
-    const results = (await client.query(statements.join(';'))) as unknown as pg.QueryResult<{ line: string }>[]
-    return new Map(
-      names.map((name, nth) => [
-        name,
-        (results[nth]?.rows ?? [])
-          .map(({ line }) => line)
-          .sort()
-          .join('\n'),
-      ]),
+    // All tables in one statement. The names come from the system catalogue, which quotes them.
+    const selects = names.map(
+      (name) =>
+        `select ${client.escapeLiteral(name)} as name, coalesce(string_agg(t::text, E'\\n' order by t::text), '') as lines from ${name} t`,
     )
+    const { rows: tables } = await client.query<{ name: string; lines: string }>(selects.join(' union all '))
+    return new Map(tables.map(({ name, lines }) => [name, lines]))
   })
 }
 

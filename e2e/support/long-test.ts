@@ -1,5 +1,5 @@
 import { test } from '@jest/globals'
 import { isLongRun } from '@vitascope/testing'
 
-/** Defines a test in `npm run test:long`, and none in other runs. For cases that take longer than they add to `npm test`. */
+/** Defines a test that only `npm run test:long` runs, for slow variants of what another test covers. */
 export const longTest: (...parameters: Parameters<typeof test>) => void = isLongRun ? test : () => {}

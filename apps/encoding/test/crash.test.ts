@@ -76,7 +76,10 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
   },
 )
 
-/** The long tests crash at each change, three times. */
+/**
+ * Number of database changes (of renditions or slides) or stored objects between two crashes. The
+ * long tests crash at each change, three times.
+ */
 const STEP = { renditions: isLongRun ? 1 : 24, slides: isLongRun ? 1 : 12, put: isLongRun ? 6 : 60 }
 const TIMES = isLongRun ? 3 : 1
 
