@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { countTests, isUnitTest, type JestReport, testFiles } from './jest-run.ts'
+import { countTests, failRetried, isUnitTest, type JestReport, testFiles } from './jest-run.ts'
 
 const aFile = (name: string, status: string, tests: string[]) => ({
   name,
@@ -28,9 +28,11 @@ test('reports a test file that Jest did not run', () => {
 
 test('reports a failed file that passed alone', () => {
   const report: JestReport = { testResults: [aFile('/a.test.ts', 'passed', ['passed']), aFile('/b.test.ts', 'failed', ['failed'])] }
-  expect(countTests(report, ['/a.test.ts', '/b.test.ts'], ['/a.test.ts', '/b.test.ts']).passedAlone).toEqual([
-    expect.stringMatching(/a[.]test[.]ts$/),
-  ])
+  const counts = countTests(report, ['/a.test.ts', '/b.test.ts'], ['/a.test.ts', '/b.test.ts'])
+  expect(counts.passedAlone).toEqual([expect.stringMatching(/a[.]test[.]ts$/)])
+  expect(counts.failed).toBe(1)
+  expect(failRetried(counts)).toMatchObject({ passed: 1, failed: 2 })
+  expect(failRetried(counts).failures[1]).toMatch(/a[.]test[.]ts: passed only when run alone$/)
 })
 
 test('long tests are selected only on request, and filters select files by path', () => {

@@ -87,8 +87,8 @@ export interface JestRun {
 
 /**
  * Runs Jest on the files, with its output on the terminal. Failed files are retried once, alone and
- * one after another: a real fault fails again, an overloaded machine does not. Long runs measure,
- * and are not retried.
+ * one after another, which separates real faults from tests that depend on the load of the machine.
+ * In CI (variable `CI`) the latter are failures too. Long runs measure, and are not retried.
  */
 export async function runJest(run: JestRun): Promise<JestCounts> {
   if (run.files.length === 0) return { ...NO_TESTS, failed: 1, failures: ['no test file matches'] }
@@ -100,7 +100,13 @@ export async function runJest(run: JestRun): Promise<JestCounts> {
   console.log(`\nRetried alone:\n${failed.map((file) => `  ${relative(root, file)}`).join('\n')}`)
   const second = await runOnce({ ...run, files: failed, all: false, report: `${run.report}.retried` }, 1)
   const counts = typeof second === 'string' ? countTests(first, run.files) : countTests(withRetryResults(first, second), run.files, failed)
-  return adjustForName(run, counts)
+  return adjustForName(run, process.env['CI'] ? failRetried(counts) : counts)
+}
+
+/** Adds a failure for each file that passed only when it ran alone. */
+export function failRetried(counts: JestCounts): JestCounts {
+  const failures = counts.passedAlone.map((file) => `${file}: passed only when run alone`)
+  return { ...counts, failed: counts.failed + failures.length, failures: [...counts.failures, ...failures] }
 }
 
 /**
