@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDomainError } from '@vitascope/errors'
-import { commonRetainedTables, createOutbox, createRetention } from '@vitascope/postgres'
+import { commonRetainedTables, createNotifications, createOutbox, createRetention } from '@vitascope/postgres'
 import { AccessListServiceService } from '@vitascope/proto/auth/v1/access_list'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'
 import { AuditServiceService } from '@vitascope/proto/auth/v1/audit'
@@ -17,12 +17,12 @@ import { createApiKeyStore } from './api-key/api-key-store.ts'
 import type { ConfiguredKey } from './api-key/authenticate.ts'
 import { eventOutboxHandlers, warnOfExpiry } from './api-key/expiry-warning.ts'
 import { createIdentityStore } from './api-key/identity-store.ts'
-import { createKeyChanges } from './api-key/key-changes.ts'
 import { createLastUsed } from './api-key/last-used.ts'
 import { auditHandlers } from './audit/audit-rpc.ts'
 import { auditRetention, createAuditStore } from './audit/audit-store.ts'
 import type { AuthConfig } from './config.ts'
 import { ensureInstallation, readConfiguredLookup } from './installation.ts'
+import { KEY_CHANGED } from './key/key-change.ts'
 import { createKeyCipher } from './key/key-encryption.ts'
 import { organisationOutboxHandlers } from './organisation/organisation-replica.ts'
 import { organisationHandlers } from './organisation/organisation-rpc.ts'
@@ -73,7 +73,13 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
     if (!configured.isRead) await readConfigured()
   }
   // A replica that starts with another system key notifies the others of a key change.
-  const changes = createKeyChanges({ url: config.databaseUrl, log, onChange: () => void readConfigured() })
+  const changes = createNotifications({
+    url: config.databaseUrl,
+    channel: KEY_CHANGED,
+    applicationName: 'vitascope-auth-listen',
+    log,
+    onChange: () => void readConfigured(),
+  })
 
   const lastUsed = createLastUsed({ db, log })
   const authentication = { identities: createIdentityStore(db), cipher, configured: () => configured, recordUse: lastUsed.recordUse }

@@ -6,6 +6,7 @@ export { type Codec, jsonCodec, storedResponse, withIdempotency } from './idempo
 export { countRows, type DumpedSchema, isEmptySchema, loadSchema, readRows } from './load-snapshot.ts'
 export { type MigrateOptions, migrate } from './migrate.ts'
 export { migrateCommand } from './migrate-command.ts'
+export { createNotifications, type NotificationBatch, type Notifications, type NotificationsOptions } from './notifications.ts'
 export { findOpenFailover, type OpenFailover, settleFailover } from './open-failover.ts'
 export { createOutbox, type Outbox, type OutboxHandlers, type OutboxMessage } from './outbox.ts'
 export {

@@ -1,7 +1,9 @@
 import type { Handlers } from '@vitascope/grpc'
+import type { Notifications } from '@vitascope/postgres'
 import { requireService } from '@vitascope/principal'
 import type { ApiKey as ApiKeyMessage, ApiKeyServiceService, ListApiKeysRequest } from '@vitascope/proto/auth/v1/api_key'
 import { pageById } from '@vitascope/request'
+import { watchKeyChanges } from '../key/key-change.ts'
 import { MAX_ROWS, messageSize } from '../rules/page-size.ts'
 import { toUserType } from '../user/user-rpc.ts'
 import {
@@ -15,12 +17,11 @@ import {
   revokeApiKey,
 } from './api-key.ts'
 import { type Authentication, authenticate } from './authenticate.ts'
-import type { KeyChanges } from './key-changes.ts'
 
 export function apiKeyHandlers(
   keys: ApiKeyStore,
   authentication: Authentication,
-  changes: KeyChanges,
+  changes: Notifications,
 ): Handlers<typeof ApiKeyServiceService> {
   return {
     async authenticate({ key }, call) {
@@ -50,7 +51,7 @@ export function apiKeyHandlers(
     },
     async *watchRevocations(_request, { principal, signal }) {
       requireService(principal)
-      for await (const apiKeyIds of changes.watch(signal)) yield { apiKeyIds }
+      for await (const apiKeyIds of watchKeyChanges(changes, signal)) yield { apiKeyIds }
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { Query } from '@vitascope/postgres'
+import type { Notifications, Query } from '@vitascope/postgres'
 
 /** The PostgreSQL channel for ids of changed keys. Notifications are sent at the commit of the change. */
 export const KEY_CHANGED = 'vitascope_auth_key_changed'
@@ -19,7 +19,12 @@ export async function notifyKeyChange(query: Query, where: string, values: reado
   )
 }
 
-/** Returns the key ids of a notification. */
-export function parseKeyIds(payload: string | undefined): string[] {
-  return payload ? payload.split(',') : []
+/** Yields an empty list as soon as the watch is active, then the ids of changed keys. Throws CHANGES_LOST. */
+export async function* watchKeyChanges(changes: Notifications, signal: AbortSignal): AsyncGenerator<string[]> {
+  let isFirst = true
+  for await (const { payloads } of changes.watch(signal)) {
+    if (isFirst) yield []
+    isFirst = false
+    if (payloads.length > 0) yield payloads.flatMap((payload) => payload.split(','))
+  }
 }
