@@ -1,6 +1,6 @@
 import { createCaptionReader } from '@vitascope/captions'
 import { checkUrl, sourcePolicy } from '@vitascope/fetch'
-import { commonRetainedTables, createOutbox, createRetention, type Db } from '@vitascope/postgres'
+import { commonRetainedTables, createNotifications, createOutbox, createRetention, type Db } from '@vitascope/postgres'
 import { OrganisationServiceService } from '@vitascope/proto/auth/v1/organisation'
 import { UserServiceService } from '@vitascope/proto/auth/v1/user'
 import { CaptionServiceService } from '@vitascope/proto/catalogue/v1/caption'
@@ -99,6 +99,7 @@ import { createTagStore } from './tag/tag-store.ts'
 import { themeHandlers } from './theme/theme-rpc.ts'
 import { createThemeStore } from './theme/theme-store.ts'
 import { createCaptionSearchIndexer } from './video/caption-search-indexer.ts'
+import { PUBLIC_CHANGED } from './video/public-changes.ts'
 import { createPublishMedia } from './video/publish-media.ts'
 import { createUploadStore } from './video/upload-store.ts'
 import { createVideoPages } from './video/video-pages.ts'
@@ -118,6 +119,8 @@ const SWEEP_EVERY_MS = 60_000
 const MAIL_EVERY_MS = 1_000
 const DELIVERY_TRIM_EVERY_MS = 600_000
 const USAGE_EVERY_MS = 3_600_000
+/** Interval at which watchers of public changes are informed that no change is missing. */
+const PUBLIC_CHANGES_EVERY_MS = 250
 /** New captions become searchable after at most about this time. */
 const SEARCH_INDEX_EVERY_MS = 500
 /** Timeout for one media. Indexing 250,000 characters takes up to two seconds. */
@@ -164,10 +167,26 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const folders = createFolderStore(db)
   const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
 
+  const publicChanges = createNotifications({
+    url: config.databaseUrl,
+    channel: PUBLIC_CHANGED,
+    applicationName: 'vitascope-catalogue-listen',
+    log,
+    heartbeatMs: PUBLIC_CHANGES_EVERY_MS,
+  })
+
   const server = perOrganisation.server(base.server)
   server.implement(
     VideoServiceService,
-    videoHandlers({ videos, lists: createVideoPages(db), uploads: createUploadStore(db, enqueue), tokens, organisations, folders }),
+    videoHandlers({
+      videos,
+      lists: createVideoPages(db),
+      uploads: createUploadStore(db, enqueue),
+      tokens,
+      organisations,
+      folders,
+      publicChanges,
+    }),
   )
   server.implement(
     MediaServiceService,
@@ -247,6 +266,8 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     start() {
       outbox.start()
       sender.start()
+      // It is not awaited: without a database, catalogue starts and reports that it is not ready.
+      void publicChanges.start()
     },
     loops: [
       ...rounds.map((round) => ({ run: (signal: AbortSignal) => round(times, signal).then(() => {}), everyMs })),
@@ -258,6 +279,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       { run: deliveries.trim, everyMs: DELIVERY_TRIM_EVERY_MS },
       ...(mailer ? [{ run: mailer.run, everyMs: MAIL_EVERY_MS }] : []),
     ],
+    drain: () => publicChanges.stop(),
     finish: () => Promise.all([outbox.stop(), sender.stop(), captionReader.close()]),
     close: () => masterKeys.close(),
   }

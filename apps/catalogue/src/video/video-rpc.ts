@@ -1,11 +1,13 @@
 import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { organisationFor, requireUser, type Scope, scopeOf } from '@vitascope/principal'
+import type { Notifications } from '@vitascope/postgres'
+import { organisationFor, requireService, requireUser, type Scope, scopeOf } from '@vitascope/principal'
 import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { checkPage, checkText, isId } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { fromStateMessage, toStatusMessage } from '../publishing/media/status-message.ts'
+import { watchPublicChanges } from './public-changes.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
 import { toPublicView } from './video.ts'
@@ -24,6 +26,7 @@ export interface VideoParts {
   tokens: VideoTokens
   organisations: Organisations
   folders: Pick<FolderStore, 'require'>
+  publicChanges: Pick<Notifications, 'watch'>
 }
 
 const PAGE_DEFAULT = 10
@@ -39,6 +42,7 @@ export function videoHandlers({
   tokens,
   organisations,
   folders,
+  publicChanges,
 }: VideoParts): Handlers<typeof VideoServiceService> {
   return {
     async uploadVideo(request, call) {
@@ -60,6 +64,10 @@ export function videoHandlers({
       const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
       return { video: toMessage(toPublicView(video, new Date())) }
+    },
+    async *watchPublicChanges(_request, { principal, signal }) {
+      requireService(principal)
+      yield* watchPublicChanges(publicChanges, signal)
     },
     async listVideos(request, { principal, signal }) {
       const organisationId = organisationFor(principal, request.organisationId)
