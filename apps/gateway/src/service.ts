@@ -28,6 +28,7 @@ import { createUploadProxy } from './server/proxy/upload-proxy.ts'
 import { openRedis } from './server/redis/redis.ts'
 import type { Route } from './server/route/route.ts'
 import { createGuestResponses } from './server/routing/guest-responses.ts'
+import { subscribeToPublicChanges } from './server/routing/public-changes.ts'
 
 /** On one slow core, 32 concurrent requests saturate the CPU and are still answered in time. */
 const CONCURRENCY_BOUNDS = { min: 32, initial: 80, max: 512 }
@@ -64,6 +65,9 @@ export async function startGateway(
   const budgets = redis ? sharedBudgets(redis) : localBudgets
   const revocations = subscribeToRevocations({ accessList: services.accessList, apiKeys: services.apiKeys, keys, routes, log, redis })
 
+  const guestResponses = createGuestResponses({ metrics })
+  const publicChanges = subscribeToPublicChanges({ videos: services.videos, responses: guestResponses, log })
+
   let stopping = false
   const dependencies: Dependency[] = [
     { name: 'gateway', check: async () => (stopping ? 'is stopping' : undefined) },
@@ -97,7 +101,7 @@ export async function startGateway(
     bodies: createBodyLimiter(),
     concurrencyLimit,
     unknownIds,
-    guestResponses: createGuestResponses(),
+    guestResponses,
     proxyUpload: createUploadProxy({
       to: httpService(config.uploadUrl, identity?.peer('encoding')),
       transfers,
@@ -138,7 +142,7 @@ export async function startGateway(
       await closed
       clearInterval(sweep)
       clearTimeout(timer)
-      await revocations.stop()
+      await Promise.all([revocations.stop(), publicChanges.stop()])
       redis?.close()
       await audit.stop()
       for (const channel of Object.values(channels)) channel.close()

@@ -7,7 +7,7 @@ export function readDatabaseUrl(read: Reader, service: string): string {
     protocols: ['postgres:', 'postgresql:'],
     defaultText: 'required',
     description:
-      'PostgreSQL URL of the role that owns the schema of the service. For auth it must not lead through a transaction pooler, because auth uses LISTEN.',
+      'PostgreSQL URL of the role that owns the schema of the service. For auth and catalogue it must not lead through a transaction pooler, because they use LISTEN.',
   })
   if (url === undefined) read.addProblem(`${name} is missing`)
   return url ?? ''

@@ -3,6 +3,7 @@ import { type Video, VideoOrder } from '@vitascope/proto/catalogue/v1/video'
 import { normaliseAddress } from '@vitascope/security'
 import { z } from 'zod'
 import { type Context, Reply, route } from '../../server/route/route.ts'
+import { parseTimestamp } from '../../server/schema/dates.ts'
 import { id, idField, int, oneOf, organisationIdField, tag, text } from '../../server/schema/fields.ts'
 import { collectRows, nextLink, pageQuery, positionOf, positionQuery } from '../../server/schema/pagination.ts'
 import { changedFields, formatOptionalTimestamp, required, schema } from '../../server/schema/response-format.ts'
@@ -84,6 +85,11 @@ export const getVideo = route({
     }).default('false'),
   }),
   sharedByGuests: true,
+  // While the video is encoded, its progress is not notified as a change.
+  guestCacheRule: ({ video_id, organisation_id, status, content_expiry: { time } }) =>
+    status.status === 'ok' || status.status === 'failed'
+      ? { videoId: video_id, organisationId: organisation_id, expireTime: time === null ? undefined : parseTimestamp(time) }
+      : undefined,
   response: VideoResponse,
   errorCodes: { video_expired: 'The video has expired. `detail` is the message for viewers.' },
   async handle({ params, query }, context) {

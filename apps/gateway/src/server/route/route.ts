@@ -29,6 +29,14 @@ export interface PublicUrls {
   mediaUrl: string
 }
 
+/** A response to a guest may be reused until this video, or a record of its organisation, changes. */
+export interface GuestCacheRule {
+  videoId: string
+  organisationId: string
+  /** Time from which the response is outdated without a change. */
+  expireTime: Date | undefined
+}
+
 /** The arguments of a handler in addition to its input. */
 export interface Context extends PublicUrls {
   caller: Caller
@@ -137,6 +145,11 @@ export interface Route<
    */
   sharedByGuests: boolean
   /**
+   * Returns how long a response to a guest may be reused, or undefined if it must not be. Only for
+   * routes with `sharedByGuests` whose response depends on nothing but the video and its organisation.
+   */
+  guestCacheRule?(body: z.input<ResponseSchema>): GuestCacheRule | undefined
+  /**
    * True if calls are written to the audit log: everything but safe GETs and routes that store no
    * record.
    */
@@ -203,7 +216,7 @@ export type RouteDeclaration<Params extends Shape, Query extends Shape, Payload 
   [V in Verb]?: readonly string[]
 } & Pick<
   Route<Params, Query, Payload, ResponseSchema>,
-  'section' | 'access' | 'summary' | 'response' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'handle'
+  'section' | 'access' | 'summary' | 'response' | 'guestCacheRule' | 'fastParse' | 'validateRemotely' | 'proxyTo' | 'handle'
 > &
   Partial<
     Pick<
@@ -287,6 +300,7 @@ export function route<
     sharedByGuests: declared.sharedByGuests ?? false,
     audited: declared.audited ?? ((verb !== 'get' && verb !== 'head') || declared.readOnly === false),
     ...(declared.apiKeyParam && { apiKeyParam: declared.apiKeyParam }),
+    ...(declared.guestCacheRule && { guestCacheRule: declared.guestCacheRule }),
     ...(declared.fastParse && { fastParse: declared.fastParse }),
     ...(declared.validateRemotely && { validateRemotely: declared.validateRemotely }),
     ...(declared.proxyTo && { proxyTo: declared.proxyTo }),

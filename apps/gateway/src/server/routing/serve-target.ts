@@ -18,6 +18,7 @@ import { invalidField } from '../payload/field-errors.ts'
 import { readPayload } from '../payload/payload.ts'
 import { type Pair, parseUrlencoded } from '../payload/urlencoded.ts'
 import type { UploadProxy } from '../proxy/upload-proxy.ts'
+import type { Caller } from '../route/caller.ts'
 import { type Context, Reply, type Route, Streamed } from '../route/route.ts'
 import { publicName, type Target } from '../route/route-index.ts'
 import type { GuestResponses } from './guest-responses.ts'
@@ -113,7 +114,9 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
           const result = await route.handle(input, createContext({ ...callOptions(), signal: new AbortController().signal }))
           if (dependencies.validateResponses) validateResponse(route, result)
           hasSucceeded = true
-          return prepareResponse(request, route, result, true)
+          // The result of a route that can be cached is its body.
+          const rule = result instanceof Reply || result instanceof Streamed ? undefined : route.guestCacheRule?.(result)
+          return { response: prepareResponse(request, route, result, true), rule }
         } finally {
           slot.end(hasSucceeded)
         }
@@ -141,13 +144,18 @@ export function serveTarget(target: Target, dependencies: ApiDependencies): Serv
     const runHandler = () => route.handle(input, handlerContext)
     const result = await runAudited(operation, { holder, context, signal: disconnect }, dependencies.audit, () =>
       // A call that failed may have been executed.
-      isChange ? runHandler().finally(dependencies.guestResponses.clear) : runHandler(),
+      isChange ? runHandler().finally(() => dependencies.guestResponses.requireFresh(changedOrganisation(caller))) : runHandler(),
     )
     if (disconnect.aborted) return
     if (result instanceof Streamed) return await sendStream(request, response, result, disconnect.signal)
     if (dependencies.validateResponses) validateResponse(route, result)
     sendResponse(request, response, prepareResponse(request, route, result, caller.kind === 'guest'))
   }
+}
+
+/** Returns the only organisation that the caller can change, or undefined if it can change others. */
+function changedOrganisation(caller: Caller): string | undefined {
+  return caller.kind === 'user' && caller.userType !== 'system' ? caller.organisationId : undefined
 }
 
 /** Reads the body of a write. The body of a GET is ignored. */
