@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals'
 import { extendTimeout } from '@vitascope/testing'
 
-const limit = 100
-const late = () => new Promise((resolve) => setTimeout(resolve, extendTimeout(limit) / 2))
+const limit = 300
+/** Waits for longer than the limit, and much less long than the extended one. */
+const late = () => new Promise((resolve) => setTimeout(resolve, limit + (extendTimeout(limit) - limit) / 6))
 let hooks = 0
 
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { waitFor } from '@vitascope/testing'
 import type { TaskResult } from '../src/task/task.ts'
-import { startServiceProcess } from './running-process.ts'
+import { ProcessEnded, startServiceProcess } from './running-process.ts'
 import { type Caller, openCaller, type TestEnvironment } from './service-under-test.ts'
 import { leaseRequest, standInWorker } from './stand-in-worker.ts'
 
@@ -58,36 +58,13 @@ export async function runUntilComplete(
   crashAt: string,
 ): Promise<{ attempt: number; died: boolean }> {
   const { create, published, folder, files, sources } = kind
-  const dying = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: crashAt })
-  const before = openCaller(dying.address)
-  let lostResult: { task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]; result: TaskResult } | undefined
-  const work = async (caller: Caller) => {
-    const worker = standInWorker(caller, environment.storage, 'worker-1:a')
-    while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
-      const { task } = await caller.work.leaseTask(leaseRequest({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
-      if (!task) continue
-      const result = await worker.make(task)
-      // The response of a crashing service is lost. The worker reports the result to the next
-      // service.
-      await worker.complete(task, result).catch(async (error: unknown) => {
-        if (caller === before) lostResult = { task, result }
-        throw error
-      })
-    }
-  }
-  const isCreated = await create(before, jobId).then(yes, no)
-  const isDone = await work(before).then(yes, no)
-  // The report to the catalogue follows the last result.
-  const died = !isDone || (await Promise.race([dying.exited.then(yes), isReported(environment).then(no)]))
-  if (!died) dying.kill('SIGKILL')
-  expect(await dying.exited).toBe('SIGKILL')
-  before.close()
+  const { isCreated, died, lostResult } = await runUntilCrash(environment, kind, jobId, crashAt)
 
   const next = await startServiceProcess(environment)
   const after = openCaller(next.address)
   if (!isCreated) await create(after, jobId)
   if (lostResult) await standInWorker(after, environment.storage, 'worker-1:a').complete(lostResult.task, lostResult.result)
-  await work(after)
+  await workUntilDone(environment, after, jobId)
   const set = await waitFor(() => published(jobId)[0], { describe: 'the set to be reported' })
   await isReported(environment)
   expect(new Set(published(jobId).map((one) => one.prefix)).size).toBe(1)
@@ -98,6 +75,57 @@ export async function runUntilComplete(
   const { attempt } = await after.job(jobId)
   after.close()
   return { attempt, died }
+}
+
+interface CrashedRun {
+  isCreated: boolean
+  died: boolean
+  lostResult: LostResult | undefined
+}
+
+/** A result that a crashed service may not have stored. The worker reports it to the next service. */
+interface LostResult {
+  task: Parameters<ReturnType<typeof standInWorker>['complete']>[0]
+  result: TaskResult
+}
+
+/** Starts a service and creates the job. Returns when the service has crashed or the job is complete. */
+async function runUntilCrash(environment: TestEnvironment, { create }: DoneJob, jobId: string, crashAt: string): Promise<CrashedRun> {
+  const service = await startServiceProcess(environment, { VITASCOPE_CRASH_AT: crashAt }).catch((error: unknown) => {
+    // On a slow machine, a loop of the service changes the database before the service listens.
+    if (error instanceof ProcessEnded) return undefined
+    throw error
+  })
+  if (!service) return { isCreated: false, died: true, lostResult: undefined }
+  const caller = openCaller(service.address)
+  let lostResult: LostResult | undefined
+  const isCreated = await create(caller, jobId).then(yes, no)
+  const isDone = await workUntilDone(environment, caller, jobId, (lost) => (lostResult = lost)).then(yes, no)
+  // The report to the catalogue follows the last result.
+  const died = !isDone || (await Promise.race([service.exited.then(yes), isReported(environment).then(no)]))
+  if (!died) service.kill('SIGKILL')
+  expect(await service.exited).toBe('SIGKILL')
+  caller.close()
+  return { isCreated, died, lostResult }
+}
+
+/** Works on tasks until the job is complete. Throws if the service crashes, after `onLost` with the result that it may have lost. */
+async function workUntilDone(
+  environment: TestEnvironment,
+  caller: Caller,
+  jobId: string,
+  onLost: (lost: LostResult) => void = () => {},
+): Promise<void> {
+  const worker = standInWorker(caller, environment.storage, 'worker-1:a')
+  while ((await caller.job(jobId)).state !== JobState.JOB_STATE_OK) {
+    const { task } = await caller.work.leaseTask(leaseRequest({ workerId: 'worker-1:a', waitSeconds: 3 }), caller.call)
+    if (!task) continue
+    const result = await worker.make(task)
+    await worker.complete(task, result).catch((error: unknown) => {
+      onLost({ task, result })
+      throw error
+    })
+  }
 }
 
 const isReported = (environment: TestEnvironment) => waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)

@@ -17,8 +17,12 @@ export interface RunningProcess {
   kill(signal: NodeJS.Signals): void
 }
 
+/** A process ended while a test waited for one of its log lines. */
+export class ProcessEnded extends Error {}
+
 const SOURCES = join(import.meta.dirname, '../src')
 
+/** Starts the service. Throws `ProcessEnded` if it ends before it listens. */
 export async function startServiceProcess(
   environment: TestEnvironment,
   env: Record<string, string> = {},
@@ -33,10 +37,7 @@ export async function startServiceProcess(
     VITASCOPE_RETRY_MS: '50',
     ...env,
   })
-  const listening = await waitFor(() => service.lines.find((line) => line['msg'] === 'listening'), {
-    describe: 'the service to listen',
-    timeout: 60_000,
-  })
+  const listening = await waitForLine(service, 'listening')
   return { ...service, address: String(listening['address']) }
 }
 
@@ -51,8 +52,22 @@ export async function startWorkerProcess(
     VITASCOPE_WORKER_HEARTBEAT_MS: '300',
     ...env,
   })
-  await waitFor(() => worker.lines.find((line) => line['msg'] === 'ready'), { describe: 'the worker to be ready', timeout: 60_000 })
+  await waitForLine(worker, 'ready')
   return worker
+}
+
+/** Returns the log line with a message. Throws `ProcessEnded` if the process ends before it writes that line. */
+async function waitForLine({ lines, exited }: RunningProcess, message: string): Promise<Record<string, unknown>> {
+  let end: string | number | undefined
+  void exited.then((signalOrCode) => {
+    end = signalOrCode
+  })
+  const line = await waitFor(() => lines.find(({ msg }) => msg === message) ?? (end === undefined ? undefined : 'ended'), {
+    describe: `the line "${message}"`,
+    timeout: 60_000,
+  })
+  if (typeof line === 'string') throw new ProcessEnded(`the process ended with ${end} before it wrote "${message}"`)
+  return line
 }
 
 /** Starts the pod of one index of a Job, as a kubelet does. */

@@ -49,7 +49,7 @@ export function createPlaybackPolicyStore(db: Db): PlaybackPolicyStore {
   return {
     async find(videoId, signal) {
       signal?.throwIfAborted()
-      const [row] = await db.query<Row>(FIND, [videoId])
+      const [row] = await db.prepared<Row>(FIND, [videoId])
       return (
         row && {
           sets: [{ version: row.version, prefix: row.prefix }, ...row.earlier],

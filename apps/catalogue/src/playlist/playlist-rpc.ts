@@ -6,6 +6,7 @@ import { Video as VideoMessage } from '@vitascope/proto/catalogue/v1/video'
 import { checkPage, isId, pageSizeOf } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
+import { maxMessageSize } from '../rules/message-size.ts'
 import { filterPublic } from '../video/video.ts'
 import { toMessage as toVideoMessage } from '../video/video-message.ts'
 import { appendVideo, createDefaultFields, MAX_VIDEOS, type Playlist, removeVideo } from './playlist.ts'
@@ -39,8 +40,7 @@ export function playlistHandlers(playlists: PlaylistStore, organisations: Organi
     async listPlaylists({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
       const size = pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      const messageSize = (playlist: Playlist) => Message.encode(toMessage(playlist)).finish().length
-      const page = await playlists.list({ organisationId, size, token, skip, messageSize }, signal)
+      const page = await playlists.list({ organisationId, size, token, skip, messageSize: maxMessageSize }, signal)
       return { playlists: page.playlists.map(toMessage), nextPageToken: page.nextPageToken }
     },
     async updatePlaylist({ playlist: input, updateMask = [] }, { principal, signal }) {

@@ -32,6 +32,8 @@ export interface VideoPages {
 const ROWS_PER_READ = 100
 const PAGE_BYTES = 3 * 1024 * 1024
 
+const READ_VIDEOS = `${SELECT_VIDEO} where v.video_id = any($1::bigint[]) and ($2::bigint is null or v.organisation_id = $2)`
+
 /** If a scope has at least this number of videos, a search does not read all matches. */
 const LARGE_SCOPE = 20_000
 
@@ -73,7 +75,7 @@ async function withFilters<T>(
   const scope = folderId === undefined ? videoQuery.scope : await findFolderScope(db, videoQuery.scope, folderId)
   if (scope === undefined) return undefined
   const filters = { scope, state, tag, folderId }
-  if (searchText === undefined) return find(db.query, filters)
+  if (searchText === undefined) return find(db.prepared, filters)
   return db.readOnly(async (query) => {
     // The planner cannot estimate the number of rows with several words. With a high estimate, it
     // would prefer a slow sequential scan.
@@ -148,9 +150,6 @@ async function readPage(
 }
 
 async function readVideos(db: Db, scope: Scope, keys: readonly Key[]): Promise<Map<string, Video>> {
-  const rows = await db.query<VideoRow>(
-    `${SELECT_VIDEO} where v.video_id = any($1::bigint[]) and ($2::bigint is null or v.organisation_id = $2)`,
-    [keys.map(({ videoId }) => videoId), scope],
-  )
+  const rows = await db.prepared<VideoRow>(READ_VIDEOS, [keys.map(({ videoId }) => videoId), scope])
   return new Map(rows.map((row) => [row.video_id, toVideo(row)]))
 }

@@ -2,11 +2,12 @@ import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Notifications } from '@vitascope/postgres'
 import { organisationFor, requireService, requireUser, type Scope, scopeOf } from '@vitascope/principal'
-import { type ListVideosRequest, Video as VideoMessage, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
+import { type ListVideosRequest, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { checkPage, checkText, isId } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { fromStateMessage, toStatusMessage } from '../publishing/media/status-message.ts'
+import { maxMessageSize } from '../rules/message-size.ts'
 import { watchPublicChanges } from './public-changes.ts'
 import { planUpload } from './upload.ts'
 import type { UploadStore } from './upload-store.ts'
@@ -76,8 +77,7 @@ export function videoHandlers({
       if (videoQuery.folderId !== undefined) await folders.require({ scope: videoQuery.scope, folderId: videoQuery.folderId }, signal)
       const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, MAX_PAGE_SIZE)
       const { pageToken: token, skip } = request
-      const messageSize = (video: Parameters<typeof toMessage>[0]) => VideoMessage.encode(toMessage(video)).finish().length
-      const { videos: page, nextPageToken } = await lists.page(videoQuery, { size, token, skip }, messageSize, signal)
+      const { videos: page, nextPageToken } = await lists.page(videoQuery, { size, token, skip }, maxMessageSize, signal)
       return { videos: page.map(toMessage), nextPageToken, totalSize: request.count ? await lists.count(videoQuery, signal) : 0 }
     },
     async updateVideo({ video: input, updateMask = [] }, { principal, signal }) {

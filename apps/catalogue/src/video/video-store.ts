@@ -27,7 +27,7 @@ export function createVideoStore(db: Db): VideoStore {
   return {
     async find(scope, videoId, signal) {
       signal?.throwIfAborted()
-      const [row] = await db.query<VideoRow>(FIND, [videoId, scope])
+      const [row] = await db.prepared<VideoRow>(FIND, [videoId, scope])
       return row && toVideo(row)
     },
     update: (key, byUserId, change, signal) =>

@@ -34,6 +34,7 @@ export async function driveCatalogue(send: CatalogueClients, size: SeedSize): Pr
   const [videoId, mediaId] = [toVideoId(own(3)), toMediaId(own(3))]
   await driveVideoLists(send)
   await driveVideos(send, own(5))
+  for await (const _ of send.videos.watchPublicChanges({}, internal)) break
   await driveCaptions(send, toMediaId(own(50)))
   await driveContactForms(send, videoId)
   await driveEncodingFormats(send, mediaId)

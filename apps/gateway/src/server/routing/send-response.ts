@@ -9,11 +9,15 @@ import { Reply, type Route, type Streamed } from '../route/route.ts'
  */
 const SECRET_AREAS = new Set(['apikey', 'oauth', 'webhook'])
 
+/** Length of a text from which it is converted to bytes once. */
+const LARGE_TEXT = 8_192
+
 /** A response of a handler as it is sent. It can be sent several times. */
 export interface PreparedResponse {
   status: number
   headers: Readonly<Record<string, string>>
-  body: string
+  /** A text, or its bytes if it is large. */
+  body: string | Buffer
   contentLength: number
   /** Empty if it has none. */
   etag: string
@@ -27,7 +31,10 @@ export function prepareResponse(
   guest: boolean,
 ): PreparedResponse {
   const reply = result instanceof Reply ? result : new Reply(result as object, { status: route.status })
-  const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
+  // Node sends a string together with the headers in one write. A large text would be converted to
+  // bytes three times: for its length, its ETag and the socket.
+  const body = text.length < LARGE_TEXT ? text : Buffer.from(text)
   const readOnly = (method === 'GET' || method === 'HEAD') && route.readOnly
   const isTagged = readOnly && reply.status === 200
   return {
@@ -59,7 +66,6 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
     }
   }
   response.setHeader('Content-Length', contentLength)
-  // Node sends a string together with the headers in one write.
   if (request.method === 'HEAD') response.end()
   else response.end(body)
 }

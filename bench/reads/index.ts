@@ -1,0 +1,175 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { freePort } from '@vitascope/embedded-postgres'
+import { asSuperuser } from '../../e2e/support/database.ts'
+import type { TestPlatform } from '../../e2e/support/test-platform.ts'
+import { requestsPerSecond } from '../bytes/wrk.ts'
+import { endOnSignal } from '../end-on-signal.ts'
+import { type FilledOrganisation, startFilledPlatform } from '../overload/filled-platform.ts'
+import { cpuSeconds } from '../process-cpu.ts'
+import { median, medianRatio, type Ratio } from '../ratio.ts'
+
+const CONNECTIONS = 32
+/** Number of requested paths of popular videos. wrk requests them in random order. */
+const PATHS = 20_000
+const SIDES = ['platform', 'baseline'] as const
+type Side = (typeof SIDES)[number]
+
+interface Row {
+  name: string
+  description: string
+  goal: number | undefined
+  platform: { paths: string[]; headers: Record<string, string> }
+  baseline: { paths: string[] }
+}
+
+/**
+ * Compares reads of videos with the same reads by a bare Express server with prepared statements.
+ * Returns true if every row with a goal reaches it.
+ */
+export async function bench(args: string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string' },
+      pairs: { type: 'string', default: '7' },
+      seconds: { type: 'string', default: '4' },
+      videos: { type: 'string', default: '100000' },
+    },
+  })
+  const [pairs, seconds, videos] = [Number(values.pairs), Number(values.seconds), Number(values.videos)]
+  if (!pairs || !seconds || !videos) throw new Error('--pairs, --seconds and --videos must be numbers')
+  const { platform, filled, stop } = await startFilledPlatform(4)
+  endOnSignal(stop)
+  const baseline = await startBaseline(platform)
+  try {
+    const copies = await copyVideos(platform, filled, videos)
+    const met: boolean[] = []
+    for (const row of rowsOf(copies, filled).filter(({ name }) => values.only === undefined || values.only === name)) {
+      const sides = {
+        platform: { origin: platform.url, ...row.platform, pids: [platform.pid('gateway'), platform.pid('catalogue')] },
+        baseline: { origin: baseline.url, ...row.baseline, pids: baseline.pids },
+      }
+      const bytes = { platform: await responseBytes(sides.platform), baseline: await responseBytes(sides.baseline) }
+      const rates: Record<Side, number[]> = { platform: [], baseline: [] }
+      const milliseconds: Record<Side, number[]> = { platform: [], baseline: [] }
+      // The first, uncounted round fills caches and prepares statements.
+      for (let pair = 0; pair <= pairs; pair++) {
+        for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
+          const cpu = () => sides[side].pids.map(cpuSeconds).reduce((sum, seconds) => sum + seconds, 0)
+          const before = cpu()
+          const rate = await requestsPerSecond({ ...sides[side], connections: CONNECTIONS, seconds })
+          if (pair === 0) continue
+          rates[side].push(rate)
+          milliseconds[side].push(((cpu() - before) * 1_000) / (rate * seconds))
+        }
+      }
+      const ratio = medianRatio(rates.platform.map((rate, index) => rate / (rates.baseline[index] ?? Number.NaN)))
+      const isMet = row.goal === undefined || ratio.high >= row.goal
+      met.push(isMet)
+      console.log(`${row.name}: ${row.description}, ${CONNECTIONS} connections`)
+      for (const side of SIDES)
+        console.log(
+          `  ${side}: ${Math.round(median(rates[side]))}/s, ${median(milliseconds[side]).toFixed(2)} ms of CPU each without PostgreSQL, ${bytes[side]} bytes`,
+        )
+      const verdict = row.goal === undefined ? 'no goal' : `goal ${row.goal}: ${isMet ? 'met' : 'NOT met'}`
+      console.log(`  platform/baseline ${formatRatio(ratio)}, ${verdict}`)
+    }
+    return met.every(Boolean)
+  } finally {
+    await baseline.stop()
+    await stop()
+  }
+}
+
+function rowsOf({ ids, organisationId }: Copies, filled: readonly FilledOrganisation[]): Row[] {
+  const popular = zipfSample(ids, PATHS)
+  const headers = { authorization: `Basic ${Buffer.from(`${filled[0]?.keys[0]}:x`).toString('base64')}` }
+  const guestRow = (name: string, description: string, goal: number | undefined, videoIds: readonly string[]): Row => ({
+    ...{ name, description, goal },
+    platform: { paths: videoIds.map((id) => `/v2/video/${id}`), headers: {} },
+    baseline: { paths: videoIds.map((id) => `/video/${id}`) },
+  })
+  return [
+    guestRow('guest', `GET /v2/video/{id} without a key, ${ids.length} videos, Zipf(1.0)`, 1, popular),
+    guestRow('guest-uniform', `the same with every video equally often, so most are not cached`, undefined, ids),
+    {
+      ...{ name: 'list', description: 'GET /v2/video?limit=20 with a key', goal: 0.5 },
+      platform: { paths: ['/v2/video?limit=20'], headers },
+      baseline: { paths: [`/organisation/${organisationId}`] },
+    },
+  ]
+}
+
+/** Returns a sample in which the n-th item is 1/n as frequent as the first one. */
+function zipfSample(items: readonly string[], count: number): string[] {
+  let sum = 0
+  const cumulative = items.map((_, index) => (sum += 1 / (index + 1)))
+  return Array.from({ length: count }, () => {
+    const target = Math.random() * sum
+    let [low, high] = [0, cumulative.length - 1]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((cumulative[middle] ?? 0) < target) low = middle + 1
+      else high = middle
+    }
+    return items[low] ?? ''
+  })
+}
+
+/** Returns the size of the first response. Throws unless it contains the title of the video. */
+async function responseBytes({ origin, paths, headers }: { origin: string; paths: string[]; headers?: Record<string, string> }) {
+  const response = await fetch(`${origin}${paths[0]}`, { headers: headers ?? {} })
+  const text = await response.text()
+  if (!response.ok || !text.includes('Rocket launch')) throw new Error(`${origin}${paths[0]} returned ${response.status}: ${text}`)
+  return Buffer.byteLength(text)
+}
+
+interface Copies {
+  ids: string[]
+  organisationId: string
+}
+
+/** Copies the first playable video. Triggers are off, because they would take minutes. */
+function copyVideos(platform: TestPlatform, filled: readonly FilledOrganisation[], count: number): Promise<Copies> {
+  return asSuperuser(platform, async (client) => {
+    await client.query(`set session_replication_role = replica; set search_path = catalogue`)
+    const { rows } = await client.query<{ video_id: string; organisation_id: string }>(
+      `with copies as (
+         insert into video select (jsonb_populate_record(v, jsonb_build_object('video_id', n))).*
+         from video v, generate_series(1, $2::int) n where v.video_id = $1 returning video_id, organisation_id, state
+       ), counted as (
+         insert into video_count (organisation_id, state, videos) select organisation_id, state, count(*) from copies group by 1, 2
+       )
+       select video_id::text, organisation_id::text from copies`,
+      [filled[0]?.videoId, count],
+    )
+    await client.query('analyze video')
+    return { ids: rows.map(({ video_id }) => video_id), organisationId: `${rows[0]?.organisation_id}` }
+  })
+}
+
+async function startBaseline(platform: TestPlatform): Promise<{ url: string; pids: number[]; stop(): Promise<void> }> {
+  const port = await freePort()
+  const url = await asSuperuser(
+    platform,
+    async (client) => `postgres://postgres:${encodeURIComponent(String(client.password))}@${client.host}:${client.port}/vitascope`,
+  )
+  const child = fork(join(import.meta.dirname, 'baseline.ts'), [String(port), url])
+  const [pids] = (await once(child, 'message')) as [number[]]
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pids,
+    async stop() {
+      const ended = once(child, 'exit')
+      child.kill()
+      await ended
+    },
+  }
+}
+
+function formatRatio({ median: middle, low, high }: Ratio): string {
+  return `${middle.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}]`
+}
