@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
@@ -43,7 +43,7 @@ describeInBrowser('what a browser plays', () => {
     sources = await startSourceServer(folder)
     await makeSource(folder, 'good.mp4')
     platform = await startTestPlatform()
-    tenant = await aTenant(platform.system)
+    tenant = await createTenant(platform.system)
     // One server for the whole file: a closing page still sends events to it.
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments, `--user-agent=${userAgent}`] })
     const api = platform.withKey(tenant.key)

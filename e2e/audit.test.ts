@@ -3,14 +3,14 @@ import { isAlive, waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
 import { kill } from './support/nemesis.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant } from './support/video-steps.ts'
+import { createTenant, type Tenant } from './support/video-steps.ts'
 
 let platform: TestPlatform
 let tenant: Tenant
 
 beforeAll(async () => {
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(() => platform?.remove())
 
@@ -52,7 +52,7 @@ test('a lease of an empty queue is not logged, and a revoked key is logged by it
   for (let polls = 0; polls < 3; polls++) expect((await api.get('/queue-job')).body).toBeNull()
   expect((await api.post('/queue-job', { job_name: 'one', priority: 1 })).status).toBe(200)
   expect((await api.get('/queue-job')).body).not.toBeNull()
-  const { key } = await aTenant(api)
+  const { key } = await createTenant(api)
   expect((await api.delete(`/apikey/${key}`)).status).toBe(200)
   const about = async (action: string) => {
     const { body } = await api.get<{ entries: { object: string }[] }>(`/audit?action=${action}&limit=100`)

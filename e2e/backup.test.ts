@@ -9,7 +9,7 @@ import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const TIMES = {
   VITASCOPE_LEASE_MS: '3000',
@@ -30,7 +30,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'other.mp4')
   platform = await startTestPlatform(TIMES)
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   const api = platform.withKey(tenant.key)
   const added = []
   for (const name of ['first', 'second']) added.push(await upload(api, tenant.organisationId, `${sources.url}/other.mp4`, { name }))
@@ -48,7 +48,7 @@ const to = () => join(folder, 'backup')
 const backUp = () => runCommand('backup', ['--to', to()], { VITASCOPE_DATA_DIR: platform.dataDir })
 const restoreInto = (dataDir: string, from = to(), env: Record<string, string> = {}) =>
   runCommand('restore', ['--from', from, '--verify'], { VITASCOPE_DATA_DIR: dataDir, ...env })
-const bytesOf = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
+const getBytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 const mp4Of = (uri: VideoRecord['uri']) => Object.values(uri.http).at(-1) ?? ''
 const inFolder = (name: string) => join(folder, name)
 const jobCount = (of: TestPlatform) =>
@@ -113,7 +113,7 @@ test('a backup under load restores to a consistent platform', async () => {
   for (const { video_id, uri } of videos) {
     const again = await waitUntilSettled(api, video_id)
     expect(again.status.status).toBe('ok')
-    const [was, is] = [await bytesOf(mp4Of(uri)), await bytesOf(mp4Of(again.uri))]
+    const [was, is] = [await getBytes(mp4Of(uri)), await getBytes(mp4Of(again.uri))]
     expect(is.length).toBeGreaterThan(10_000)
     expect(is.equals(was)).toBe(true)
     expect((await fetch(again.uri.hls)).status).toBe(200)
@@ -159,8 +159,8 @@ test('a backup is restored into a database with one login per service, and made 
     VITASCOPE_STORAGE_DIR: join(inFolder(name), 'storage'),
   })
   expect(again).toMatchObject({ code: 0, stderr: '' })
-  const objectsOf = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
-  expect(objectsOf(again.stdout)).toBe(objectsOf(restored.stdout))
+  const getObjects = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
+  expect(getObjects(again.stdout)).toBe(getObjects(restored.stdout))
 }, 120_000)
 
 test('a second backup copies new files only, and a stopped platform can be backed up', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Api } from './support/api.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, type VideoRecord } from './support/video-steps.ts'
+import { createTenant, type Tenant, type VideoRecord } from './support/video-steps.ts'
 
 interface Problem {
   code: string
@@ -15,7 +15,7 @@ let videoId: string
 
 beforeAll(async () => {
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   api = platform.withKey(tenant.key)
   const { body } = await api.post<{ id: string }>('/video/upload', {
     url: 'http://127.0.0.1:9999/none.mp4',

@@ -8,7 +8,7 @@ import { objectProblems } from './support/object-problems.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 // A black hole between services drops packets without closing or refusing connections, like a dead
 // switch.
@@ -38,7 +38,7 @@ beforeAll(async () => {
     proxies.push(proxy)
   }
   platform = await startTestPlatform({ ...env, VITASCOPE_RECONCILE_MS: '500' })
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()

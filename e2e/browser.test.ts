@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -26,7 +26,7 @@ describeInBrowser('in a browser', () => {
     sources = await startSourceServer(folder)
     await makeSource(folder, 'good.mp4')
     platform = await startTestPlatform()
-    tenant = await aTenant(platform.system)
+    tenant = await createTenant(platform.system)
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })
   }, 120_000)
   afterAll(async () => {
@@ -163,7 +163,7 @@ describeInBrowser('in a browser', () => {
   }, 240_000)
 
   test('the upload page shows why an upload is rejected, also after a lost response, and accepts the same file later', async () => {
-    const poor = await aTenant(platform.system)
+    const poor = await createTenant(platform.system)
     const api = platform.withKey(poor.key)
     const nothing = { url: `${sources.url}/none.mp4`, organisation_id: poor.organisationId }
     const quota = async (bytes: number, result: number) => {

@@ -8,7 +8,7 @@ import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -58,7 +58,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'good.mp4')
   platform = await startTestPlatform()
-  const tenant = await aTenant(platform.system)
+  const tenant = await createTenant(platform.system)
   api = platform.withKey(tenant.key)
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/good.mp4`, { name: 'Launch of the test card' })
   video = await waitUntilSettled(api, id)
@@ -75,7 +75,7 @@ afterAll(async () => {
 
 describe('the HLS of a video', () => {
   const tracks = async () => [...(await master()).matchAll(/TYPE=SUBTITLES.*/g)].map(([tag]) => tag)
-  const addressOf = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
+  const getAddress = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
 
   test('lists captions with languages, and the default ones', async () => {
     expect((await tracks()).map((tag) => tag.replace(/.*NAME="([^"]*)",LANGUAGE="([^"]*)",DEFAULT=(\w+),.*/, '$1 $2 $3'))).toEqual([
@@ -88,7 +88,7 @@ describe('the HLS of a video', () => {
   })
   test('has subtitles that ffprobe reads, with unchanged video and audio', async () => {
     for (const tag of await tracks()) {
-      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', addressOf(tag)])
+      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', getAddress(tag)])
       expect(streams.map(({ codec_name }) => codec_name)).toEqual(['webvtt'])
       expect((packets ?? []).map(({ pts_time }) => Number(pts_time))).toEqual(Array.from({ length: 12 }, (_, n) => n + 0.1))
     }
@@ -99,7 +99,7 @@ describe('the HLS of a video', () => {
     const id = await create('Brief', 'fr', english)
     await waitForCaption('Brief')
     const tag = (await tracks()).find((one) => one.includes('Brief')) ?? ''
-    const file = addressOf(tag).replace('.m3u8', '.vtt')
+    const file = getAddress(tag).replace('.m3u8', '.vtt')
     expect((await fetch(file)).status).toBe(200)
     await api.put(`/caption/${id}`, { content: german, format: 'vtt' })
     await waitFor(async () => (await (await fetch(file)).text()).includes('Guten Abend'), { timeout: 5_000, describe: 'the other lines' })

@@ -9,7 +9,7 @@ import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform } from './support/test-platform.ts'
 import { readUploadedFiles } from './support/upload-methods.ts'
-import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 test('uploads survive 10 min of kills: each ends, playable videos are complete, no objects are left', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sources-'))
@@ -20,7 +20,7 @@ test('uploads survive 10 min of kills: each ends, playable videos are complete, 
   const platform = shared?.platform ?? (await startTestPlatform())
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   try {
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     const report = await crashRun(platform, {
       seed,
       seconds: 600,
@@ -52,7 +52,7 @@ withRedis(
     await makeSource(folder, 'small.mp4')
     const { redis, platform } = await startWithRedis()
     try {
-      const tenant = await aTenant(platform.system)
+      const tenant = await createTenant(platform.system)
       const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)
       await waitUntilSettled(platform.system, id)
       const reports = await redisRun(platform, redis, { limitMs: 1_000, watchMs: 20_000, tenant, videoId: id })

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isAlive, isLongRun, redisPath, type TestRedis, waitFor } from '@vitascope/testing'
 import { crashRun } from './support/crash-run.ts'
-import { ffmpegsOf, kill } from './support/nemesis.ts'
+import { getFfmpegs, kill } from './support/nemesis.ts'
 import { orphanedObjects } from './support/orphaned-objects.ts'
 import { redisRun, startWithRedis } from './support/redis-run.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
@@ -13,7 +13,7 @@ import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import type { TwoGateways } from './support/two-gateways.ts'
 import { readUploadedFiles } from './support/upload-methods.ts'
-import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 /** If this machine has no Redis, the other parts are still tested. */
 const withRedis = redisPath() === undefined ? test.skip : test
@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (const kind of ['small.mp4', 'other.mp4', 'good.mp4'] as const) await makeSource(folder, kind)
   shared = redisPath() === undefined ? undefined : await startWithRedis()
   platform = shared?.platform ?? (await startTestPlatform())
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
@@ -68,8 +68,8 @@ test.each(['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worke
 test('ffmpeg ends with its worker, and the next worker completes the job', async () => {
   await ready()
   const { id } = await upload(platform.system, tenant.organisationId, `${sources.url}/good.mp4`)
-  await waitFor(() => ffmpegsOf(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
-  const running = ffmpegsOf(platform.pid('worker'))
+  await waitFor(() => getFfmpegs(platform.pid('worker')).length > 0, { timeout: 30_000, describe: 'ffmpeg to run' })
+  const running = getFfmpegs(platform.pid('worker'))
   kill(platform, 'worker')
   await waitFor(() => !running.some(isAlive), { timeout: 10_000, describe: 'ffmpeg to end' })
   expect((await waitUntilSettled(platform.system, id)).status.status).toBe('ok')
@@ -105,7 +105,7 @@ test(`uploads survive ${KILLING_SECONDS} s of kills: each ends, playable videos 
   const report = await crashRun(platform, {
     seed,
     seconds: KILLING_SECONDS,
-    tenant: await aTenant(platform.system),
+    tenant: await createTenant(platform.system),
     files: await readUploadedFiles(['small.mp4', 'other.mp4'], folder, sources),
     redis: shared?.redis,
     gateways: shared?.platform.gateways,

@@ -8,7 +8,7 @@ import { waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffmpeg, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const run = promisify(execFile)
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
@@ -52,7 +52,7 @@ async function startOnSmallDisk(subfolder: string, megabytes: number): Promise<S
   const platform = await startTestPlatform({}, data)
   return {
     platform,
-    tenant: await aTenant(platform.system),
+    tenant: await createTenant(platform.system),
     async fill() {
       const file = await open(filler, 'w')
       const { bavail, bsize } = await statfs(disk)

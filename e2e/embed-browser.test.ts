@@ -9,7 +9,7 @@ import { type SourceServer, startSourceServer } from './support/source-server.ts
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
 import { startThirdPartySite, type ThirdPartySite } from './support/third-party-site.ts'
-import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -30,7 +30,7 @@ describeInBrowser('embed codes on a page of another origin', () => {
     site = await startThirdPartySite()
     await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform()
-    tenant = await aTenant(platform.system)
+    tenant = await createTenant(platform.system)
     videoId = (await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Launch & <b>landing</b>' })).id
     expect((await waitUntilSettled(api(), videoId)).status.status).toBe('ok')
     browser = await chromium.launch({ executablePath: browserFile ?? '', args: [...browserArguments] })

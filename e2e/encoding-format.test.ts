@@ -7,7 +7,7 @@ import { waitFor } from '@vitascope/testing'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'formats-'))
   sources = await startSourceServer(folder)
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   await Promise.all([makeSource(folder, 'small.mp4'), makeSource(folder, 'other.mp4')])
 }, 120_000)
 afterAll(async () => {
@@ -35,14 +35,14 @@ const usedBytes = async () => {
   return Number(body.usage.bytes)
 }
 
-async function bytesOf(url: string): Promise<Buffer> {
+async function getBytes(url: string): Promise<Buffer> {
   const response = await fetch(url)
   expect([url, response.status]).toEqual([url, 200])
   return Buffer.from(await response.arrayBuffer())
 }
-const hashOf = async (url: string) =>
+const getHash = async (url: string) =>
   createHash('sha256')
-    .update(await bytesOf(url))
+    .update(await getBytes(url))
     .digest('hex')
 
 async function ended(jobId: string | null): Promise<Record<string, unknown>> {
@@ -57,25 +57,25 @@ async function ended(jobId: string | null): Promise<Record<string, unknown>> {
   return job
 }
 
-async function codecOf(url: string): Promise<string | undefined> {
+async function getCodec(url: string): Promise<string | undefined> {
   const file = join(folder, 'rendition.mp4')
-  await writeFile(file, await bytesOf(url))
+  await writeFile(file, await getBytes(url))
   return (await ffprobe(['-show_streams', file])).streams.find(({ codec_type }) => codec_type === 'video')?.codec_name
 }
 
 /** Returns the variants of a master playlist: their tags and playlist URLs. */
-async function variantsOf(master: string): Promise<{ tag: string; url: string }[]> {
-  const lines = (await bytesOf(master)).toString().split('\n')
+async function getVariants(master: string): Promise<{ tag: string; url: string }[]> {
+  const lines = (await getBytes(master)).toString().split('\n')
   return lines.flatMap((tag, index) =>
     tag.startsWith('#EXT-X-STREAM-INF:') ? [{ tag, url: new URL(lines[index + 1] ?? '', master).href }] : [],
   )
 }
 
 /** Concatenates the init segment and all segments of a playlist, as a player does. */
-async function partsOf(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
-  const text = (await bytesOf(playlist)).toString()
+async function getParts(playlist: string): Promise<{ file: Buffer; seconds: string[] }> {
+  const text = (await getBytes(playlist)).toString()
   const names = [/URI="([^"]+)"/.exec(text)?.[1] ?? '', ...text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))]
-  const parts = await Promise.all(names.map((name) => bytesOf(new URL(name, playlist).href)))
+  const parts = await Promise.all(names.map((name) => getBytes(new URL(name, playlist).href)))
   return { file: Buffer.concat(parts), seconds: text.split('\n').filter((line) => line.startsWith('#EXTINF')) }
 }
 
@@ -83,7 +83,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   const { id } = await upload(api(), tenant.organisationId, `${sources.url}/small.mp4`)
   const before = await waitUntilSettled(api(), id)
   const hashes = async ({ uri }: VideoRecord) =>
-    Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => hashOf(url ?? '')))
+    Promise.all([uri.http['h264_100'], uri.http['h264_1200'], uri.poster_frame].map((url) => getHash(url ?? '')))
   const hashesBefore = await hashes(before)
   const used = await usedBytes()
 
@@ -108,25 +108,25 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   expect({ ...after.uri, http: {} }).toEqual({ ...before.uri, http: {} })
   expect(after.status).toEqual(before.status)
   expect(await hashes(after)).toEqual(hashesBefore)
-  expect([await codecOf(av1), await codecOf(hevc)]).toEqual(['av1', 'hevc'])
-  expect(await usedBytes()).toBeGreaterThan(used + (await bytesOf(av1)).length + (await bytesOf(hevc)).length)
+  expect([await getCodec(av1), await getCodec(hevc)]).toEqual(['av1', 'hevc'])
+  expect(await usedBytes()).toBeGreaterThan(used + (await getBytes(av1)).length + (await getBytes(hevc)).length)
   const media = await api().get<{ encoded_filename: string[] }>(`/media/${before.media_id}`)
   expect(media.body.encoded_filename).toEqual(expect.arrayContaining(['h264_100.mp4', 'av1_250.mp4', 'hevc_300.mp4']))
 
   // Delivery checks the files of a video every two seconds.
   const variants = await waitFor(async () => {
-    const variants = await variantsOf(after.uri.hls)
+    const variants = await getVariants(after.uri.hls)
     return variants.length === 8 ? variants : undefined
   })
   const ordinary = variants.find(({ url }) => url.includes('/h264_250/'))
-  const { seconds } = await partsOf(ordinary?.url ?? '')
+  const { seconds } = await getParts(ordinary?.url ?? '')
   for (const [key, codec] of [
     [/CODECS="av01\.0\.\d\dM\.08,mp4a\.40\.2"/, 'av1'],
     [/CODECS="hvc1\.1\.6\.L\d+\.90,mp4a\.40\.2"/, 'hevc'],
   ] as const) {
     const variant = variants.find(({ tag }) => key.test(tag))
     expect(variant?.tag).toContain('AUDIO="audio_64"')
-    const parts = await partsOf(variant?.url ?? '')
+    const parts = await getParts(variant?.url ?? '')
     expect(parts.seconds).toEqual(seconds)
     const file = join(folder, 'variant.mp4')
     await writeFile(file, parts.file)
@@ -146,9 +146,9 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
     { timeout: 120_000, describe: 'the renditions to be made of the later source' },
   )
   expect(renewed.uri.http['av1_250']).not.toBe(av1)
-  expect(await codecOf(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
+  expect(await getCodec(renewed.uri.http['av1_250'] ?? '')).toBe('av1')
   // A running player still gets the files of the previous set.
-  expect(await hashOf(av1)).toMatch(/^[0-9a-f]{64}$/)
+  expect(await getHash(av1)).toMatch(/^[0-9a-f]{64}$/)
 
   expect((await platform.system.delete(`/media?media_id=${before.media_id}&user_id=${tenant.userId}`)).status).toBe(200)
   expect(await usedBytes()).toBe(0)

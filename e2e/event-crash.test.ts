@@ -11,7 +11,7 @@ import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const SECONDS = Number(process.env['VITASCOPE_CRASH_SECONDS'] ?? (isLongRun ? 600 : 15))
 const VICTIMS = ['gateway', 'analytics', 'postgres']
@@ -35,7 +35,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'small.mp4')
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   videoId = (await upload(platform.system, tenant.organisationId, `${sources.url}/small.mp4`)).id
   expect((await waitUntilSettled(platform.system, videoId)).status.status).toBe('ok')
 }, 240_000)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { asSuperuser } from './support/database.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload } from './support/video-steps.ts'
 
 /**
  * Megabytes per hour. A window of five minutes, which this attack uses up, has a thirteenth of it.
@@ -22,7 +22,7 @@ let videoId: string
 beforeAll(async () => {
   const limits = JSON.stringify({ event_mb: EVENT_MB, events: 1_000_000, views: 1_000_000, key: 1_000_000 })
   platform = await startTestPlatform({ VITASCOPE_LIMITS: limits, VITASCOPE_TRUST_PROXY: '127.0.0.1' })
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   videoId = (await upload(platform.system, tenant.organisationId, 'https://unknown.invalid/video.mp4')).id
 }, 240_000)
 afterAll(() => platform?.remove())
@@ -30,18 +30,18 @@ afterAll(() => platform?.remove())
 type Attack = (nth: number) => { events: object[]; userAgent?: string }
 const hundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
 const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
-const anEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
+const createEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
 const oneView = randomUUID()
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`
 
 const ATTACKS: [what: string, attack: Attack][] = [
-  ['new views', () => ({ events: hundred(() => anEvent()) })],
+  ['new views', () => ({ events: hundred(() => createEvent()) })],
   [
     'new views with every field of an event',
     () => ({
       events: hundred(() =>
-        anEvent({
+        createEvent({
           watched: intervals,
           rewatched: intervals,
           position: 1,
@@ -52,14 +52,14 @@ const ATTACKS: [what: string, attack: Attack][] = [
   ],
   [
     'new views in changing languages',
-    (nth) => ({ events: hundred((one) => anEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
+    (nth) => ({ events: hundred((one) => createEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
   ],
-  ['events of one view', () => ({ events: hundred(() => anEvent({ view_id: oneView })) })],
+  ['events of one view', () => ({ events: hundred(() => createEvent({ view_id: oneView })) })],
   [
     'events of one view with all their intervals',
-    () => ({ events: Array.from({ length: 4 }, () => anEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
+    () => ({ events: Array.from({ length: 4 }, () => createEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
   ],
-  ['events of changing browsers', (nth) => ({ events: [anEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
+  ['events of changing browsers', (nth) => ({ events: [createEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
 ]
 
 test.each(ATTACKS)(

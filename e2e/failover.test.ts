@@ -11,7 +11,7 @@ import { longTest } from './support/long-test.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, type UploadResponse, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']
 /** Short times, so that waiting for one or two leases is fast. */
@@ -80,7 +80,7 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     await pair.stop()
   }
   try {
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     const api = platform.withKey(tenant.key)
     const events: Event[] = []
     sources.setHandler('/hook', async (request, response) => {
@@ -102,15 +102,15 @@ async function failOver(settings: (pair: PostgresPair) => Record<string, string>
     open.now()
     const lostJob = await add('other.mp4', { name: 'lost' })
     const [late, lost] = [await waitUntilSettled(api, second.id), await waitUntilSettled(api, lostJob.id)]
-    const areReported = async () => events.length === 3 && (await mailsOf(platform)).length === 3
+    const areReported = async () => events.length === 3 && (await getMails(platform)).length === 3
     await waitFor(areReported, { timeout: 20_000, describe: 'the events and mails of the others' })
     expect([early, late, lost].map(({ status }) => status.status)).toEqual(['ok', 'ok', 'ok'])
     // The intermediate files of a finished job are removed: a restarted job does not find them.
-    await waitFor(async () => !(await objectsOf(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
+    await waitFor(async () => !(await getObjects(platform)).some((name) => /^(source|work)\//.test(name)), { timeout: 20_000 })
     await pair.failOver()
     return {
       ...{ platform, tenant, events, early, late, lost, lostJob, close },
-      objects: () => objectsOf(platform),
+      objects: () => getObjects(platform),
       query: <Row>(statement: string) => queryOnce<Row>(pair.url, statement),
     }
   } catch (error) {
@@ -147,18 +147,18 @@ async function queryOnce<Row>(url: string, statement: string): Promise<Row[]> {
   }
 }
 
-async function objectsOf({ dataDir }: TestPlatform): Promise<string[]> {
+async function getObjects({ dataDir }: TestPlatform): Promise<string[]> {
   const root = join(dataDir, 'storage')
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const names = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
   return names.filter((name) => !name.startsWith('.')).sort()
 }
 
-const mailsOf = async ({ dataDir }: TestPlatform) =>
+const getMails = async ({ dataDir }: TestPlatform) =>
   (await readdir(join(dataDir, 'mail')).catch(() => [])).filter((file) => file.endsWith('.eml'))
 
 /** Returns the prefixes of the sets of a media in storage. */
-const setsOf = (names: readonly string[], { media_id }: VideoRecord) => [
+const getSets = (names: readonly string[], { media_id }: VideoRecord) => [
   ...new Set(names.filter((name) => name.startsWith(`media/${media_id}/`)).map((name) => name.split('/').slice(0, 3).join('/'))),
 ]
 
@@ -194,7 +194,7 @@ const settledIn = ({ query: call }: Scene, service: string) =>
   })
 
 /** Returns the video as a viewer gets it, once the platform answers again. */
-function recordOf({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
+function getRecord({ platform, tenant }: Scene, { video_id }: VideoRecord): Promise<VideoRecord> {
   const api = platform.withKey(tenant.key)
   return waitFor(
     async () => {
@@ -205,7 +205,7 @@ function recordOf({ platform, tenant }: Scene, { video_id }: VideoRecord): Promi
   )
 }
 
-const eventsOf = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
+const getEvents = ({ events }: Scene, type: string, { video_id }: VideoRecord) =>
   new Set(events.filter((event) => event.type === type && event.video === video_id).map(({ id }) => id)).size
 
 async function expectNewUploads(now: Scene): Promise<void> {
@@ -216,18 +216,18 @@ async function expectNewUploads(now: Scene): Promise<void> {
   expect(video.status.status).toBe('ok')
   await expectPlays(video)
   expect(Number(added.job_id)).not.toBe(Number(lostJob.job_id))
-  await waitFor(() => eventsOf(now, 'video.ready', video) === 1, { timeout: 20_000 })
+  await waitFor(() => getEvents(now, 'video.ready', video) === 1, { timeout: 20_000 })
 }
 
 test('a failover to a stale standby keeps accepted videos playable, publishes each set once and leaves no lost files', async () => {
   const now = await failOver(({ url }) => ({ VITASCOPE_DATABASE_URL: url }))
   scene = now
   const before = await now.objects()
-  const [formerSet] = setsOf(before, now.late)
-  expect(await recordOf(now, now.early)).toEqual(now.early)
+  const [formerSet] = getSets(before, now.late)
+  expect(await getRecord(now, now.early)).toEqual(now.early)
   await expectPlays(now.early)
   await expectReported(now, SERVICES)
-  await recordOf(now, now.late)
+  await getRecord(now, now.late)
   const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
   expect(late.status.status).toBe('ok')
   await expectPlays(late)
@@ -238,17 +238,17 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   await waitFor(
     async () => {
       left = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
-      return left.length === 0 && setsOf(await now.objects(), late).length === 1
+      return left.length === 0 && getSets(await now.objects(), late).length === 1
     },
     { timeout: 30_000, describe: () => `orphaned objects to be removed, except ${left.slice(0, 10)}` },
   )
-  expect(setsOf(await now.objects(), late)).not.toEqual([formerSet])
-  expect(setsOf(await now.objects(), now.early)).toEqual(setsOf(before, now.early))
+  expect(getSets(await now.objects(), late)).not.toEqual([formerSet])
+  expect(getSets(await now.objects(), now.early)).toEqual(getSets(before, now.early))
   await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
-  expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
+  expect([now.early, late].map((video) => getEvents(now, 'video.ready', video))).toEqual([1, 1])
   const sent = `select from catalogue.mail where video_id = ${late.video_id} and state = 'sent'`
   await waitFor(async () => (await now.query(sent)).length === 1, { timeout: 20_000, describe: 'the mail of the second to be sent again' })
-  expect(await mailsOf(now.platform)).toHaveLength(3)
+  expect(await getMails(now.platform)).toHaveLength(3)
   const [usage] = await now.query<{ counted: string; real: string }>(
     `select bytes as counted, (select sum((renditions ->> 'bytes')::bigint) from catalogue.media m where m.organisation_id = u.organisation_id) as real
      from catalogue.organisation_usage u where organisation_id = ${now.tenant.organisationId}`,
@@ -270,9 +270,9 @@ longTest(
       { timeout: 30_000, describe: 'no job to run' },
     )
     for (const video of [now.early, now.late, now.lost]) {
-      expect(await recordOf(now, video)).toEqual(video)
+      expect(await getRecord(now, video)).toEqual(video)
       await expectPlays(video)
-      expect([eventsOf(now, 'video.ready', video), eventsOf(now, 'video.failed', video)]).toEqual([1, 0])
+      expect([getEvents(now, 'video.ready', video), getEvents(now, 'video.failed', video)]).toEqual([1, 0])
     }
     expect(now.events).toHaveLength(3)
     await waitFor(async () => `${await now.objects()}` === `${before}`, {
@@ -283,7 +283,7 @@ longTest(
     // them.
     expect((await now.platform.withKey(now.tenant.key).delete(`/media?media_id=${now.lost.media_id}`)).status).toBe(200)
     await now.query('update encoding.object_prefix set next_sweep = now() where next_sweep is not null')
-    await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
+    await waitFor(async () => getSets(await now.objects(), now.lost).length === 0, {
       timeout: 30_000,
       describe: 'a deleted media to be removed',
     })
@@ -298,20 +298,20 @@ longTest(
     const now = await failOver(({ url }) => ({ VITASCOPE_CATALOGUE_DATABASE_URL: url }))
     scene = now
     const before = await now.objects()
-    await recordOf(now, now.late)
+    await getRecord(now, now.late)
     const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
     expect(late.status.status).toBe('ok')
     await expectReported(now, ['catalogue'])
     await settledIn(now, 'catalogue')
     await expectPlays(now.early)
     await expectPlays(late)
-    expect(setsOf(await now.objects(), late)).toEqual(setsOf(before, late))
-    await waitFor(async () => setsOf(await now.objects(), now.lost).length === 0, {
+    expect(getSets(await now.objects(), late)).toEqual(getSets(before, late))
+    await waitFor(async () => getSets(await now.objects(), now.lost).length === 0, {
       timeout: 30_000,
       describe: 'the set of the lost video to be removed',
     })
     await waitFor(() => now.events.length >= 4, { timeout: 20_000, describe: 'the repeated event of the second' })
-    expect([now.early, late].map((video) => eventsOf(now, 'video.ready', video))).toEqual([1, 1])
+    expect([now.early, late].map((video) => getEvents(now, 'video.ready', video))).toEqual([1, 1])
     await expectNewUploads(now)
   },
   180_000,

@@ -8,7 +8,7 @@ import { type Api, createApi } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTwoGateways, type TwoGateways } from './support/two-gateways.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 /** Maximum age of a response to a guest. */
 const MAX_STALE_MS = 1_000
@@ -27,7 +27,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'other.mp4')
   platform = await startTwoGateways({})
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   owners = platform.gateways.map((url) => createApi(`${url}/v2`, tenant.key))
   guests = platform.gateways.map((url) => createApi(`${url}/v2`))
   const uploads = [1, 2].map(() => upload(platform.system, tenant.organisationId, `${sources.url}/other.mp4`))

@@ -8,7 +8,7 @@ import { type ApiResponse, createApi } from './support/api.ts'
 import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type UploadResponse } from './support/video-steps.ts'
+import { createTenant, type UploadResponse } from './support/video-steps.ts'
 
 const UPLOADS = isLongRun ? 500 : 200
 const CLIENTS = 8
@@ -44,7 +44,7 @@ afterAll(async () => {
 test(`${UPLOADS} uploads create one media each although ${LOST * 100} % of the replies, and some between services, are lost`, async () => {
   const seed = Number(process.env['VITASCOPE_TEST_SEED'] ?? Date.now() % 1_000_000)
   const random = seededRandom(seed)
-  const { organisationId } = await aTenant(platform.system)
+  const { organisationId } = await createTenant(platform.system)
   // Events are only recorded if a webhook receives them.
   sources.setHandler('/hook', (_, response) => response.end())
   const webhook = { organisation_id: organisationId, url: `${sources.url}/hook`, events: ['video.created', 'video.failed'] }

@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let sources: SourceServer
@@ -29,7 +29,7 @@ beforeAll(async () => {
     VITASCOPE_TRUST_PROXY: '127.0.0.1',
     VITASCOPE_LIMITS: JSON.stringify({ media: 20, unknown: 2 }),
   })
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   const { id } = await upload(platform.withKey(tenant.key), tenant.organisationId, `${sources.url}/small.mp4`)
   video = await waitUntilSettled(platform.withKey(tenant.key), id)
 }, 120_000)

@@ -7,12 +7,12 @@ import { expect, test } from '@jest/globals'
 import { isAlive, waitFor } from '@vitascope/testing'
 import { checkResults } from './support/crash-run.ts'
 import { asSuperuser } from './support/database.ts'
-import { ffmpegsOf } from './support/nemesis.ts'
+import { getFfmpegs } from './support/nemesis.ts'
 import { type ReplicatedPlatform, startReplicas } from './support/replicas.ts'
 import { startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { readUploadedFiles, retryUntilSuccess, type Uploader, uploadMethods } from './support/upload-methods.ts'
-import { aTenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 /** The default duration of a task lease. */
 const LEASE_MS = 30_000
@@ -70,7 +70,7 @@ test('losing a node with one replica of each service loses no encode, upload or 
   const platform = await startReplicas()
   let stopViews: (() => Promise<Set<string>>) | undefined
   try {
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     const uploader: Uploader = { tenant, gateways: [platform.url] }
     const files = await readUploadedFiles(['good.mp4', 'small.mp4'], folder, sources)
     const uploadOne = (index: number) => {
@@ -83,8 +83,8 @@ test('losing a node with one replica of each service loses no encode, upload or 
     stopViews = sendViews(uploader, viewedId)
     const videoIds = [viewedId]
     for (let index = 2; index < UPLOADS; index++) videoIds.push(await uploadOne(index))
-    await waitFor(() => ffmpegsOf(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
-    const encoding = ffmpegsOf(platform.pid('worker-2'))
+    await waitFor(() => getFfmpegs(platform.pid('worker-2')).length > 0, { timeout: 60_000, describe: 'the second worker to encode' })
+    const encoding = getFfmpegs(platform.pid('worker-2'))
     // This upload runs while the node dies.
     const last = uploadOne(UPLOADS)
     await platform.killSecondNode()

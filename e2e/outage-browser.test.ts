@@ -9,7 +9,7 @@ import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const describeInBrowser = browserFile === undefined ? describe.skip : describe
@@ -37,7 +37,7 @@ describeInBrowser('a viewer of the real platform', () => {
     sources = await startSourceServer(folder)
     await makeSource(folder, 'minute.mp4')
     platform = await startTestPlatform({ VITASCOPE_PORT: String(await freePort()), VITASCOPE_OPS_PORT: String(await freePort()) })
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     const api = platform.withKey(tenant.key)
     videoId = (await upload(api, tenant.organisationId, `${sources.url}/minute.mp4`)).id
     const video = await waitUntilSettled(api, videoId)

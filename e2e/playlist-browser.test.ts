@@ -8,7 +8,7 @@ import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 const browserFile = browserPath()
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
@@ -38,7 +38,7 @@ describeInBrowser('a playlist in a browser', () => {
     sources = await startSourceServer(folder)
     await makeSource(folder, 'small.mp4')
     platform = await startTestPlatform()
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     api = platform.withKey(tenant.key)
     const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: TITLES[0] })
     const { media_id } = await waitUntilSettled(api, id)

@@ -8,7 +8,7 @@ import { asSuperuser } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type UploadResponse, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics', 'worker', 'delivery', 'gateway']
 /** From the end of the server to the first response of the new one. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
   // A task whose lease response was lost is leased again after the lease expires, which must not
   // take 30 s here.
   platform = await startTestPlatform({ VITASCOPE_LEASE_MS: '6000', VITASCOPE_WORKER_HEARTBEAT_MS: '1000' })
-  organisationId = (await aTenant(platform.system)).organisationId
+  organisationId = (await createTenant(platform.system)).organisationId
 }, 120_000)
 afterEach(() => calls?.stop())
 afterAll(async () => {

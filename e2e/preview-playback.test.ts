@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { ffprobe, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const SCREENSHOTS = process.env['VITASCOPE_SCREENSHOTS']
 /** Ten minutes in long tests. */
@@ -27,7 +27,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, SOURCE)
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
@@ -56,8 +56,8 @@ const text = async (url: string) => {
   return response.text()
 }
 const bytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-const segmentsOf = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))
-const secondsOf = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
+const getSegments = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))
+const getSeconds = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
 
 test(
   'the beginning plays during the encode under stable URLs without failed requests',
@@ -78,7 +78,7 @@ test(
       expect(playlist).toContain('#EXT-X-PLAYLIST-TYPE:EVENT')
       expect(playlist).toContain('#EXT-X-TARGETDURATION:4\n')
       expect(playlist).not.toContain('#EXT-X-ENDLIST')
-      const [first = ''] = segmentsOf(playlist)
+      const [first = ''] = getSegments(playlist)
       const init = new URL('init.mp4', url).href
       const segment = new URL(first, url).href
       for (const one of [init, segment]) previewed.set(one, await bytes(one))
@@ -96,7 +96,7 @@ test(
     await waitFor(
       async () => {
         const playlist = await text(watched)
-        const now = secondsOf(playlist)
+        const now = getSeconds(playlist)
         expect(now).toBeGreaterThanOrEqual(seconds)
         if (now > seconds) grown++
         seconds = now

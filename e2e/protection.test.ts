@@ -7,7 +7,7 @@ import type { Api } from './support/api.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -20,7 +20,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'other.mp4')
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
   api = platform.withKey(tenant.key)
 }, 120_000)
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function aPlayingVideo(): Promise<VideoRecord> {
+async function createPlayingVideo(): Promise<VideoRecord> {
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)
   const video = await waitUntilSettled(api, id)
   expect(video.status.status).toBe('ok')
@@ -68,7 +68,7 @@ const closes = (urls: readonly string[]) =>
   waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old URL to return an error' })
 
 test('a video that requires a token delivers its files only with a valid token', async () => {
-  const [video, otherVideo] = [await aPlayingVideo(), await aPlayingVideo()]
+  const [video, otherVideo] = [await createPlayingVideo(), await createPlayingVideo()]
   const open = await crawl(video.uri)
   expect(open.length).toBeGreaterThan(30)
   expect(await served(open)).toBe(open.length)
@@ -104,7 +104,7 @@ test('a video that requires a token delivers its files only with a valid token',
 }, 120_000)
 
 test('a video with allowed addresses is not delivered to others', async () => {
-  const video = await aPlayingVideo()
+  const video = await createPlayingVideo()
   const open = await crawl(video.uri)
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
   await closes(open)
@@ -132,7 +132,7 @@ test.each([
 ])(
   'a video that is %s is no longer delivered after 5 s, and guests get 404',
   async (_, change) => {
-    const video = await aPlayingVideo()
+    const video = await createPlayingVideo()
     const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
     expect((await change(video.video_id)).status).toBe(200)
     await closes(open)
@@ -142,7 +142,7 @@ test.each([
 )
 
 test('the keys and videos of an inactive organisation are rejected', async () => {
-  const video = await aPlayingVideo()
+  const video = await createPlayingVideo()
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'inactive' })
   await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be rejected' })
   await waitFor(async () => (await platform.guest.get(`/video/${video.video_id}`)).status === 404, {

@@ -5,7 +5,7 @@ import { waitFor } from '@vitascope/testing'
 import { runCommand } from './support/command.ts'
 import { asSuperuser } from './support/database.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant } from './support/video-steps.ts'
+import { createTenant, type Tenant } from './support/video-steps.ts'
 
 const NEW_MASTER_KEY = 'a master key of this test, long enough'
 
@@ -14,7 +14,7 @@ let tenant: Tenant
 
 beforeAll(async () => {
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(() => platform?.remove())
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { nouns } from './endpoint-cases/index.ts'
 import { fingerprint } from './support/database.ts'
-import { fillPath, type Operation, operationsOf, type Values } from './support/operations.ts'
+import { fillPath, getOperations, type Operation, type Values } from './support/operations.ts'
 import { type Platform, startPlatform } from './support/platform.ts'
 import type { Samples } from './support/table-row.ts'
 import { SYSTEM_KEY, type TestPlatform } from './support/test-platform.ts'
-import { aUser, type Tenant } from './support/video-steps.ts'
+import { createUser, type Tenant } from './support/video-steps.ts'
 
 interface Problem {
   code: string
@@ -29,9 +29,9 @@ let values: Values
 beforeAll(async () => {
   fixture = await startPlatform()
   ;({ platform, owner, stranger } = fixture)
-  operations = await operationsOf(platform)
-  strangerUploader = await aUser(platform.system, stranger.organisationId, 'uploader')
-  powerless = await aUser(platform.system, owner.organisationId, 'uploader', [])
+  operations = await getOperations(platform)
+  strangerUploader = await createUser(platform.system, stranger.organisationId, 'uploader')
+  powerless = await createUser(platform.system, owner.organisationId, 'uploader', [])
   values = {}
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
 }, 120_000)
@@ -40,16 +40,16 @@ afterAll(() => fixture?.close())
 /** A payload that each writing route accepts, so that a rejection is due to the caller. */
 const PAYLOADS: Samples['payloads'] = Object.assign({}, ...nouns.map(({ samples }) => samples.payloads))
 
-const nameOf = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
+const getName = ({ method, path }: Operation) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`
 
-function payloadOf(operation: Operation, v: Values): Record<string, unknown> | undefined {
-  const make = PAYLOADS[nameOf(operation)]
+function getPayload(operation: Operation, v: Values): Record<string, unknown> | undefined {
+  const make = PAYLOADS[getName(operation)]
   if (!make && operation.fields === undefined) return undefined
-  if (!make) throw new Error(`no payload for ${nameOf(operation)}: add one to the test`)
+  if (!make) throw new Error(`no payload for ${getName(operation)}: add one to the test`)
   return make(v)
 }
 
-function call(operation: Operation, key: string | undefined, v: Values, payload = payloadOf(operation, v)) {
+function call(operation: Operation, key: string | undefined, v: Values, payload = getPayload(operation, v)) {
   const api = key === undefined ? platform.guest : platform.withKey(key)
   const query = new URLSearchParams({ organisation_id: v['organisation_id'] ?? '', media_id: v['media_id'] ?? '' })
   if (operation.apiKeyParam)
@@ -78,7 +78,7 @@ async function forAll(
 
 /** Player events are rejected one by one, within a response of status 202. */
 function isRejected(operation: Operation, { status, body }: { status: number; body: Problem }): boolean {
-  if (nameOf(operation) !== 'POST /analytics/events') return status === 400
+  if (getName(operation) !== 'POST /analytics/events') return status === 400
   return status === 202 && body.accepted === 0 && body.rejected?.length === 1
 }
 
@@ -135,7 +135,7 @@ describe('every route', () => {
   test('changes no record of another organisation', async () => {
     const before = await rows()
     const referencesRecord = (o: Operation) =>
-      Object.keys(payloadOf(o, values) ?? {}).some((name) => /^(organisation|video|media)_id$/.test(name))
+      Object.keys(getPayload(o, values) ?? {}).some((name) => /^(organisation|video|media)_id$/.test(name))
     const isOwnRecord = (operation: Operation) =>
       /id\}|\{api_key|\{email/.test(operation.path) || /^(\/media|\/user)$/.test(operation.path) || referencesRecord(operation)
     await forAll(
@@ -167,14 +167,14 @@ describe('every route', () => {
     forAll(
       (o) => o.fields !== undefined,
       async (o) => {
-        const response = await call(o, SYSTEM_KEY, values, { ...payloadOf(o, values), colour_of_moon: 'red' })
+        const response = await call(o, SYSTEM_KEY, values, { ...getPayload(o, values), colour_of_moon: 'red' })
         return isRejected(o, response) && invalidFields(response.body).includes('colour_of_moon') ? undefined : show(response)
       },
     ))
 
   test('rejects fields of a wrong type and names each', () =>
     forAll(
-      (o) => o.fields !== undefined && nameOf(o) !== 'PUT /media/{}',
+      (o) => o.fields !== undefined && getName(o) !== 'PUT /media/{}',
       async (o) => {
         const names = Object.keys(o.fields ?? {})
         // No field accepts a list of lists of lists.

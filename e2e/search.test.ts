@@ -130,12 +130,12 @@ test('filters are combined with AND', async () => {
 })
 
 describe('pages', () => {
-  const walk = async (path: string, videosOf: (body: unknown) => VideoRecord[]): Promise<string[]> => {
+  const walk = async (path: string, getVideos: (body: unknown) => VideoRecord[]): Promise<string[]> => {
     const ids: string[] = []
     for (let next = path, pages = 0; next !== '' && pages < 20; pages++) {
       const { status, body, headers } = await fixture.clients.owner.get<unknown>(next)
       expect(status).toBe(200)
-      ids.push(...videosOf(body).map(({ video_id }) => video_id))
+      ids.push(...getVideos(body).map(({ video_id }) => video_id))
       next = /<[^>]*\/v2([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? ''
     }
     return ids

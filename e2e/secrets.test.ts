@@ -7,7 +7,7 @@ import { dump } from './support/database.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, aUser, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, createUser, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -19,7 +19,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'other.mp4')
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 test('keys, passwords and tokens appear in no database and no log', async () => {
   const secrets: string[] = [SYSTEM_KEY, tenant.key]
-  for (let n = 0; n < 20; n++) secrets.push((await aUser(platform.system, tenant.organisationId, 'uploader')).key)
+  for (let n = 0; n < 20; n++) secrets.push((await createUser(platform.system, tenant.organisationId, 'uploader')).key)
   for (const key of secrets) await platform.withKey(key).get('/video')
   for (const key of secrets.slice(2, 6)) await platform.system.get(`/apikey/${key}`)
   const regenerated = await platform.system.put<{ new_key: string }>(`/apikey/${secrets[2]}/regenerate`)
@@ -112,16 +112,16 @@ test('keys, passwords and tokens appear in no database and no log', async () => 
 }, 120_000)
 
 test('a malformed key is rejected without a look-up in auth', async () => {
-  const before = await callsOf('Authenticate')
+  const before = await getCalls('Authenticate')
   for (let n = 0; n < 50; n++) {
     const { status } = await platform.withKey(`vs_${'x'.repeat(32)}${String(n).padStart(6, '0')}`).get('/video')
     expect(status).toBe(401)
   }
-  expect(await callsOf('Authenticate')).toBe(before)
+  expect(await getCalls('Authenticate')).toBe(before)
 }, 30_000)
 
 /** Returns the number of calls of a method of auth, from its metrics. */
-async function callsOf(method: string): Promise<number> {
+async function getCalls(method: string): Promise<number> {
   const text = await (await fetch(platform.metricsUrl)).text()
   const lines = text
     .split('\n')

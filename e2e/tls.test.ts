@@ -7,7 +7,7 @@ import { certificateFolder, createTestAuthority, type TestAuthority } from '@vit
 import { Upload } from 'tus-js-client'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, waitUntilSettled } from './support/video-steps.ts'
 
 const SERVICES = ['auth', 'catalogue', 'encoding', 'worker', 'collaboration', 'analytics', 'delivery', 'gateway']
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 test('with mutual TLS a video is uploaded, encoded and played while certificates change', async () => {
-  const tenant = await aTenant(platform.system)
+  const tenant = await createTenant(platform.system)
   const api = platform.withKey(tenant.key)
   await makeSource(folder, 'small.mp4')
   const file = await readFile(join(folder, 'small.mp4'))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Upload } from 'tus-js-client'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 let platform: TestPlatform
 let folder: string
@@ -29,7 +29,7 @@ async function longFile(additionalBytes: number): Promise<Buffer> {
 }
 
 test('an upload resumes after gateway and encoding are killed, and becomes one video', async () => {
-  const tenant = await aTenant(platform.system)
+  const tenant = await createTenant(platform.system)
   const api = platform.withKey(tenant.key)
   const file = await longFile(24_000_000)
   const kills = [

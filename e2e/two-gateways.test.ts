@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { type Api, createApi } from './support/api.ts'
 import { startTwoGateways, type TwoGateways } from './support/two-gateways.ts'
-import { aTenant } from './support/video-steps.ts'
+import { createTenant } from './support/video-steps.ts'
 
 const withRedis = redisPath() === undefined ? describe.skip : describe
 
@@ -25,7 +25,7 @@ withRedis('two gateways that share Redis', () => {
 
   test('rejects a revoked key within a second, like the first gateway', async () => {
     for (let round = 0; round < 3; round++) {
-      const { key } = await aTenant(platform.system)
+      const { key } = await createTenant(platform.system)
       const gateways = openApis(key)
       for (const gateway of gateways) expect((await gateway.get('/video')).status).toBe(200)
       expect((await platform.system.delete(`/apikey/${key}`)).status).toBe(200)
@@ -43,7 +43,7 @@ withRedis('two gateways that share Redis', () => {
 
   test('shares the budget of a key', async () => {
     const collectStatuses = async () => {
-      const { key } = await aTenant(platform.system)
+      const { key } = await createTenant(platform.system)
       const gateways = openApis(key)
       const statuses: number[] = []
       for (let nth = 0; nth < 110; nth++) statuses.push((await gateways[nth % 2]?.get('/video'))?.status ?? 0)
@@ -61,7 +61,7 @@ withRedis('two gateways that share Redis', () => {
 
   test('works without Redis', async () => {
     await redis.kill()
-    const { key } = await aTenant(platform.system)
+    const { key } = await createTenant(platform.system)
     for (const gateway of openApis(key)) {
       for (let nth = 0; nth < 20; nth++) expect((await gateway.get('/video')).status).toBe(200)
     }

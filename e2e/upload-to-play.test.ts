@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
-import { ffmpeg, ffprobe, framesOf, makeBadSources, makePortrait, makeSource } from './support/sources.ts'
+import { ffmpeg, ffprobe, getFrames, makeBadSources, makePortrait, makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, type VideoRecord, waitUntilSettled } from './support/video-steps.ts'
 
 const RENDITION_KEYS = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h264_1200']
 const ALIASES = {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sources-'))
   sources = await startSourceServer(folder)
   platform = await startTestPlatform({ VITASCOPE_SOURCE_MAX_BYTES: String(20 * 1024 * 1024) })
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
@@ -184,7 +184,7 @@ describe('a source', () => {
     const video = await uploadAndWait('copied.mp4')
     expect(video.status).toEqual({ status: 'ok', progress: 100, code: 2000 })
     const mp4 = await fetchFile(video.uri.http['h264_1200'] ?? '', 'downloaded.mp4')
-    expect((await framesOf(mp4)).match(/^0,/gm)).toHaveLength(360)
+    expect((await getFrames(mp4)).match(/^0,/gm)).toHaveLength(360)
   }, 60_000)
   test('that is audio-only becomes renditions without video', async () => {
     await makeSource(folder, 'audio-only.mp3')

@@ -10,7 +10,7 @@ import { kill } from './support/nemesis.ts'
 import { type SourceServer, startSourceServer } from './support/source-server.ts'
 import { makeSource } from './support/sources.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'
-import { aTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
+import { createTenant, type Tenant, upload, waitUntilSettled } from './support/video-steps.ts'
 
 let folder: string
 let platform: TestPlatform
@@ -22,7 +22,7 @@ beforeAll(async () => {
   sources = await startSourceServer(folder)
   await makeSource(folder, 'small.mp4')
   platform = await startTestPlatform()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 }, 120_000)
 afterAll(async () => {
   await platform?.remove()
@@ -61,13 +61,13 @@ test('killing the catalogue while events are sent loses no event', async () => {
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/small.mp4`, { name: 'Ready <soon>' })
   expect((await waitUntilSettled(api, id)).status.status).toBe('ok')
 
-  const typesOf = (video: string) => [...new Set(taken.filter(({ data }) => data.video_id === video).map(({ type }) => type))]
+  const getTypes = (video: string) => [...new Set(taken.filter(({ data }) => data.video_id === video).map(({ type }) => type))]
   const wanted = (video: string) => (video === id ? ['video.created', 'video.playable', 'video.ready'] : ['video.created', 'video.failed'])
-  await waitFor(() => [...ids, id].every((video) => typesOf(video).length === wanted(video).length), {
+  await waitFor(() => [...ids, id].every((video) => getTypes(video).length === wanted(video).length), {
     timeout: 120_000,
     describe: () => `every event; there are ${taken.length}`,
   })
-  for (const video of [...ids, id]) expect(typesOf(video)).toEqual(wanted(video))
+  for (const video of [...ids, id]) expect(getTypes(video)).toEqual(wanted(video))
 
   const mails = join(platform.dataDir, 'mail')
   const files = await waitFor(async () => (await readdir(mails)).filter((file) => file.endsWith('.eml')), { timeout: 60_000 })

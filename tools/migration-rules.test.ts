@@ -24,7 +24,7 @@ const EXCEPTIONS: Record<string, string> = {}
 test('migrations since the first version keep services of the previous version working', () => {
   const files = ['apps', 'libs']
     .flatMap((kind) => readdirSync(join(root, kind)).map((name) => `${kind}/${name}`))
-    .flatMap((path) => migrationsOf(path).map((file) => ({ file, isLater: basename(file) > (FIRST_VERSION[path] ?? '') })))
+    .flatMap((path) => getMigrations(path).map((file) => ({ file, isLater: basename(file) > (FIRST_VERSION[path] ?? '') })))
   const names = files.map(({ file }) => relative(root, file))
   expect(Object.entries(FIRST_VERSION).filter(([path, name]) => !names.includes(`${path}/migrations/${name}`))).toEqual([])
   const problems = files
@@ -58,7 +58,7 @@ test.each([
   expect(migrationProblems(sql)).toEqual([])
 })
 
-function migrationsOf(path: string): string[] {
+function getMigrations(path: string): string[] {
   const folder = join(root, path, 'migrations')
   try {
     return readdirSync(folder)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { socketsOf } from './outbound.ts'
+import { getSockets } from './outbound.ts'
 
 test.each([
   ['a built-in module', "import { request } from 'node:https'", ['https']],
@@ -14,5 +14,5 @@ test.each([
   ['a comment', "// import net from 'net'; fetch(url)", []],
   ['a package whose name starts with http', "import proxy from 'http-proxy-middleware'", []],
 ])('finds the sockets in %s', (_, source, names) => {
-  expect(socketsOf(source)).toEqual(names)
+  expect(getSockets(source)).toEqual(names)
 })

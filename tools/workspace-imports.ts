@@ -50,14 +50,14 @@ export function importedPackages(source: string): Set<string> {
   ]
     .filter(([statement]) => !/^\s*(import|export)\s+type\s/.test(statement) || statement.includes('@vitascope/'))
     .map(([, from, dynamic]) => from ?? dynamic ?? '')
-  return new Set(specifiers.filter(isPackage).map(packageOf))
+  return new Set(specifiers.filter(isPackage).map(getPackage))
 }
 
 function isPackage(specifier: string): boolean {
   return !/^([./#]|node:|virtual:)/.test(specifier) && !builtinModules.includes(specifier)
 }
 
-function packageOf(specifier: string): string {
+function getPackage(specifier: string): string {
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { asSuperuser } from '../../e2e/support/database.ts'
 import { residentMib } from '../../e2e/support/resident-memory.ts'
 import type { TestPlatform } from '../../e2e/support/test-platform.ts'
-import { aTenant, type Tenant } from '../../e2e/support/video-steps.ts'
+import { createTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { type LoadGenerator, percentiles } from '../load-order.ts'
 
 const VIDEOS = 2_000
@@ -20,7 +20,7 @@ const goals = { slowestMs: 5_000, times: 2, memoryMib: 100 }
  * others read small reports.
  */
 export async function abuseReports(platform: TestPlatform, generator: LoadGenerator, seconds: number): Promise<boolean> {
-  const [large, small] = [await aTenant(platform.system), await aTenant(platform.system)]
+  const [large, small] = [await createTenant(platform.system), await createTenant(platform.system)]
   await insertViewCounts(platform, large, VIDEOS)
   await insertViewCounts(platform, small, 5)
   const period = 'date_start=2012-01-01&date_end=9999-12-31'

@@ -1,6 +1,6 @@
 import { asSuperuser } from '../../e2e/support/database.ts'
 import type { TestPlatform } from '../../e2e/support/test-platform.ts'
-import { aTenant, type Tenant } from '../../e2e/support/video-steps.ts'
+import { createTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { median, medianRatio } from '../ratio.ts'
 
 const FEW_VIEWS = 10_000
@@ -15,7 +15,7 @@ const REQUESTS_PER_SAMPLE = 20
  */
 export async function compareReports(platform: TestPlatform, options: { views: number; pairs: number; goal: number }): Promise<boolean> {
   const { views, pairs, goal } = options
-  const [few, many] = [await aTenant(platform.system), await aTenant(platform.system)]
+  const [few, many] = [await createTenant(platform.system), await createTenant(platform.system)]
   const end = new Date()
   for (const [tenant, count] of [
     [few, FEW_VIEWS],

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { startTwoGateways } from '../../e2e/support/two-gateways.ts'
-import { aTenant, type Tenant } from '../../e2e/support/video-steps.ts'
+import { createTenant, type Tenant } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { type LoadGenerator, type LoadRequest, startLoadGenerator } from '../load-order.ts'
 import { median, medianRatio } from '../ratio.ts'
@@ -29,7 +29,7 @@ export async function bench(args: string[]): Promise<boolean> {
   endOnSignal(end)
   try {
     const tenants: Tenant[] = []
-    while (tenants.length < TENANTS) tenants.push(await aTenant(platform.system))
+    while (tenants.length < TENANTS) tenants.push(await createTenant(platform.system))
     console.log(`audit: POST /folder, ${pairs} interleaved pairs of ${seconds} s, on a database with synchronous commits`)
     for (const writers of [1, 16]) await compare(generator, platform.gateways, tenants, { writers, pairs, seconds })
     return true

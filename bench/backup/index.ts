@@ -10,7 +10,7 @@ import { objectProblems } from '../../e2e/support/object-problems.ts'
 import { startSourceServer } from '../../e2e/support/source-server.ts'
 import { ffmpeg } from '../../e2e/support/sources.ts'
 import { startTestPlatform } from '../../e2e/support/test-platform.ts'
-import { aTenant, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
+import { createTenant, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 import { copyVideos } from './copy-videos.ts'
 
 const goalSeconds = 300
@@ -55,7 +55,7 @@ async function measure(folder: string, sourceUrl: string, videos: number): Promi
   const storageDir = join(first.dataDir, 'storage')
   let isStopped = false
   try {
-    const tenant = await aTenant(first.system)
+    const tenant = await createTenant(first.system)
     const api = first.withKey(tenant.key)
     const { id } = await upload(api, tenant.organisationId, `${sourceUrl}/small.mp4`)
     await waitUntilSettled(api, id)

@@ -71,8 +71,8 @@ export async function bench(args: string[]): Promise<boolean> {
           milliseconds[side].push(((cpu() - before) * 1_000) / (rate * seconds))
         }
       }
-      const ratioOf = (side: Side) => medianRatio(rates[side].map((rate, index) => rate / (rates.nginx[index] ?? Number.NaN)))
-      const [ratio, proxied] = [ratioOf('public'), ratioOf('proxied')]
+      const getRatio = (side: Side) => medianRatio(rates[side].map((rate, index) => rate / (rates.nginx[index] ?? Number.NaN)))
+      const [ratio, proxied] = [getRatio('public'), getRatio('proxied')]
       const isMet = ratio.high >= GOAL
       met.push(isMet)
       console.log(`${name}: ${count} segments of ${bytes} bytes, ${CONNECTIONS} connections, token checked`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startSourceServer } from '../../e2e/support/source-server.ts'
 import { makeSource } from '../../e2e/support/sources.ts'
 import { startTestPlatform, type TestPlatform } from '../../e2e/support/test-platform.ts'
-import { aTenant, aUser, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
+import { createTenant, createUser, upload, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 
 /** A video and the keys of its organisation. */
 export interface FilledOrganisation {
@@ -36,9 +36,9 @@ export async function startFilledPlatform(
     const { system } = platform
     const filled: FilledOrganisation[] = []
     for (let nth = 0; nth < ORGANISATIONS; nth++) {
-      const { organisationId, key } = await aTenant(system)
+      const { organisationId, key } = await createTenant(system)
       const keys = [key]
-      while (keys.length < KEYS_EACH) keys.push((await aUser(system, organisationId, 'standard')).key)
+      while (keys.length < KEYS_EACH) keys.push((await createUser(system, organisationId, 'standard')).key)
       const { id } = await upload(system, organisationId, `${sources.url}/small.mp4`, { name: 'Rocket launch', tags: ['space', 'rocket'] })
       const { media_id, status } = await waitUntilSettled(system, id)
       if (status.status !== 'ok') throw new Error(`the video is not playable: ${JSON.stringify(status)}`)

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { residentMib } from '../../e2e/support/resident-memory.ts'
 import { startTestPlatform } from '../../e2e/support/test-platform.ts'
 import { uploadByForm, uploadByTus } from '../../e2e/support/timed-uploads.ts'
-import { aTenant } from '../../e2e/support/video-steps.ts'
+import { createTenant } from '../../e2e/support/video-steps.ts'
 import { endOnSignal } from '../end-on-signal.ts'
 import { startAttack } from './hostile.ts'
 
@@ -31,7 +31,7 @@ export async function bench(args: string[]): Promise<boolean> {
   const platform = await startTestPlatform({ VITASCOPE_TRUST_PROXY: '127.0.0.1' })
   endOnSignal(() => platform.remove())
   try {
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     const file = new Uint8Array(FILE_BYTES)
     const uploadSteps = () => [
       () => uploadByForm(platform, tenant, file, GOOD_ADDRESS),

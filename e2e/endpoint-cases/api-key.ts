@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows } from '../support/table-row.ts'
-import { aUser } from '../support/video-steps.ts'
+import { createUser } from '../support/video-steps.ts'
 
 const newKey = async ({ clients }: Fixture, userId: string, fields: Record<string, unknown> = {}) => {
   const payload = { application_name: 'Newsroom', resources: ['video::get', 'video::post'], ...fields }
@@ -11,10 +11,10 @@ const newKey = async ({ clients }: Fixture, userId: string, fields: Record<strin
   expect(status).toBe(200)
   return body
 }
-const aColleague = ({ platform, owner }: Fixture) => aUser(platform.system, owner.organisationId, 'uploader', ['video::get'])
+const createColleague = ({ platform, owner }: Fixture) => createUser(platform.system, owner.organisationId, 'uploader', ['video::get'])
 
 const listOfUser = async (fixture: Fixture, path: 'user' | 'user_id') => {
-  const { userId, key } = await aColleague(fixture)
+  const { userId, key } = await createColleague(fixture)
   const powerless = await newKey(fixture, userId, { resources: [] })
   const { status, body } = await fixture.clients.system.get<{ user_id: string; acl: Record<string, { application_name: string } | null> }>(
     `/apikey/${path}/${userId}`,
@@ -84,7 +84,7 @@ export const apiKeyRows: NounRows = {
     {
       endpoint: 'POST /apikey/{user_id}/generate',
       async works(fixture) {
-        const { userId } = await aColleague(fixture)
+        const { userId } = await createColleague(fixture)
         const created = await newKey(fixture, userId, { application_name: 'x'.repeat(255), expiry_date: '2030-12-31 23:59:59 GMT' })
         expect(created).toMatchObject({ expires: '2030-12-31 23:59:59 GMT', resources: ['video::get', 'video::post'], user_id: userId })
         expect((await fixture.platform.withKey(created.key).get('/video')).status).toBe(200)
@@ -134,7 +134,7 @@ export const apiKeyRows: NounRows = {
     {
       endpoint: 'PUT /apikey/{api_key}/regenerate',
       async works(fixture) {
-        const { key } = await aColleague(fixture)
+        const { key } = await createColleague(fixture)
         const { status, body } = await fixture.clients.system.put<{ new_key: string; old_key: string }>(`/apikey/${key}/regenerate`)
         expect([status, body.old_key]).toEqual([200, key])
         expect((await fixture.platform.withKey(body.new_key).get('/video')).status).toBe(200)
@@ -149,7 +149,7 @@ export const apiKeyRows: NounRows = {
     {
       endpoint: 'DELETE /apikey/{api_key}',
       async works(fixture) {
-        const { key } = await aColleague(fixture)
+        const { key } = await createColleague(fixture)
         expect((await fixture.clients.owner.delete(`/apikey/${key}`)).body).toEqual({ deleted: true })
         expect((await fixture.clients.system.get(`/apikey/${key}`)).status).toBe(404)
       },

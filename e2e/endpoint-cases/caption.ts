@@ -28,14 +28,14 @@ const create = async ({ clients }: Fixture, media_id: string, fields: Record<str
   if (status !== 200) throw new Error(`the captions returned ${status}: ${JSON.stringify(body)}`)
   return body
 }
-const idOf = (lines: readonly Line[]) => lines[0]?.caption_id ?? ''
-const aCaption = async (fixture: Fixture) => {
+const getId = (lines: readonly Line[]) => lines[0]?.caption_id ?? ''
+const createCaption = async (fixture: Fixture) => {
   const { media_id, video_id } = await fixture.video()
-  return { media_id, video_id, caption_id: idOf(await create(fixture, media_id)) }
+  return { media_id, video_id, caption_id: getId(await create(fixture, media_id)) }
 }
 const shown = async ({ clients }: Fixture, videoId: string) =>
   (await clients.guest.get<VideoRecord & { captions: { data: unknown[] } }>(`/video/${videoId}`)).body.captions.data
-const textsOf = (lines: readonly Line[]) => lines.map(({ caption_text }) => caption_text)
+const getTexts = (lines: readonly Line[]) => lines.map(({ caption_text }) => caption_text)
 const foreignMedia = async ({ clients, stranger, sources }: Fixture) => {
   const { id }: UploadResponse = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
   return (await clients.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
@@ -107,7 +107,7 @@ async function rejectedFieldCalls(fixture: Fixture, method: string, path: string
 }
 
 const readable: NounRows['rows'][number]['works'] = async (fixture) => {
-  const { media_id, caption_id } = await aCaption(fixture)
+  const { media_id, caption_id } = await createCaption(fixture)
   const { clients, uploader } = fixture
   for (const path of [`/caption/${caption_id}`, `/caption/${caption_id}.json`]) {
     const { status, body } = await clients.owner.get<Line[]>(path)
@@ -129,7 +129,7 @@ export const captionRows: NounRows = {
       endpoint: 'GET /caption/{id}.{format}',
       async works(fixture) {
         await readable(fixture)
-        const { caption_id } = await aCaption(fixture)
+        const { caption_id } = await createCaption(fixture)
         const get = async (format: string) => {
           const response = await fixture.clients.uploader.get<string>(`/caption/${caption_id}.${format}`)
           expect([response.status, response.headers.get('etag')]).toEqual([200, expect.any(String)])
@@ -156,7 +156,7 @@ export const captionRows: NounRows = {
         ])
       },
       async rejectedCalls(fixture) {
-        const { caption_id } = await aCaption(fixture)
+        const { caption_id } = await createCaption(fixture)
         return [
           ...['json', 'vtt', 'txt', 'xml'].flatMap((format): RejectedCall[] => [
             { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
@@ -172,7 +172,7 @@ export const captionRows: NounRows = {
       endpoint: 'GET /caption/{id}',
       works: readable,
       async rejectedCalls(fixture) {
-        const { caption_id } = await aCaption(fixture)
+        const { caption_id } = await createCaption(fixture)
         return [
           { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
@@ -198,10 +198,10 @@ export const captionRows: NounRows = {
         ]
         for (const [more, texts, begin] of cases) {
           const lines = await create(fixture, media_id, more)
-          expect([textsOf(lines), lines[0]?.time_code_begin]).toEqual([texts, begin])
-          expect((await fixture.clients.owner.get(`/caption/${idOf(lines)}`)).body).toEqual(lines)
+          expect([getTexts(lines), lines[0]?.time_code_begin]).toEqual([texts, begin])
+          expect((await fixture.clients.owner.get(`/caption/${getId(lines)}`)).body).toEqual(lines)
           const caption = (await shown(fixture, video_id)).at(-1)
-          expect(caption).toEqual({ caption_id: idOf(lines), title: lines[0]?.['title'], language: lines[0]?.['language'] })
+          expect(caption).toEqual({ caption_id: getId(lines), title: lines[0]?.['title'], language: lines[0]?.['language'] })
         }
         expect(await shown(fixture, video_id)).toMatchObject([...Array(7).fill({ language: 'en' }), { language: 'pt-BR' }])
         expect(await create(fixture, media_id, { url: `${url}/most.srt` })).toHaveLength(20_000)
@@ -248,7 +248,7 @@ export const captionRows: NounRows = {
       endpoint: 'PUT /caption/{caption_id}',
       async works(fixture) {
         const url = serve(fixture)
-        const { caption_id, video_id } = await aCaption(fixture)
+        const { caption_id, video_id } = await createCaption(fixture)
         const path = `/caption/${caption_id}`
         const put = async (payload: unknown) => {
           const { status, body } = await fixture.clients.owner.put<Line[]>(path, payload)
@@ -260,8 +260,8 @@ export const captionRows: NounRows = {
         const renamed = await put({ title: long(255), language: 'de' })
         expect(renamed).toMatchObject([{ title: long(255), language: 'de', last_modified_by_user_id: fixture.owner.userId }, {}])
         expect(renamed[0]?.caption_line_id).toBe(before?.caption_line_id)
-        expect(textsOf(await put({ url: `${url}/a.sbv` }))).toEqual(['Good evening'])
-        expect(textsOf(await put({ content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nnew\n', format: 'vtt', title: 'New' }))).toEqual(['new'])
+        expect(getTexts(await put({ url: `${url}/a.sbv` }))).toEqual(['Good evening'])
+        expect(getTexts(await put({ content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nnew\n', format: 'vtt', title: 'New' }))).toEqual(['new'])
         expect(await shown(fixture, video_id)).toEqual([{ caption_id, title: 'New', language: 'de' }])
         const otherVideo = await fixture.video()
         expect(await put({ media_id: otherVideo.media_id })).toMatchObject([{ media_id: otherVideo.media_id, caption_text: 'new' }])
@@ -271,7 +271,7 @@ export const captionRows: NounRows = {
         ])
       },
       async rejectedCalls(fixture) {
-        const { caption_id } = await aCaption(fixture)
+        const { caption_id } = await createCaption(fixture)
         const path = `/caption/${caption_id}`
         const foreign = await foreignMedia(fixture)
         return [
@@ -297,7 +297,7 @@ export const captionRows: NounRows = {
     {
       endpoint: 'DELETE /caption/{caption_id}',
       async works(fixture) {
-        const { caption_id, video_id } = await aCaption(fixture)
+        const { caption_id, video_id } = await createCaption(fixture)
         const { status, body } = await fixture.clients.uploader.delete(`/caption/${caption_id}`)
         expect([status, body]).toEqual([202, { status: 'Accepted', message: { caption_id, deleted: true } }])
         expect(await shown(fixture, video_id)).toEqual([])
@@ -307,13 +307,13 @@ export const captionRows: NounRows = {
         // The playlist of a playable video lists exactly the existing captions.
         const playing = await fixture.playing()
         const master = async () => (await fetch(playing.uri.hls)).text()
-        const made = idOf(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
+        const made = getId(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
         await waitFor(async () => (await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be listed' })
         await fixture.clients.system.delete(`/caption/${made}`)
         await waitFor(async () => !(await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be removed' })
       },
       async rejectedCalls(fixture) {
-        const { caption_id } = await aCaption(fixture)
+        const { caption_id } = await createCaption(fixture)
         return [
           { caller: 'stranger', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
@@ -328,6 +328,6 @@ export const captionRows: NounRows = {
       'POST /caption': (v) => ({ ...FIELDS, media_id: v['media_id'], content: SRT, format: 'srt' }),
       'PUT /caption/{}': () => ({ title: 'changed' }),
     },
-    make: async (fixture) => ({ caption_id: (await aCaption(fixture)).caption_id, format: 'json' }),
+    make: async (fixture) => ({ caption_id: (await createCaption(fixture)).caption_id, format: 'json' }),
   },
 }

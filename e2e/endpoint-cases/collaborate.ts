@@ -1,6 +1,5 @@
 import { expect } from '@jest/globals'
 import {
-  anEntry,
   createClip,
   createEntry,
   createForeignVideo,
@@ -8,19 +7,20 @@ import {
   findEmail,
   MISSING,
   MISSING_VIDEO,
+  makeEntry,
   read,
   waitUntilEntriesDeleted,
   wrongIds,
 } from '../support/collaborate-steps.ts'
 import type { NounRows, Row } from '../support/table-row.ts'
-import { aUser } from '../support/video-steps.ts'
+import { createUser } from '../support/video-steps.ts'
 import { clipRows } from './collaborate-clip.ts'
 
 const entryDeletion = (suffix: string): Row => ({
   endpoint: `DELETE /collaborate/item/{collaborate_id}${suffix}`,
   async works(fixture) {
     const { clients } = fixture
-    const { id, video_id } = await anEntry(fixture)
+    const { id, video_id } = await makeEntry(fixture)
     const clip = await createClip(fixture, id)
     const original_data = await read(fixture, id)
     const { status, body } = await clients.uploader.delete(`/collaborate/item/${id}${suffix}`)
@@ -32,7 +32,7 @@ const entryDeletion = (suffix: string): Row => ({
     expect((await clients.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
   },
   async rejectedCalls(fixture) {
-    const { id } = await anEntry(fixture)
+    const { id } = await makeEntry(fixture)
     await createClip(fixture, id)
     return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
   },
@@ -47,7 +47,7 @@ export const collaborateRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const { video_id, media_id } = await fixture.video()
         expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
-        const leaver = await aUser(clients.system, owner.organisationId, 'uploader')
+        const leaver = await createUser(clients.system, owner.organisationId, 'uploader')
         const ids: string[] = []
         for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await createEntry(fixture, video_id, userId))
         const clips = [await createClip(fixture, ids[0] ?? ''), await createClip(fixture, ids[0] ?? '')]
@@ -79,7 +79,7 @@ export const collaborateRows: NounRows = {
         await waitUntilEntriesDeleted(fixture, video_id)
       },
       async rejectedCalls(fixture) {
-        const { video_id } = await anEntry(fixture)
+        const { video_id } = await makeEntry(fixture)
         return [
           ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
           { method: 'GET', path: `/collaborate/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
@@ -92,7 +92,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'GET /collaborate/{video_id}/user/{email}',
       async works(fixture) {
         const { clients, uploader } = fixture
-        const { id, video_id } = await anEntry(fixture)
+        const { id, video_id } = await makeEntry(fixture)
         const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
         const email = await findEmail(fixture, uploader.userId)
         for (const api of [clients.uploader, clients.system]) {
@@ -107,7 +107,7 @@ export const collaborateRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, uploader } = fixture
-        const { video_id } = await anEntry(fixture)
+        const { video_id } = await makeEntry(fixture)
         const email = await findEmail(fixture, uploader.userId)
         const noEntry = await findEmail(fixture, owner.userId)
         return [
@@ -166,7 +166,7 @@ export const collaborateRows: NounRows = {
         const { clients, owner, stranger } = fixture
         const [{ video_id }, full] = [await fixture.video(), await fixture.video()]
         for (let count = 0; count < 100; count++) await createEntry(fixture, full.video_id)
-        const left = await aUser(clients.system, owner.organisationId, 'uploader')
+        const left = await createUser(clients.system, owner.organisationId, 'uploader')
         await clients.system.delete(`/user/${left.userId}`)
         const userFields = { user_id: owner.userId }
         const rejectedCall = { method: 'POST', path: `/collaborate/${video_id}` }
@@ -213,7 +213,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'GET /collaborate/item/{collaborate_id}',
       async works(fixture) {
         const { clients, uploader } = fixture
-        const { id, video_id } = await anEntry(fixture)
+        const { id, video_id } = await makeEntry(fixture)
         const clip = await createClip(fixture, id)
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Entry>(`/collaborate/item/${id}`)
@@ -225,7 +225,7 @@ export const collaborateRows: NounRows = {
         expect((await clients.owner.send('GET', `/collaborate/item/${id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
       },
       async rejectedCalls(fixture) {
-        const { id } = await anEntry(fixture)
+        const { id } = await makeEntry(fixture)
         return wrongIds('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
       },
     },
@@ -235,7 +235,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'PUT /collaborate/item/{collaborate_id}/put',
       async works(fixture) {
         const { clients, owner, uploader } = fixture
-        const { id } = await anEntry(fixture)
+        const { id } = await makeEntry(fixture)
         await createClip(fixture, id)
         const original_data = await read(fixture, id)
         const fields = { user_id: owner.userId, email: 'guest@example.org' }
@@ -258,7 +258,7 @@ export const collaborateRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { stranger } = fixture
-        const { id } = await anEntry(fixture)
+        const { id } = await makeEntry(fixture)
         const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
         const at = (one: string) => `/collaborate/item/${one}/put`
         return [
@@ -293,7 +293,7 @@ export const collaborateRows: NounRows = {
       'PUT /collaborate/clip/{}/order': (v) => ({ order: [v['clip_id']] }),
     },
     async make(fixture) {
-      const { id } = await anEntry(fixture)
+      const { id } = await makeEntry(fixture)
       return { collaborate_id: id, clip_id: await createClip(fixture, id) }
     },
   },

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import type { Fixture, NounRows } from '../support/table-row.ts'
-import { aTenant } from '../support/video-steps.ts'
+import { createTenant } from '../support/video-steps.ts'
 
 interface ContactForm extends Record<string, unknown> {
   contact_form_id: string
@@ -265,7 +265,7 @@ export const contactFormRows: NounRows = {
 
 /** Returns the form of an organisation that was disabled after its creation. */
 async function closedForm({ clients, platform }: Fixture): Promise<string> {
-  const { organisationId, key } = await aTenant(platform.system)
+  const { organisationId, key } = await createTenant(platform.system)
   const { body } = await platform.withKey(key).post<ContactForm>('/contact-form', { reference: 'closed' })
   await clients.system.put(`/organisation/${organisationId}`, { status: 'inactive' })
   const path = `/contact-form/${body.contact_form_id}/submission`

@@ -3,32 +3,32 @@ import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5'
 import type { CallerName, Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 /** Returns the name and the attributes of the only element of an embed code. */
-function elementOf(body: unknown): { name: string } & Record<string, string> {
+function getElement(body: unknown): { name: string } & Record<string, string> {
   const [code = '', ...more] = body as string[]
   const [element, ...others] = parseFragment(code).childNodes as DefaultTreeAdapterTypes.Element[]
   if (!element || more.length > 0 || others.length > 0 || element.childNodes.length > 0) throw new Error(`not one element: ${code}`)
   return { name: element.tagName, ...Object.fromEntries(element.attrs.map(({ name, value }) => [name, value])) }
 }
 
-async function codeOf(fixture: Fixture, path: string, caller: CallerName = 'guest') {
+async function getCode(fixture: Fixture, path: string, caller: CallerName = 'guest') {
   const { status, body } = await fixture.clients[caller].get<string[]>(path)
   if (status !== 200) throw new Error(`${path} returned ${status}: ${JSON.stringify(body)}`)
-  return elementOf(body)
+  return getElement(body)
 }
 
-async function aVideo(fixture: Fixture, fields: Record<string, unknown> = {}) {
+async function createVideo(fixture: Fixture, fields: Record<string, unknown> = {}) {
   return (await fixture.video({ name: 'Launch "day" <1>', published_width: 1280, published_height: 720, ...fields })).video_id
 }
 
-async function aHidden(fixture: Fixture) {
-  const id = await aVideo(fixture)
+async function createHiddenVideo(fixture: Fixture) {
+  const id = await createVideo(fixture)
   await fixture.clients.owner.patch(`/video/${id}`, { enabled: 0 })
   return id
 }
 
 /** Returns calls with each limit at n+1, and calls by callers that must not see the video. */
 async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<RejectedCall[]> {
-  const [open, hidden, expired] = [await aVideo(fixture), await aHidden(fixture), await aVideo(fixture)]
+  const [open, hidden, expired] = [await createVideo(fixture), await createHiddenVideo(fixture), await createVideo(fixture)]
   await fixture.clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
   const bad = (query: string, ...fields: string[]) => ({
     caller: 'guest' as const,
@@ -62,15 +62,15 @@ export const embedRows: NounRows = {
     {
       endpoint: 'GET /embed/{id}/{type}',
       async works(fixture) {
-        const id = await aVideo(fixture)
+        const id = await createVideo(fixture)
         const { url } = fixture.platform
-        const frame = await codeOf(fixture, `/embed/${id}/iframe?token=a.b%26c`)
+        const frame = await getCode(fixture, `/embed/${id}/iframe?token=a.b%26c`)
         expect(frame).toMatchObject({ name: 'iframe', width: '1280', height: '720', title: 'Launch "day" <1>' })
         expect(frame['src']).toBe(`${url}/player/${id}?token=a.b%26c`)
         expect((await fetch(frame['src'] ?? '')).status).toBe(200)
         const query =
           'width=9999&height=1%25&element_id=film&player=akita&token=t&show_presentation=true&referrer_url=https://www.example.org/'
-        const script = await codeOf(fixture, `/embed/${id}/js?${query}`)
+        const script = await getCode(fixture, `/embed/${id}/js?${query}`)
         expect(script).toMatchObject({
           ...{ name: 'script', src: `${url}/player/embed.js`, 'data-id': id, 'data-width': '9999', 'data-height': '1%' },
           ...{ 'data-element-id': 'film', 'data-player': 'akita', 'data-token': 't', 'data-presentation': 'true' },
@@ -79,7 +79,7 @@ export const embedRows: NounRows = {
         const embedScript = await fetch(script['src'] ?? '')
         expect([embedScript.status, embedScript.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
         for (const caller of ['owner', 'uploader', 'system', 'stranger'] as const) {
-          expect(await codeOf(fixture, `/embed/${id}/iframe?token=a.b%26c`, caller)).toEqual(frame)
+          expect(await getCode(fixture, `/embed/${id}/iframe?token=a.b%26c`, caller)).toEqual(frame)
         }
         // The code contains nothing of the profile.
         const text = '"><script>alert(1)</script>'
@@ -88,14 +88,14 @@ export const embedRows: NounRows = {
           `/setting/${fixture.owner.organisationId}`,
           profile,
         )
-        const dressed = await aVideo(fixture, { settings_id: setting.body.message.created })
-        expect(await codeOf(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
+        const dressed = await createVideo(fixture, { settings_id: setting.body.message.created })
+        expect(await getCode(fixture, `/embed/${dressed}/iframe`)).toEqual({ ...frame, src: `${url}/player/${dressed}` })
         // The organisation of a video gets its embed code before the video is public.
-        const hidden = await aHidden(fixture)
-        expect((await codeOf(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
+        const hidden = await createHiddenVideo(fixture)
+        expect((await getCode(fixture, `/embed/${hidden}/iframe`, 'owner'))['src']).toBe(`${url}/player/${hidden}`)
       },
       async rejectedCalls(fixture) {
-        const open = await aVideo(fixture)
+        const open = await createVideo(fixture)
         return [
           { caller: 'guest', method: 'GET', path: `/embed/${open}/html`, status: 400, fields: ['type'] },
           ...(await listRejectedCalls(fixture, '/embed')).map((call) => ({ ...call, path: call.path.replace(/(\?|$)/, '/iframe$1') })),
@@ -105,18 +105,18 @@ export const embedRows: NounRows = {
     {
       endpoint: 'GET /embed/{id}',
       async works(fixture) {
-        const id = await aVideo(fixture)
-        expect(await codeOf(fixture, `/embed/${id}`)).toEqual(await codeOf(fixture, `/embed/${id}/js`))
+        const id = await createVideo(fixture)
+        expect(await getCode(fixture, `/embed/${id}`)).toEqual(await getCode(fixture, `/embed/${id}/js`))
         const { clients, owner } = fixture
         const playlist = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, {
           title: 'All & more',
         })
         const list = playlist.body.playlist_id
-        expect(await codeOf(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
-        expect((await codeOf(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
+        expect(await getCode(fixture, `/embed/${list}`)).toMatchObject({ name: 'script', 'data-id': list, 'data-title': 'All & more' })
+        expect((await getCode(fixture, `/embed/${list}/iframe`, 'owner'))['src']).toBe(`${fixture.platform.url}/player/${list}`)
       },
       async rejectedCalls(fixture) {
-        const open = await aVideo(fixture)
+        const open = await createVideo(fixture)
         const path = `/embed/${open}?show_presentation=yes`
         return [
           { caller: 'guest', method: 'GET', path, status: 400, fields: ['show_presentation'] },
@@ -127,11 +127,11 @@ export const embedRows: NounRows = {
     {
       endpoint: 'GET /embed/presentation/{video_id}',
       async works(fixture) {
-        const id = await aVideo(fixture)
+        const id = await createVideo(fixture)
         const none = await fixture.clients.guest.get(`/embed/presentation/${id}`)
         expect([none.status, none.body]).toMatchObject([404, { code: 'presentation_not_found' }])
         await fixture.clients.system.post('/presentation', { title: 'Slides', organisation_id: fixture.owner.organisationId, video_id: id })
-        const script = await codeOf(fixture, `/embed/presentation/${id}?token=t`)
+        const script = await getCode(fixture, `/embed/presentation/${id}?token=t`)
         expect(script).toMatchObject({
           name: 'script',
           'data-id': id,
@@ -139,7 +139,7 @@ export const embedRows: NounRows = {
           'data-ratio': '2560/720',
           'data-token': 't',
         })
-        expect(await codeOf(fixture, `/embed/presentation/${id}?token=t`, 'uploader')).toEqual(script)
+        expect(await getCode(fixture, `/embed/presentation/${id}?token=t`, 'uploader')).toEqual(script)
       },
       async rejectedCalls(fixture) {
         return [

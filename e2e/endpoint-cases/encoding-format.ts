@@ -35,7 +35,7 @@ function badFormats(method: string, path: string, field: string): RejectedCall[]
   return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => otherFieldCall(name, value)))]
 }
 
-const anOrganisation = async ({ clients }: Fixture) =>
+const createOrganisation = async ({ clients }: Fixture) =>
   (await clients.system.post<{ organisation_id: string }>('/organisation', { name: 'Formats' })).body.organisation_id
 
 export const encodingFormatRows: NounRows = {
@@ -104,7 +104,7 @@ export const encodingFormatRows: NounRows = {
     {
       endpoint: 'GET /organisation/encodingformat/{organisation_id}',
       async works(fixture) {
-        const organisation_id = await anOrganisation(fixture)
+        const organisation_id = await createOrganisation(fixture)
         const { body } = await fixture.clients.system.get(`/organisation/encodingformat/${organisation_id}`)
         expect(body).toEqual({ organisation_id, title: 'Formats' })
       },
@@ -118,7 +118,7 @@ export const encodingFormatRows: NounRows = {
       endpoint: 'PUT /organisation/encodingformat-post/{organisation_id}',
       async works(fixture) {
         const { system } = fixture.clients
-        const organisation_id = await anOrganisation(fixture)
+        const organisation_id = await createOrganisation(fixture)
         const put = (encodingformat_id: number) =>
           system.put<Record<string, Entry>>(`/organisation/encodingformat-post/${organisation_id}`, { encodingformat_id })
         await put(11)
@@ -160,7 +160,7 @@ export const encodingFormatRows: NounRows = {
       endpoint: 'DELETE /organisation/encodingformat-delete/{organisationEncodingformat_id}',
       async works(fixture) {
         const { system } = fixture.clients
-        const organisation_id = await anOrganisation(fixture)
+        const organisation_id = await createOrganisation(fixture)
         const { body } = await system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
           `/organisation/encodingformat-post/${organisation_id}`,
           { encodingformat_id: 21 },
@@ -187,7 +187,7 @@ export const encodingFormatRows: NounRows = {
     },
     async make(fixture) {
       const { body } = await fixture.clients.system.put<{ av1_250: { organisation_encodingformat_id: number } }>(
-        `/organisation/encodingformat-post/${await anOrganisation(fixture)}`,
+        `/organisation/encodingformat-post/${await createOrganisation(fixture)}`,
         { encodingformat_id: 21 },
       )
       return { organisation_encodingformat_id: String(body.av1_250.organisation_encodingformat_id) }

@@ -1,14 +1,14 @@
 import { expect } from '@jest/globals'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { aTenant, waitUntilSettled } from '../support/video-steps.ts'
+import { createTenant, waitUntilSettled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
 const MISSING_FOLDER = '9007199254740991'
 let folderCount = 0
-const aName = () => `Folder ${++folderCount}`
+const createName = () => `Folder ${++folderCount}`
 
 /** Returns the path of the next page. */
-const nextOf = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
+const getNext = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 
 interface Folder extends Record<string, unknown> {
   folder_id: string
@@ -16,7 +16,7 @@ interface Folder extends Record<string, unknown> {
 }
 
 /** Creates a folder in the owner's organisation. */
-async function folder({ clients, owner }: Fixture, name = aName()): Promise<string> {
+async function folder({ clients, owner }: Fixture, name = createName()): Promise<string> {
   const { status, body } = await clients.owner.post<{ created: string }>('/folder', { organisation_id: owner.organisationId, name })
   if (status !== 200) throw new Error(`no folder was made: ${JSON.stringify(body)}`)
   return body.created
@@ -97,7 +97,7 @@ export const folderRows: NounRows = {
       endpoint: 'GET /folder/{organisation_id}',
       async works(fixture) {
         const { clients, platform } = fixture
-        const tenant = await aTenant(platform.system)
+        const tenant = await createTenant(platform.system)
         const api = platform.withKey(tenant.key)
         const endpointPath = `/folder/${tenant.organisationId}`
         expect((await api.get(endpointPath)).body).toEqual([{}])
@@ -115,7 +115,7 @@ export const folderRows: NounRows = {
           ])
         }
         const part = await api.get<Record<string, Folder>[]>(`${endpointPath}?start=2&limit=1`)
-        const next = await api.get<Record<string, Folder>[]>(nextOf(part))
+        const next = await api.get<Record<string, Folder>[]>(getNext(part))
         expect([part, next].map(({ body }) => Object.keys(body[0] ?? {}))).toEqual([[ids[1]], [ids[2]]])
       },
       rejectedCalls: async ({ owner, stranger }) => [
@@ -147,9 +147,9 @@ export const folderRows: NounRows = {
           expect([status, body.data]).toMatchObject([200, { ...fields, ...by }])
           expect((await listFolders(fixture))[body.created]).toEqual({ folder_id: body.created, ...body.data })
         }
-        const form = new URLSearchParams({ organisation_id: owner.organisationId, name: aName() })
+        const form = new URLSearchParams({ organisation_id: owner.organisationId, name: createName() })
         expect((await clients.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
-        const name = aName()
+        const name = createName()
         const responses = await Promise.all(
           Array.from({ length: 20 }, () => clients.owner.post('/folder', { organisation_id: owner.organisationId, name })),
         )
@@ -158,7 +158,7 @@ export const folderRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
-        const name = aName()
+        const name = createName()
         await folder(fixture, name)
         const ownerFields = { organisation_id: owner.organisationId }
         const rejectedCall = { method: 'POST', path: '/folder' }
@@ -202,7 +202,7 @@ export const folderRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const id = await folder(fixture)
         const old_data = (await listFolders(fixture))[id]
-        const name = aName()
+        const name = createName()
         const { status, body } = await clients.uploader.put(`/folder/${id}/update`, { organisation_id: owner.organisationId, name })
         const updated_data = (await listFolders(fixture))[id]
         expect([status, body]).toEqual([200, { updated: id, old_data, updated_data }])
@@ -212,7 +212,7 @@ export const folderRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
-        const taken = aName()
+        const taken = createName()
         await folder(fixture, taken)
         const id = await folder(fixture)
         const ownerFields = { organisation_id: owner.organisationId }
@@ -274,7 +274,7 @@ export const folderRows: NounRows = {
           expect((await api.get(`/folder/${id}/video`)).body).toEqual({ contents: [video_id, second], folder_id: id })
         }
         const part = await clients.owner.get(`/folder/${id}/video?limit=1`)
-        expect([part.body, (await clients.owner.get(nextOf(part))).body]).toEqual([
+        expect([part.body, (await clients.owner.get(getNext(part))).body]).toEqual([
           { contents: [video_id], folder_id: id },
           { contents: [second], folder_id: id },
         ])

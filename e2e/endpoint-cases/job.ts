@@ -3,7 +3,7 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
 /** Creates a job whose source never ends, so that it can be cancelled. */
-async function aLongJob({ clients, owner, sources }: Fixture) {
+async function createLongJob({ clients, owner, sources }: Fixture) {
   sources.setHandler('/endless.mp4', (_, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4' })
     response.write(Buffer.alloc(1024))
@@ -21,13 +21,13 @@ export const jobRows: NounRows = {
     {
       endpoint: 'GET /job/{job_id}',
       async works(fixture) {
-        const { id, job_id } = await aLongJob(fixture)
+        const { id, job_id } = await createLongJob(fixture)
         const { status, body } = await fixture.clients.uploader.get(`/job/${job_id}`)
         expect([status, body]).toMatchObject([200, { job_id, video_id: id, action: 'new video' }])
         await fixture.clients.uploader.delete(`/job/${job_id}`)
       },
       async rejectedCalls(fixture) {
-        const { job_id } = await aLongJob(fixture)
+        const { job_id } = await createLongJob(fixture)
         await fixture.clients.owner.delete(`/job/${job_id}`)
         return [
           { caller: 'stranger', method: 'GET', path: `/job/${job_id}`, status: 404 },
@@ -39,13 +39,13 @@ export const jobRows: NounRows = {
     {
       endpoint: 'DELETE /job/{job_id}',
       async works(fixture) {
-        const { id, job_id } = await aLongJob(fixture)
+        const { id, job_id } = await createLongJob(fixture)
         const { status, body } = await fixture.clients.uploader.delete(`/job/${job_id}`)
         expect([status, body]).toMatchObject([202, { job_id, state: 'cancelled' }])
         expect((await fixture.clients.owner.get(`/video/${id}`)).body).toMatchObject({ status: { status: 'failed', code: 4005 } })
       },
       async rejectedCalls(fixture) {
-        const { job_id } = await aLongJob(fixture)
+        const { job_id } = await createLongJob(fixture)
         await fixture.clients.owner.delete(`/job/${job_id}`)
         return [
           { method: 'DELETE', path: `/job/${job_id}`, status: 409, code: 'job_finished' },
@@ -56,7 +56,7 @@ export const jobRows: NounRows = {
     {
       endpoint: 'POST /job/{job_id}/retry',
       async works(fixture) {
-        const { id, job_id } = await aLongJob(fixture)
+        const { id, job_id } = await createLongJob(fixture)
         await fixture.clients.uploader.delete(`/job/${job_id}`)
         const { status, body } = await fixture.clients.uploader.post<{ job_id: string }>(`/job/${job_id}/retry`)
         expect([status, body]).toMatchObject([202, { video_id: id, action: 'new video' }])
@@ -65,7 +65,7 @@ export const jobRows: NounRows = {
         await fixture.clients.uploader.delete(`/job/${body.job_id}`)
       },
       async rejectedCalls(fixture) {
-        const { job_id } = await aLongJob(fixture)
+        const { job_id } = await createLongJob(fixture)
         const path = `/job/${job_id}/retry`
         const standing = await fixture.clients.owner.post(path)
         expect([standing.status, standing.body]).toMatchObject([409, { code: 'job_not_failed' }])

@@ -8,12 +8,12 @@ const long = (length: number) => 'x'.repeat(length)
 const path = (playlistId: string) => `/playlist/${playlistId}`
 type Order = { order: string[]; count: number }
 
-const aPlaylist = async ({ clients, owner }: Fixture, fields?: Record<string, unknown>, videos?: string[]) => {
+const createPlaylist = async ({ clients, owner }: Fixture, fields?: Record<string, unknown>, videos?: string[]) => {
   const { body } = await clients.owner.post<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, fields)
   if (videos) expect((await clients.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
   return body.playlist_id
 }
-const idsOf = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
+const getIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
   const { body } = await clients[caller].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
@@ -93,7 +93,7 @@ const removing = (verb: 'delete' | 'put') => ({
   async works(fixture: Fixture) {
     const { clients, video } = fixture
     const [a, b] = [(await video()).video_id, (await video()).video_id]
-    const playlistId = await aPlaylist(fixture, {}, [a, b, a, b, a])
+    const playlistId = await createPlaylist(fixture, {}, [a, b, a, b, a])
     const remove = (id: string, query = '') =>
       clients.uploader[verb]<{ status: object; videos: Order }>(`${path(playlistId)}/remove/video/${id}${query}`)
     const response = await remove(a, '?position=2')
@@ -103,11 +103,11 @@ const removing = (verb: 'delete' | 'put') => ({
     expect((await remove(a, '?position=24')).body.videos.count).toBe(4)
     expect((await remove(b)).body).toEqual({ status: { tried_to_remove: b }, videos: { order: [a, a], count: 2 } })
     expect((await remove(b)).body.videos).toEqual({ order: [a, a], count: 2 })
-    expect(await idsOf(fixture, playlistId)).toEqual([a, a])
+    expect(await getIds(fixture, playlistId)).toEqual([a, a])
   },
   async rejectedCalls(fixture: Fixture): Promise<RejectedCall[]> {
     const { video_id } = await fixture.video()
-    const playlistId = await aPlaylist(fixture, {}, [video_id])
+    const playlistId = await createPlaylist(fixture, {}, [video_id])
     const method = verb.toUpperCase()
     const removePath = `${path(playlistId)}/remove/video/${video_id}`
     return [
@@ -137,10 +137,10 @@ export const playlistRows: NounRows = {
         await clients.owner.patch(`/video/${hidden}`, { enabled: 0, security: { allowed_ips: ['192.0.2.1'] } })
         await clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2001-01-01 00:00:00' } })
         const all = [open.video_id, hidden, open.video_id, expired]
-        const playlistId = await aPlaylist(fixture, { title: 'Seen' }, all)
-        for (const caller of ['owner', 'system'] as const) expect(await idsOf(fixture, playlistId, caller)).toEqual(all)
+        const playlistId = await createPlaylist(fixture, { title: 'Seen' }, all)
+        for (const caller of ['owner', 'system'] as const) expect(await getIds(fixture, playlistId, caller)).toEqual(all)
         for (const caller of ['guest', 'stranger'] as const)
-          expect(await idsOf(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
+          expect(await getIds(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
         const ownView = await clients.owner.get<{ videos: object[] }>(path(playlistId))
         const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
         expect(ownView.body).toMatchObject({
@@ -169,12 +169,12 @@ export const playlistRows: NounRows = {
       async works(fixture) {
         const { clients, video } = fixture
         const [a, b] = [(await video()).video_id, (await video()).video_id]
-        const playlistId = await aPlaylist(fixture, { title: 'Before' })
+        const playlistId = await createPlaylist(fixture, { title: 'Before' })
         const videos = Array.from({ length: 25 }, (_, index) => (index % 3 === 0 ? a : b))
         const { status, body } = await clients.uploader.put(path(playlistId), { ...max, videos })
         expect([status, body]).toEqual([200, { status: true }])
         expect((await clients.guest.get(path(playlistId))).body).toMatchObject(max)
-        expect(await idsOf(fixture, playlistId)).toEqual(videos)
+        expect(await getIds(fixture, playlistId)).toEqual(videos)
         // Flat fields of the query parameter `data`, which also clear fields.
         const data = encodeURIComponent(
           JSON.stringify({ title: 'A–Z', video_limit: 24, monetization: '', monetization_url: '', videos: [b] }),
@@ -182,13 +182,13 @@ export const playlistRows: NounRows = {
         expect((await clients.system.put(`${path(playlistId)}?data=${data}`)).status).toBe(200)
         const after = (await clients.owner.get(path(playlistId))).body
         expect(after).toMatchObject({ ...max, title: 'A–Z', video_limit: '24', monetization: null, monetization_url: '' })
-        expect(await idsOf(fixture, playlistId)).toEqual([b])
+        expect(await getIds(fixture, playlistId)).toEqual([b])
         expect((await clients.owner.put(path(playlistId), { video_limit: 0, videos: [] })).status).toBe(200)
         expect((await clients.owner.get(path(playlistId))).body).toMatchObject({ video_limit: '0', videos: [] })
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
-        const playlistPath = path(await aPlaylist(fixture, {}, [video_id]))
+        const playlistPath = path(await createPlaylist(fixture, {}, [video_id]))
         const method = 'PUT'
         return [
           { method, path: playlistPath, payload: tooMuch, status: 400, fields: Object.keys(tooMuch) },
@@ -224,23 +224,23 @@ export const playlistRows: NounRows = {
       async works(fixture) {
         const { clients, video } = fixture
         const [a, b] = [(await video()).video_id, (await video()).video_id]
-        const playlistId = await aPlaylist(fixture)
+        const playlistId = await createPlaylist(fixture)
         const add = (id: string) => clients.uploader.put<{ status: object; videos: Order }>(`${path(playlistId)}/add/video/${id}`)
         const first = await add(a)
         expect([first.status, first.body]).toEqual([200, { status: { added: a }, videos: { order: [a], count: 1 } }])
         await add(b)
         expect((await add(a)).body.videos).toEqual({ order: [a, b, a], count: 3 })
-        expect(await idsOf(fixture, playlistId)).toEqual([a, b, a])
+        expect(await getIds(fixture, playlistId)).toEqual([a, b, a])
         // Of 50 concurrent additions to a list of 24, one succeeds.
         expect((await clients.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
         const responses = await Promise.all(Array.from({ length: 50 }, () => add(b)))
         expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
-        expect(await idsOf(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
+        expect(await getIds(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()
-        const playlistId = await aPlaylist(fixture)
-        const full = await aPlaylist(
+        const playlistId = await createPlaylist(fixture)
+        const full = await createPlaylist(
           fixture,
           {},
           Array.from({ length: 25 }, () => video_id),
@@ -269,8 +269,8 @@ export const playlistRows: NounRows = {
         const { clients, owner, video } = fixture
         const { video_id } = await video()
         const playlistIds = [
-          await aPlaylist(fixture, { title: 'First' }, [video_id, video_id]),
-          await aPlaylist(fixture, { title: 'Second' }),
+          await createPlaylist(fixture, { title: 'First' }, [video_id, video_id]),
+          await createPlaylist(fixture, { title: 'Second' }),
         ]
         const whole = `/playlist/organisation/${owner.organisationId}`
         const { status, body } = await clients.uploader.get<{ playlist_id: string }[]>(whole)
@@ -310,7 +310,7 @@ export const playlistRows: NounRows = {
         const hidden = (await fixture.video({ name: 'Hidden' })).video_id
         await clients.owner.patch(`/video/${hidden}`, { enabled: 0 })
         const hostile = (await fixture.video({ name: ']]>]]> & <b>"\u0001\u{1f680}' })).video_id
-        const playlistId = await aPlaylist(fixture, { title: 'Feed & more' }, [video_id, hidden, hostile])
+        const playlistId = await createPlaylist(fixture, { title: 'Feed & more' }, [video_id, hidden, hostile])
         for (const caller of ['uploader', 'system'] as const) {
           const { status, headers, body } = await clients[caller].get<string>(`/playlist/rss/${playlistId}`)
           expect([status, headers.get('content-type')]).toEqual([200, 'application/rss+xml; charset=utf-8'])
@@ -329,7 +329,7 @@ export const playlistRows: NounRows = {
         }
       },
       async rejectedCalls(fixture) {
-        const playlistId = await aPlaylist(fixture)
+        const playlistId = await createPlaylist(fixture)
         return [
           { caller: 'stranger', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
           { method: 'GET', path: '/playlist/rss/7', status: 404, code: 'playlist_not_found' },
@@ -347,7 +347,7 @@ export const playlistRows: NounRows = {
     },
     async make(fixture) {
       const { video_id } = await fixture.video()
-      return { playlist_id: await aPlaylist(fixture, { title: 'Sample' }, [video_id]) }
+      return { playlist_id: await createPlaylist(fixture, { title: 'Sample' }, [video_id]) }
     },
   },
 }

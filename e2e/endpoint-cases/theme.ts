@@ -169,12 +169,12 @@ export const themeRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ theme_id: id })
-        const themeOf = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
-        expect(await themeOf()).toBe(id)
+        const getTheme = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
+        expect(await getTheme()).toBe(id)
         const remove = () => fixture.clients.uploader.delete(`/theme/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
-        expect(await themeOf()).toBe('')
+        expect(await getTheme()).toBe('')
 
         // A default theme can only be deleted after it is replaced, so that no organisation
         // references a deleted one.

@@ -5,7 +5,7 @@ import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { waitFor } from '@vitascope/testing'
 import { Webhook as Verifier } from 'standardwebhooks'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
-import { aTenant } from '../support/video-steps.ts'
+import { createTenant } from '../support/video-steps.ts'
 
 interface Webhook extends Record<string, unknown> {
   webhook_id: string
@@ -138,7 +138,7 @@ export const webhookRows: NounRows = {
         const byForm = await clients.system.send<Webhook>('POST', '/webhook', { body: form })
         expect([byForm.status, byForm.body]).toMatchObject([201, { enabled: '0', events: quiet }])
         await clients.owner.delete(`/webhook/${webhook_id}`)
-        const tenant = fixture.platform.withKey((await aTenant(fixture.platform.system)).key)
+        const tenant = fixture.platform.withKey((await createTenant(fixture.platform.system)).key)
         const many = await Promise.all(Array.from({ length: 22 }, () => tenant.post('/webhook', { url, events: quiet })))
         expect(many.map(({ status }) => status).toSorted()).toEqual([...Array(20).fill(201), 409, 409])
       },

@@ -8,7 +8,7 @@ import { startSourceServer } from './source-server.ts'
 import { ffmpeg, makeSource } from './sources.ts'
 import { type StoreFault, startStoreProxy } from './store-proxy.ts'
 import { startTestPlatform } from './test-platform.ts'
-import { aTenant, upload, waitUntilSettled } from './video-steps.ts'
+import { createTenant, upload, waitUntilSettled } from './video-steps.ts'
 
 /** Duration of a fault: a number of affected requests, or seconds. */
 export type FaultTime = { requests: number } | { seconds: number }
@@ -50,7 +50,7 @@ export async function runOnFaultyStore({
   }
   const platform = await startTestPlatform({ ...bucket, ...env })
   try {
-    const tenant = await aTenant(platform.system)
+    const tenant = await createTenant(platform.system)
     const api = platform.withKey(tenant.key)
     const ids: string[] = []
     for (const fault of ['fails', 'resets', 'slow'] satisfies StoreFault[]) {

@@ -6,7 +6,7 @@ import { makeSource } from './sources.ts'
 import { createStrictApi, readContract } from './strict-api.ts'
 import type { Fixture } from './table-row.ts'
 import { SYSTEM_KEY, startTestPlatform, type TestPlatform } from './test-platform.ts'
-import { aTenant, aUser, upload, type VideoRecord, waitUntilSettled } from './video-steps.ts'
+import { createTenant, createUser, upload, type VideoRecord, waitUntilSettled } from './video-steps.ts'
 
 export interface Platform extends Fixture {
   close(): Promise<void>
@@ -22,9 +22,9 @@ export async function startPlatform(
   const platform = await start(env)
   const contract = await readContract(platform.url)
   const withKey = (key?: string) => createStrictApi(`${platform.url}/v2`, contract, key)
-  const owner = await aTenant(platform.system)
-  const uploader = await aUser(platform.system, owner.organisationId, 'uploader')
-  const stranger = await aTenant(platform.system)
+  const owner = await createTenant(platform.system)
+  const uploader = await createUser(platform.system, owner.organisationId, 'uploader')
+  const stranger = await createTenant(platform.system)
   const clients = {
     owner: withKey(owner.key),
     uploader: withKey(uploader.key),

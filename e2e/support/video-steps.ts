@@ -64,13 +64,13 @@ export interface Tenant {
  * Creates an organisation with a user of a type and a key with the resources (by default all that
  * the type may hold).
  */
-export async function aTenant(system: Api, userType: 'uploader' | 'standard' = 'standard', resources?: string[]): Promise<Tenant> {
+export async function createTenant(system: Api, userType: 'uploader' | 'standard' = 'standard', resources?: string[]): Promise<Tenant> {
   const name = `Tenant ${Math.random().toString(36).slice(2)}`
   const organisation = await system.post<{ organisation_id: string }>('/organisation', { name })
-  return aUser(system, organisation.body.organisation_id, userType, resources)
+  return createUser(system, organisation.body.organisation_id, userType, resources)
 }
 
-export async function aUser(
+export async function createUser(
   system: Api,
   organisationId: string,
   userType: 'uploader' | 'standard' | 'system',

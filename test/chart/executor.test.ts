@@ -8,12 +8,12 @@ import {
   chart,
   describeChart,
   find,
+  getPod,
+  getSettings,
   helm,
   type Manifest,
-  podOf,
   previousChart,
   render,
-  settingsOf,
   valueSets,
 } from './support/chart.ts'
 
@@ -52,7 +52,7 @@ describeChart('the Kubernetes executor', () => {
 
   test('the pod of a Job equals that of a worker, with secrets of its namespace and an account without permissions', () => {
     const { spec } = readPodTemplate(template())
-    const [pod, worker] = [spec.containers[0], podOf(manifests(), 'worker').containers[0] as Container]
+    const [pod, worker] = [spec.containers[0], getPod(manifests(), 'worker').containers[0] as Container]
     expect(pod).toMatchObject({
       name: 'worker',
       image: worker.image,
@@ -97,7 +97,7 @@ describeChart('the Kubernetes executor', () => {
       'request.userInfo.username == "system:serviceaccount:vitascope:videos-vitascope-encoding"',
     ])
     const expressions = policy.validations.map(({ expression }) => expression).join('\n')
-    const worker = podOf(manifests(), 'worker').containers[0] as Container
+    const worker = getPod(manifests(), 'worker').containers[0] as Container
     for (const text of [worker.image, ...worker.args, 'videos-vitascope-encode', 'encode-keys'])
       expect(expressions).toContain(JSON.stringify(text))
     const pinned = JSON.parse(policy.variables.find(({ name }) => name === 'settings')?.expression ?? '{}')
@@ -128,7 +128,7 @@ describeChart('the Kubernetes executor', () => {
   })
 
   test('encoding is configured for the executor, and is replaced when the pod template of its Jobs changes', () => {
-    expect(settingsOf(manifests(), 'encoding')).toMatchObject({
+    expect(getSettings(manifests(), 'encoding')).toMatchObject({
       VITASCOPE_EXECUTOR: 'kubernetes',
       VITASCOPE_KUBERNETES_NAMESPACE: 'encode',
       VITASCOPE_KUBERNETES_OWNER: find(manifests(), 'ConfigMap', 'encode').metadata.name,
@@ -142,12 +142,12 @@ describeChart('the Kubernetes executor', () => {
       return pod.metadata.annotations['vitascope/jobs-version']
     }
     expect(version(render(['jobs'], { encodingImage: { tag: 'other' } }))).not.toBe(version(manifests()))
-    expect(settingsOf(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
+    expect(getSettings(render(['production']), 'encoding')).not.toHaveProperty('VITASCOPE_EXECUTOR')
   })
 
   test('encoding accepts the longest durations that the values allow', () => {
     const longest = { deadlineSeconds: 2_592_000, ttlSeconds: 2_592_000, stallSeconds: 86_400 }
-    expect(settingsOf(render(['jobs'], { encoding: { executor: { kubernetes: longest } } }), 'encoding')).toMatchObject({
+    expect(getSettings(render(['jobs'], { encoding: { executor: { kubernetes: longest } } }), 'encoding')).toMatchObject({
       VITASCOPE_KUBERNETES_DEADLINE_SECONDS: '2592000',
       VITASCOPE_KUBERNETES_TTL_SECONDS: '2592000',
       VITASCOPE_KUBERNETES_STALL_SECONDS: '86400',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { components, describeChart, find, type Manifest, render, settingsOf } from './support/chart.ts'
+import { components, describeChart, find, getSettings, type Manifest, render } from './support/chart.ts'
 
 /**
  * Connections between components, as in ARCHITECTURE.md. They are repeated here, so that an error
@@ -49,7 +49,7 @@ interface Rule {
   from?: Peer[]
   to?: Peer[]
 }
-const policyOf = (manifests: Manifest[], component: string) =>
+const getPolicy = (manifests: Manifest[], component: string) =>
   find(manifests, 'NetworkPolicy', component).spec as { ingress: Rule[]; egress: Rule[]; policyTypes: string[] }
 const componentOfPeer = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
 
@@ -61,7 +61,7 @@ describeChart('the network', () => {
   }
 
   test.each(components)('%s has egress only to its documented targets', (component) => {
-    const { egress, policyTypes } = policyOf(production(), component)
+    const { egress, policyTypes } = getPolicy(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
       to
@@ -77,7 +77,7 @@ describeChart('the network', () => {
   })
 
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
-    const { ingress } = policyOf(production(), component)
+    const { ingress } = getPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>
       from
         .filter((peer) => componentOfPeer(peer) !== undefined)
@@ -105,7 +105,7 @@ describeChart('the network', () => {
       networkPolicy: { peers: { database: [{ ipBlock: { cidr: '192.0.2.10/32' } }] } },
     }
     for (const component of ['auth', 'catalogue']) {
-      const peers = policyOf(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
+      const peers = getPolicy(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
       expect(peers).toContainEqual({ podSelector: { matchLabels: { 'cnpg.io/cluster': 'videos' } } })
       expect(peers).toContainEqual({ ipBlock: { cidr: '192.0.2.10/32' } })
     }
@@ -113,7 +113,7 @@ describeChart('the network', () => {
 
   test('the public internet excludes private networks', () => {
     for (const component of ['catalogue', 'encoding']) {
-      const blocks = policyOf(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+      const blocks = getPolicy(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
       const except = blocks.find(({ cidr }) => cidr === '0.0.0.0/0')?.except ?? []
       for (const network of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8', '100.64.0.0/10'])
         expect(except).toContain(network)
@@ -122,7 +122,7 @@ describeChart('the network', () => {
 
   test('callers have the addresses of the services', () => {
     for (const component of components) {
-      const settings = settingsOf(production(), component)
+      const settings = getSettings(production(), component)
       for (const callee of arrows[component] ?? []) {
         const [name = '', port = ''] = callee.split(':')
         const setting =
@@ -161,7 +161,7 @@ describeChart('the network', () => {
       const callers = Object.entries(arrows)
         .filter(([, callees]) => callees.some((callee) => callee.startsWith(`${component}:`)))
         .map(([caller]) => caller)
-      const received = settingsOf(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
+      const received = getSettings(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
       expect(received.split(',').sort()).toEqual(callers.length === 0 ? [''] : callers.sort())
       const { dnsNames } = find(production(), 'Certificate', component).spec as { dnsNames: string[] }
       expect(dnsNames).toEqual(expect.arrayContaining([component, `videos-vitascope-${component}.vitascope.svc.cluster.local`]))
@@ -169,7 +169,7 @@ describeChart('the network', () => {
   })
 
   test('workers of another release are allowed if their namespace is configured', () => {
-    const { ingress } = policyOf(
+    const { ingress } = getPolicy(
       render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
       'encoding',
     )

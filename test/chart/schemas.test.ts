@@ -19,7 +19,7 @@ interface ResultLine {
 }
 
 const rendered = new Map<string, Manifest[]>()
-function manifestsOf(set: string): Manifest[] {
+function getManifests(set: string): Manifest[] {
   const cached = rendered.get(set) ?? render([set])
   rendered.set(set, cached)
   return cached
@@ -62,23 +62,23 @@ describeSchemas.each(versions)('%s', (version) => {
   }
 
   test.each(Object.keys(valueSets))('accepts all objects of the values %s', (set) => {
-    const responses = check(manifestsOf(set))
+    const responses = check(getManifests(set))
     expect(responses.filter(({ status }) => status !== 'statusValid' && status !== 'statusSkipped')).toEqual([])
-    expect(responses).toHaveLength(manifestsOf(set).length)
+    expect(responses).toHaveLength(getManifests(set).length)
     expect(responses.filter(({ status }) => status === 'statusSkipped').map(({ kind }) => kind)).toEqual(
       set === 'cloudnativepg' ? ['Cluster'] : [],
     )
   })
 
   test('rejects unknown fields, fields of another type, and unknown kinds', () => {
-    const [deployment] = manifestsOf('evaluation').filter(({ kind }) => kind === 'Deployment') as [Manifest]
-    const faultOf = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
-    expect(faultOf({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
+    const [deployment] = getManifests('evaluation').filter(({ kind }) => kind === 'Deployment') as [Manifest]
+    const getFault = (manifest: Manifest) => check([manifest]).map(({ status, msg }) => [status, msg])
+    expect(getFault({ ...deployment, spec: { ...deployment.spec, replica: 1 } })).toEqual([
       ['statusInvalid', expect.stringContaining("additional properties 'replica' not allowed")],
     ])
-    expect(faultOf({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toEqual([
+    expect(getFault({ ...deployment, spec: { ...deployment.spec, replicas: 'two' } })).toEqual([
       ['statusInvalid', expect.stringMatching(/replicas': got string, want .*integer/)],
     ])
-    expect(faultOf({ ...deployment, kind: 'Deploiment' })).toEqual([['statusError', expect.stringContaining('could not find schema')]])
+    expect(getFault({ ...deployment, kind: 'Deploiment' })).toEqual([['statusError', expect.stringContaining('could not find schema')]])
   })
 })

@@ -8,7 +8,7 @@ import { waitFor } from '@vitascope/testing'
 import { createApi } from '../../e2e/support/api.ts'
 import { type SourceServer, startSourceServer } from '../../e2e/support/source-server.ts'
 import { makeSource } from '../../e2e/support/sources.ts'
-import { aTenant, upload, type VideoRecord, waitUntilSettled } from '../../e2e/support/video-steps.ts'
+import { createTenant, upload, type VideoRecord, waitUntilSettled } from '../../e2e/support/video-steps.ts'
 import { DOCKER_NETWORK, type DockerDaemon } from '../cluster/docker.ts'
 import { COMPOSE_IMAGES } from '../cluster/images/images.ts'
 
@@ -80,14 +80,14 @@ async function areHealthy(): Promise<void> {
   await waitFor(async () => (await ill()).length === 0, { timeout: 120_000, interval: 500, describe: 'every container to be healthy' })
 }
 
-const apiOf = (key: string) => createApi(`${url}/v2`, key)
-const system = () => apiOf(readFileSync(join(folder, 'secrets/system-key'), 'utf8').trim())
+const getApi = (key: string) => createApi(`${url}/v2`, key)
+const system = () => getApi(readFileSync(join(folder, 'secrets/system-key'), 'utf8').trim())
 
 async function plays(video: VideoRecord): Promise<void> {
-  const linesOf = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
-  const [variant = ''] = await linesOf(video.uri.hls)
+  const getLines = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
+  const [variant = ''] = await getLines(video.uri.hls)
   const playlist = new URL(variant, video.uri.hls)
-  const [segment = ''] = await linesOf(playlist)
+  const [segment = ''] = await getLines(playlist)
   const response = await fetch(new URL(segment, playlist))
   expect([response.status, (await response.arrayBuffer()).byteLength > 1_000]).toEqual([200, true])
 }
@@ -110,10 +110,10 @@ test('every container of compose.yaml becomes healthy, and starts after its depe
 })
 
 test('a video is fetched by URL, encoded and delivered', async () => {
-  const tenant = await aTenant(system())
+  const tenant = await createTenant(system())
   key = tenant.key
-  const { id } = await upload(apiOf(key), tenant.organisationId, `${sources.url}/small.mp4`)
-  video = await waitUntilSettled(apiOf(key), id, 180_000)
+  const { id } = await upload(getApi(key), tenant.organisationId, `${sources.url}/small.mp4`)
+  video = await waitUntilSettled(getApi(key), id, 180_000)
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
   await plays(video)
   expect((await fetch(`${url}/player/${video.video_id}`)).status).toBe(200)
@@ -165,7 +165,7 @@ test('every process exits cleanly on its signal, and the data survives the remov
   await compose('down')
   await compose('up', '--detach', '--no-build')
   await areHealthy()
-  const { status, body } = await apiOf(key).get<VideoRecord>(`/video/${video.video_id}`)
+  const { status, body } = await getApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body.status.status]).toEqual([200, 'ok'])
   await plays(video)
 })
@@ -182,7 +182,7 @@ test('a backup of the running platform is restored into new volumes, with new pa
   await compose('run', '--rm', 'restore')
   await compose('up', '--detach', '--no-build')
   await areHealthy()
-  const { status, body } = await apiOf(key).get<VideoRecord>(`/video/${video.video_id}`)
+  const { status, body } = await getApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body]).toEqual([200, video])
   await plays(video)
   expect((await system().get('/video')).status).toBe(200)

@@ -70,7 +70,7 @@ function wholeCells(from: number, to: number, duration: number): readonly [numbe
 }
 
 /** Returns the counts of views. */
-export function countsOf(views: readonly ModelView[]) {
+export function getCounts(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   return {
     playerLoads: views.length,

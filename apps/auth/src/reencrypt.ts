@@ -41,7 +41,7 @@ async function reencryptApiKeys(db: Db, cipher: KeyCipher): Promise<ReencryptedT
   const counts = await rewriteRows<{ api_key_id: string; lookup: Buffer; sealed_value: Buffer }>(db, {
     select: `select api_key_id, lookup, sealed_value from api_key where api_key_id > $1 and ${usesOldKey('sealed_value')}
       order by api_key_id limit $2 for update`,
-    keyOf: (row) => row.api_key_id,
+    getKey: (row) => row.api_key_id,
     start: '0',
     parameters: [cipher.prefix()],
     async rewrite(query, { api_key_id, lookup, sealed_value }) {
@@ -66,7 +66,7 @@ async function reencryptTokens(db: Db, cipher: KeyCipher): Promise<ReencryptedTa
     select: `select third_party_token_id as id, sealed_token, sealed_other_data from third_party_token
       where third_party_token_id > $1 and (${usesOldKey('sealed_token')} or ${usesOldKey('sealed_other_data')})
       order by third_party_token_id limit $2 for update`,
-    keyOf: (row) => row.id,
+    getKey: (row) => row.id,
     start: '0',
     parameters: [cipher.prefix()],
     async rewrite(query, { id, sealed_token, sealed_other_data }) {
@@ -94,7 +94,7 @@ async function reencryptStoredResponses(db: Db, cipher: KeyCipher): Promise<Reen
   const counts = await rewriteRows<{ key: string; response: Buffer }>(db, {
     select: `select key, response from idempotency where key > $1 and ${IS_STORED_SECRET} and ${usesOldKey('response')}
       order by key limit $2 for update`,
-    keyOf: (row) => row.key,
+    getKey: (row) => row.key,
     start: '',
     parameters: [cipher.prefix()],
     async rewrite(query, { key, response }) {

@@ -31,7 +31,7 @@ async function reencryptWebhooks(db: Db, keys: MasterKeys): Promise<ReencryptRes
   const counts = await rewriteRows<{ webhook_id: string; secret: Buffer; old_secret: Buffer | null }>(db, {
     select: `select webhook_id, secret, old_secret from webhook where webhook_id > $1 and (${usesOldKey('secret')} or ${usesOldKey('old_secret')})
       order by webhook_id limit $2 for update`,
-    keyOf: (row) => row.webhook_id,
+    getKey: (row) => row.webhook_id,
     start: '0',
     parameters: [cipher.prefix()],
     async rewrite(query, { webhook_id, secret, old_secret }) {
@@ -55,7 +55,7 @@ async function reencryptResponses(db: Db, keys: MasterKeys): Promise<ReencryptRe
   const counts = await rewriteRows<{ key: string; response: Buffer }>(db, {
     select: `select key, response from idempotency where key > $1 and substring(response from 1 for 1) in ('\\x01', '\\x02') and ${usesOldKey('response')}
       and create_time > now() - interval '24 hours' order by key limit $2 for update`,
-    keyOf: (row) => row.key,
+    getKey: (row) => row.key,
     start: '',
     parameters: [seal.prefix()],
     async rewrite(query, { key, response }) {

@@ -12,10 +12,10 @@ export interface ReceivedEvent {
 }
 
 /**
- * Starts a web server that receives events. `statusOf` returns the status of each call before the
+ * Starts a web server that receives events. `getStatus` returns the status of each call before the
  * event is stored. Events with the response status 200 are in `received`, in order.
  */
-export async function startReceiver(statusOf: (call: { number: number; id: string }) => number | Promise<number> = () => 200) {
+export async function startReceiver(getStatus: (call: { number: number; id: string }) => number | Promise<number> = () => 200) {
   const received: ReceivedEvent[] = []
   const invalid: string[] = []
   const state = { calls: 0, connections: 0, max: 0, now: 0, secrets: [] as string[], headers: {} as IncomingHttpHeaders }
@@ -26,7 +26,7 @@ export async function startReceiver(statusOf: (call: { number: number; id: strin
     state.headers = request.headers
     const body = await text(request)
     const id = String(request.headers['webhook-id'])
-    const status = await statusOf({ number: state.calls, id })
+    const status = await getStatus({ number: state.calls, id })
     state.now--
     if (status === 200) {
       try {

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
 import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
-import { captionFileOf } from './captions/hls-captions.ts'
+import { getCaptionFile } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
 import { parseDeliveryPath, withToken } from './delivery-path.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
@@ -109,7 +109,7 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
   const { request, response, open, signal } = target
   const { prefix, file } = locateFile(target.file, target.prefix, added)
   const jobId = previewJob(prefix)
-  const captionFile = captionFileOf(target.file, captions)
+  const captionFile = getCaptionFile(target.file, captions)
   if (captionFile) {
     const readMaster = () => readMasterPlaylist(parts, target, { captions, added })
     return serveCaptions(request, response, { texts, readMaster }, { file: captionFile, settings: captions, open })
@@ -117,7 +117,7 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
   if (jobId !== undefined && file.endsWith('.m3u8')) {
     return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
-  const name = jobId === undefined ? `${prefix}/${file}` : await preview.objectOf(jobId, file)
+  const name = jobId === undefined ? `${prefix}/${file}` : await preview.getObject(jobId, file)
   if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
   // HEAD reads no bytes.
   const reader = request.method === 'HEAD' ? createStreamReader(storage) : objects

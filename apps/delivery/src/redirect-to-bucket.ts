@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresignUrl } from '@vitascope/storage'
-import { contentTypeOf, protectiveHeaders } from './response/serve-object.ts'
+import { getContentType, protectiveHeaders } from './response/serve-object.ts'
 
 /** Validity of a presigned URL. It cannot be revoked earlier, even if the video changes. */
 const OPEN_SECONDS = 300
@@ -28,7 +28,7 @@ export async function redirectToBucket(
   const responseHeaders = {
     'response-cache-control': `private, max-age=${OPEN_SECONDS}`,
     ...(disposition && { 'response-content-disposition': disposition }),
-    'response-content-type': contentTypeOf(name),
+    'response-content-type': getContentType(name),
   }
   // A signature is valid for one method only.
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET'

@@ -7,7 +7,7 @@ import { makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { aProbeToCopy, countCopied, standInWorker } from './stand-in-worker.ts'
+import { countCopied, createProbeToCopy, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let nextJob = 1
@@ -53,7 +53,7 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
       before.call,
     )
     const first = standInWorker(before, environment.storage, 'worker-1:a')
-    await first.complete(await first.lease(), aProbeToCopy())
+    await first.complete(await first.lease(), createProbeToCopy())
     const failed = await first.lease()
     expect(countCopied(failed)).toBe(1)
     await first.fail(failed, 5003).catch(() => {})
@@ -65,7 +65,7 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     const worker = standInWorker(after, environment.storage, 'worker-1:a')
     // The worker repeats the report of the fault. The service counts it once.
     await worker.fail(failed, 5003).catch(() => {})
-    await worker.complete(await worker.lease(), aProbeToCopy())
+    await worker.complete(await worker.lease(), createProbeToCopy())
     const encode = await worker.lease()
     expect(countCopied(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))

@@ -32,8 +32,8 @@ afterAll(() => environment.close())
 
 const create = (media = mediaId) =>
   service.jobs.createJob({ jobId, mediaId: media, organisationId: '1', sourceUrl: environment.origin.url('/video.mp4') }, service.call)
-const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
-const setOf = (task: Task) => requireInput(task, 'package').setPrefix
+const createWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
+const getSet = (task: Task) => requireInput(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
 const waitForState = (expected: JobState) =>
   waitFor(async () => (await state()) === expected, { describe: `job ${jobId} to be ${expected}` })
@@ -59,16 +59,16 @@ async function snapshot() {
 
 test('a published set is neither changed nor removed after a failover, until it is unused', async () => {
   await create()
-  const worker = aWorker()
+  const worker = createWorker()
   await worker.runNextTask()
   await worker.runNextTask()
   const restore = await snapshot()
   const task = await worker.runNextTask()
   await waitForState(JobState.JOB_STATE_OK)
   await waitUntilSwept(`work/${jobId}`, 0)
-  const set = await environment.objects(setOf(task))
+  const set = await environment.objects(getSet(task))
   expect(set).not.toEqual([])
-  environment.catalogue.used.add(setOf(task))
+  environment.catalogue.used.add(getSet(task))
   await restore()
   // The segments of the job are missing. The job is planned again without counting an attempt.
   const waiting = async () =>
@@ -80,20 +80,20 @@ test('a published set is neither changed nor removed after a failover, until it 
   expect(again.kind).toBe(TaskKind.TASK_KIND_PACKAGE)
   await waitForState(JobState.JOB_STATE_OK)
   expect((await service.job(jobId)).attempt).toBe(1)
-  const second = setOf(again)
-  expect(second).not.toBe(setOf(task))
+  const second = getSet(again)
+  expect(second).not.toBe(getSet(task))
   await waitUntilSettled()
-  expect(await environment.objects(setOf(task))).toEqual(set)
+  expect(await environment.objects(getSet(task))).toEqual(set)
 
   environment.catalogue.used.clear()
   await environment.db.query('update object_prefix set next_sweep = now() where next_sweep is not null')
-  await waitUntilSwept(setOf(task), 0)
+  await waitUntilSwept(getSet(task), 0)
   expect(await environment.objects(second)).not.toEqual([])
 }, 30_000)
 
 test('objects without a row are removed, and those of other services are not', async () => {
   await create()
-  const worker = aWorker()
+  const worker = createWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
   await waitForState(JobState.JOB_STATE_OK)
   const objectCount = (await environment.objects(`media/${mediaId}`)).length
@@ -115,7 +115,7 @@ test('objects without a row are removed, and those of other services are not', a
 
 test('a published set with missing objects is reported', async () => {
   await create()
-  const worker = aWorker()
+  const worker = createWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
   await waitForState(JobState.JOB_STATE_OK)
   const missing = () => findMissingSets(environment, AbortSignal.timeout(10_000))
@@ -128,7 +128,7 @@ test('a published set with missing objects is reported', async () => {
 
 test('a lease that expires after a failover does not count as an attempt', async () => {
   await create()
-  const worker = aWorker()
+  const worker = createWorker()
   await worker.lease()
   await environment.db.query('update job set attempt = 3')
   await environment.db.query(`insert into failover (system_id, timeline) values ('1', '00000002')`)
@@ -139,7 +139,7 @@ test('a lease that expires after a failover does not count as an attempt', async
 
 test('repeatReport sends a lost report again, and repeats the job if its set was removed', async () => {
   await create()
-  const worker = aWorker()
+  const worker = createWorker()
   for (let step = 0; step < 3; step++) await worker.runNextTask()
   await waitFor(() => environment.catalogue.published(jobId).length === 1)
   await service.jobs.repeatReport({ jobId }, service.call)

@@ -57,7 +57,7 @@ interface Attack {
   reported: StoredFile[]
 }
 
-async function anAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<Attack> {
+async function createAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<Attack> {
   const scratch = join(folder, `scratch-${runs}`)
   const outside = join(folder, `outside-${runs++}`)
   await mkdir(scratch)
@@ -124,7 +124,7 @@ test.each(attacks)(
     const opened = await open()
     close = opened.close
     const { storage } = opened
-    const attack = await anAttack(storage)
+    const attack = await createAttack(storage)
     const prefix = `work/${runs}`
     const chunk = { plan, chunk: 0, keys: chunkKeys(plan, 0), workPrefix: prefix }
     await prepareOutside(attack)
@@ -150,7 +150,10 @@ test.each(attacks)(
     const { storage } = opened
     const ffmpegFolder = join(folder, `fake-${runs}`)
     const wait = `: > ${SEGMENTS}/ready; until [ -e planted ]; do sleep 0.05; done`
-    const attack = await anAttack(storage, await makeFakeFfmpeg(ffmpegFolder, `${ffmpegFolder}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`))
+    const attack = await createAttack(
+      storage,
+      await makeFakeFfmpeg(ffmpegFolder, `${ffmpegFolder}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`),
+    )
     const prefix = `work/${runs}`
     // The plan has two chunks, because segments of a single chunk are stored while it is encoded.
     const twice = { ...plan, chunks: [...plan.chunks, ...plan.chunks] }

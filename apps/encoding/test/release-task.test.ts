@@ -9,7 +9,7 @@ import { leaseRequest } from './stand-in-worker.ts'
 import { type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
-const { create, aWorker, expireLeases } = work
+const { create, createWorker, expireLeases } = work
 let environment: TestEnvironment
 let service: Service
 let jobId: string
@@ -54,7 +54,7 @@ test.each([
   ['in a pod for the chunks of a job', 1, () => ({ chunk: { jobId, chunk: 0 } })],
 ])('a worker %s that stops while its lease response is in transit leaves the task to others', async (_, steps, overrides) => {
   await create()
-  for (let step = 0; step < steps; step++) await aWorker('first:a').runNextTask()
+  for (let step = 0; step < steps; step++) await createWorker('first:a').runNextTask()
   await taskAvailable()
   await environment.db.query(`update work_item set due_time = 'infinity' where state = 'waiting'`)
   const worker = await startWorker(config(overrides()), testLog)
@@ -73,9 +73,9 @@ test.each([
   await waitFor(() => proxy.lost() === 1, { describe: 'the response to be lost' })
   await stopped
   expect(await holders()).toEqual([])
-  const task = await aWorker('other:a').lease()
+  const task = await createWorker('other:a').lease()
   expect((await service.job(jobId)).attempt).toBe(1)
-  await aWorker('other:a').extendLease(task)
+  await createWorker('other:a').extendLease(task)
 })
 
 test('releasing the leases of a request is idempotent and affects no other request', async () => {
@@ -97,9 +97,9 @@ test('releasing the leases of a request is idempotent and affects no other reque
 
   // The lease has expired, and the task belongs to another worker.
   await expireLeases()
-  const later = await aWorker('w3:a').lease()
+  const later = await createWorker('w3:a').lease()
   await release('w2:a', '1')
-  await aWorker('w3:a').extendLease(later)
+  await createWorker('w3:a').extendLease(later)
   for (const request of ['', 'x'.repeat(101)])
     await expect(release('w3:a', request)).rejects.toMatchObject({ kind: 'invalid', fields: [{ field: 'request_id' }] })
 })

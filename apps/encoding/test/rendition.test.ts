@@ -5,7 +5,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { ProbeResult } from '../src/task/task.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { aProbe, requireInput, standInWorker } from './stand-in-worker.ts'
+import { createProbe, requireInput, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -26,26 +26,26 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 afterAll(() => environment.close())
 
-const aWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
+const createWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
 const profile = { codec: PictureCodec.PICTURE_CODEC_AV1, label: 250, shortSide: 360, audioKbps: 64 }
 const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', setJobId, profile })
 const add = (overrides: Partial<CreateRenditionJobRequest> = {}) =>
   service.jobs.createRenditionJob({ ...request(), ...overrides }, service.call)
-const probeResult: ProbeResult = { ...aProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
+const probeResult: ProbeResult = { ...createProbe(), build: { version: 'n7.0', toneMap: false, codecs: ['h264', 'hevc', 'av1'] } }
 
 /** Publishes a set of six renditions. */
-async function aSet() {
+async function createSet() {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId: setJobId, mediaId: `9${setJobId}`, organisationId: '1', sourceUrl }, service.call)
-  for (let step = 0; step < 3; step++) await aWorker().runNextTask()
+  for (let step = 0; step < 3; step++) await createWorker().runNextTask()
   return waitFor(() => environment.catalogue.published(setJobId)[0])
 }
 
 test('a rendition is encoded from the source and stored below its own prefix, without changing the set', async () => {
-  const set = await aSet()
+  const set = await createSet()
   const objects = await environment.objects(set.prefix)
   await add()
-  const worker = aWorker()
+  const worker = createWorker()
   const probe = await worker.lease()
   expect(requireInput(probe, 'probe').source.object).toMatch(new RegExp(`^source/${setJobId}/.*/source$`))
   await worker.complete(probe, probeResult)
@@ -70,25 +70,25 @@ test('a source that is not kept is removed on publishing; renditions are then en
   await service.stop()
   const { source } = environment.config()
   service = await startInProcess(environment, { source: { ...source, keepsSources: false } })
-  const set = await aSet()
+  const set = await createSet()
   await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
   await add()
-  const probe = await aWorker().lease()
+  const probe = await createWorker().lease()
   expect(requireInput(probe, 'probe').source.object).toMatch(new RegExp(`^${set.prefix}/h264_\\d+\\.mp4$`))
 })
 
 test('a kept source is removed with its set', async () => {
-  await aSet()
+  await createSet()
   expect(await environment.objects(`source/${setJobId}`)).toHaveLength(1)
   environment.catalogue.unneeded.add(setJobId)
   await waitFor(async () => (await environment.objects(`source/${setJobId}`)).length === 0, { describe: 'the source to be removed' })
 })
 
 test('a lost worker costs one attempt and leaves no objects, and a cancelled rendition ends', async () => {
-  const set = await aSet()
+  const set = await createSet()
   await add()
-  await aWorker('w1:a').lease()
-  const next = aWorker('w1:b')
+  await createWorker('w1:a').lease()
+  const next = createWorker('w1:b')
   const probe = await next.lease()
   expect((await service.job(jobId)).attempt).toBe(2)
   await next.complete(probe, probeResult)
@@ -101,12 +101,12 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
 })
 
 test.each([
-  ['an encoder that the ffmpeg of the workers lacks', aProbe(), 5006, /no encoder libsvtav1/],
+  ['an encoder that the ffmpeg of the workers lacks', createProbe(), 5006, /no encoder libsvtav1/],
   ['a set without a picture', { ...probeResult, probe: audioOnly() }, 4002, /no video stream/],
 ])('%s fails the job without a retry', async (_, found, code, message) => {
-  await aSet()
+  await createSet()
   await add()
-  const worker = aWorker()
+  const worker = createWorker()
   await worker.complete(await worker.lease(), found)
   await waitFor(() => environment.catalogue.failed(jobId).length === 1)
   expect(environment.catalogue.failed(jobId)).toEqual([{ code, message: expect.stringMatching(message) }])
@@ -125,17 +125,17 @@ test.each([
 
 test('rejects a rendition of a media without a set', async () => {
   await expect(add()).rejects.toMatchObject({ kind: 'invalid', reason: 'SET_NOT_FOUND' })
-  await aSet()
+  await createSet()
   await expect(add({ mediaId: '8' })).rejects.toMatchObject({ reason: 'SET_NOT_FOUND' })
 })
 
 function audioOnly(): ProbeResult['probe'] {
-  const { video: _, ...probe } = aProbe().probe
+  const { video: _, ...probe } = createProbe().probe
   return probe
 }
 
 test('a low-priority rendition does not start while an upload waits', async () => {
-  await aSet()
+  await createSet()
   await add({ lowPriority: true })
   const otherJobId = String(Number(setJobId) + 1_000)
   await service.jobs.createJob(
@@ -143,7 +143,7 @@ test('a low-priority rendition does not start while an upload waits', async () =
     service.call,
   )
   await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
-  const worker = aWorker()
+  const worker = createWorker()
   const done = [await worker.runNextTask(), await worker.runNextTask(), await worker.runNextTask()].map((task) => task.jobId)
   expect([...done, (await worker.lease()).jobId]).toEqual([otherJobId, otherJobId, otherJobId, jobId])
 })

@@ -37,7 +37,7 @@ const chunks = (jobId: string) =>
   )
 const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
 
-const framesOf = async (jobId: string) => framesOfSet(environment, await published(jobId))
+const getFrames = async (jobId: string) => framesOfSet(environment, await published(jobId))
 
 async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
   const pids = await waitLong(async () => {
@@ -50,7 +50,7 @@ async function killFfmpegsOf(worker: RunningProcess): Promise<void> {
 test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, with the same frames', async () => {
   const first = await startWorkerProcess(environment, service.address)
   await create('1', '/video.mp4')
-  const undisturbed = await framesOf('1')
+  const undisturbed = await getFrames('1')
 
   await create('2', '/video.mp4')
   await waitLong(async () => (await finished('2')).length >= 1, 'a chunk to be done')
@@ -63,7 +63,7 @@ test('after ffmpeg and a worker are killed, only incomplete tasks are repeated, 
   await published('2')
   expect((await chunks('2')).length).toBeGreaterThanOrEqual(4)
   for (const chunk of before) expect(await chunks('2')).toContainEqual(chunk)
-  expect(await framesOf('2')).toEqual(undisturbed)
+  expect(await getFrames('2')).toEqual(undisturbed)
   expect(environment.catalogue.published('2')).toHaveLength(1)
   second.kill('SIGTERM')
   expect(await second.exited).toBe(0)

@@ -52,8 +52,8 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
   const notify = (type: string, job: V1Job) => {
     version++
     const object = { ...job, metadata: { ...job.metadata, resourceVersion: String(version) } }
-    if (type === 'DELETED') jobs.delete(nameOf(job))
-    else jobs.set(nameOf(job), object)
+    if (type === 'DELETED') jobs.delete(getName(job))
+    else jobs.set(getName(job), object)
     events.push({ version, line: `${JSON.stringify({ type, object })}\n` })
     for (const watch of watches) watch.write(events.at(-1)?.line)
   }
@@ -73,9 +73,9 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
       return reply(result, 200, { metadata: { name: 'vitascope', uid: 'owner-uid' } })
     if (!pathname.startsWith('/apis/batch/v1/namespaces/media/jobs')) return reply(result, 404, { kind: 'Status', code: 404 })
     if (request.method === 'POST') {
-      const job = (await bodyOf(request)) as V1Job
-      if (jobs.has(nameOf(job))) return reply(result, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
-      created.push(nameOf(job))
+      const job = (await getBody(request)) as V1Job
+      if (jobs.has(getName(job))) return reply(result, 409, { kind: 'Status', code: 409, reason: 'AlreadyExists' })
+      created.push(getName(job))
       notify('ADDED', { ...job, metadata: { ...job.metadata, uid: randomUUID() } })
       if (!losing) return reply(result, 201, job)
       losing = false
@@ -83,7 +83,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
     }
     if (request.method === 'DELETE') {
       const job = jobs.get(name ?? '')
-      const { preconditions } = (await bodyOf(request)) as { preconditions?: { uid: string } }
+      const { preconditions } = (await getBody(request)) as { preconditions?: { uid: string } }
       if (!job) return reply(result, 404, { kind: 'Status', code: 404 })
       if (preconditions?.uid !== job.metadata?.uid) return reply(result, 409, { kind: 'Status', code: 409, reason: 'Conflict' })
       notify('DELETED', job)
@@ -161,7 +161,7 @@ export async function startKubernetes(folder: string): Promise<StandInKubernetes
   }
 }
 
-function nameOf({ metadata }: V1Job): string {
+function getName({ metadata }: V1Job): string {
   return metadata?.name ?? ''
 }
 
@@ -176,7 +176,7 @@ function reply(result: ServerResponse, status: number, body: unknown): void {
   result.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function getBody(request: IncomingMessage): Promise<unknown> {
   const parts: Buffer[] = []
   for await (const part of request) parts.push(part as Buffer)
   return JSON.parse(Buffer.concat(parts).toString('utf8'))

@@ -34,7 +34,7 @@ export function standInWorker({ work, call }: Caller, storage: ObjectStorage, wo
     const input = readInputMessage(task.input)
     switch (input.kind) {
       case 'probe':
-        return aProbe()
+        return createProbe()
       case 'encode':
         return makeSegments(storage, input)
       case 'slides':
@@ -74,7 +74,7 @@ export function requireInput<Kind extends TaskInput['kind']>({ input }: Task, ki
   throw new Error(`the task is a ${message.kind}, not a ${kind}`)
 }
 
-export function aProbe(): ProbeResult {
+export function createProbe(): ProbeResult {
   const probe: SourceProbe = {
     container: 'mp4',
     demuxer: 'mov',
@@ -103,8 +103,8 @@ export function aProbe(): ProbeResult {
 }
 
 /** Returns the probe result of a source whose picture can be copied. */
-export function aProbeToCopy(): ProbeResult {
-  const { probe, ...result } = aProbe()
+export function createProbeToCopy(): ProbeResult {
+  const { probe, ...result } = createProbe()
   if (!probe.video) throw new Error('the probe has a picture')
   const copy = { frames: 125, kbps: 300, timeBase: { numerator: 1, denominator: 12_800 } }
   return { probe: { ...probe, video: { ...probe.video, copy } }, ...result }
@@ -117,8 +117,8 @@ export function countCopied(task: Task): number {
 }
 
 /** Returns the probe result of a source with audio, by default of 20 s in three chunks. */
-export function aLongProbe(seconds = 20): ProbeResult {
-  const { probe, ...result } = aProbe()
+export function createLongProbe(seconds = 20): ProbeResult {
+  const { probe, ...result } = createProbe()
   const audio: SourceAudio = {
     index: 1,
     codec: 'aac',

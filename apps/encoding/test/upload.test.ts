@@ -34,7 +34,7 @@ afterAll(async () => {
   await environment.close()
 })
 
-const aKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
+const createKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
 
 async function signed(objectKey: string, { organisationId = '2', least = 1, most = 10_000_000, status = '' } = {}) {
   const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })
@@ -65,7 +65,7 @@ async function post(form: Map<string, string>, file: Buffer, headers: Record<str
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
-const reasonOf = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
+const getReason = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
 const complete = (objectKey: string, options: { etag?: string; bucket?: string } = {}, principal = user('2')) =>
   uploads().completeUpload(
     { key: objectKey, bucket: '', etag: '', filename: 'Film.mp4', isPresentation: false, presentationId: '', ...options },
@@ -74,7 +74,7 @@ const complete = (objectKey: string, options: { etag?: string; bucket?: string }
 
 test('an accepted file is stored and becomes the source of a job', async () => {
   const file = randomBytes(3_000_000)
-  const name = aKey()
+  const name = createKey()
   const result = await post(await signed(name, { status: '201' }), file)
   const md5 = createHash('md5').update(file).digest('hex')
   expect([result.status, result.headers.get('etag')]).toEqual([201, `"${md5}"`])
@@ -97,7 +97,7 @@ test('an accepted file is stored and becomes the source of a job', async () => {
 })
 
 test('an upload of another caller is not found, and a wrong etag is a conflict', async () => {
-  const name = aKey()
+  const name = createKey()
   await expect(complete(name)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await post(await signed(name), Buffer.from('abc'))
   await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
@@ -122,21 +122,21 @@ test('a random name belongs to the organisation that signed it first', async () 
 })
 
 test('wrong sizes, wrong checksums and forged forms leave no objects', async () => {
-  const name = aKey()
-  expect(reasonOf(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
-  expect(reasonOf(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
+  const name = createKey()
+  expect(getReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
+  expect(getReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
   const form = await signed(name)
-  expect(reasonOf(await post(new Map(form).set('key', aKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
-  expect(reasonOf(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(getReason(await post(new Map(form).set('key', createKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(getReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(await environment.objects('uploads')).toEqual([])
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
-  expect(reasonOf(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
+  expect(getReason(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
   expect(await environment.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
 })
 
 test('an interrupted body or one that is not a form leaves no objects', async () => {
-  const form = await signed(aKey())
+  const form = await signed(createKey())
   const boundary = 'cut-here'
   const fields = [...form].map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
@@ -154,7 +154,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   await waitFor(async () => (await incoming()).length === 0)
   const post = async (body: string) => {
     const result = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', headers, body })
-    return reasonOf({ text: await result.text() })
+    return getReason({ text: await result.text() })
   }
   expect(await post(`${opening}abc`)).toBe('MALFORMED_PAYLOAD')
   expect(await post(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
@@ -162,11 +162,11 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   expect(await post('')).toBe('MALFORMED_PAYLOAD')
   expect([await environment.objects('uploads'), await incoming()]).toEqual([[], []])
   const bare = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', body: 'x' })
-  expect(reasonOf({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
+  expect(getReason({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
 })
 
 test('an upload that no job reads is removed after a day', async () => {
-  const [used, unused] = [aKey(), aKey()]
+  const [used, unused] = [createKey(), createKey()]
   for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
   const { uploadId } = await complete(used)
   await environment.db.query(

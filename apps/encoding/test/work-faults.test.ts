@@ -3,11 +3,11 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { TestEnvironment } from './service-under-test.ts'
-import { aProbeToCopy, countCopied, leaseRequest } from './stand-in-worker.ts'
+import { countCopied, createProbeToCopy, leaseRequest } from './stand-in-worker.ts'
 import { leaseLostError, type Service, setPrefixOfTask, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
-const { nextJobId, create, aWorker, expireLeases, expectSwept } = work
+const { nextJobId, create, createWorker, expireLeases, expectSwept } = work
 let environment: TestEnvironment
 let service: Service
 let jobId: string
@@ -20,12 +20,12 @@ const ended = (state: JobState) => work.ended(jobId, state)
 describe('a stale worker', () => {
   test('whose lease expired changes nothing', async () => {
     await create()
-    await aWorker().runNextTask()
-    const stale = aWorker('w1:a')
+    await createWorker().runNextTask()
+    const stale = createWorker('w1:a')
     const task = await stale.lease()
     await stale.extendLease(task, 0.5)
     await expireLeases()
-    const otherWorker = aWorker('w2:a')
+    const otherWorker = createWorker('w2:a')
     const again = await otherWorker.lease()
     expect(again.taskId).toBe(task.taskId)
     expect(again.fence).toBeGreaterThan(task.fence)
@@ -46,12 +46,12 @@ describe('a stale worker', () => {
   })
   test('that stores a set late leaves no objects of it', async () => {
     await create()
-    const stale = aWorker('w1:a')
+    const stale = createWorker('w1:a')
     await stale.runNextTask()
     await stale.runNextTask()
     const task = await stale.lease()
     await expireLeases()
-    const otherWorker = aWorker('w2:a')
+    const otherWorker = createWorker('w2:a')
     const again = await otherWorker.lease()
     const late = await stale.make(task)
     await otherWorker.complete(again, await otherWorker.make(again))
@@ -63,7 +63,7 @@ describe('a stale worker', () => {
   })
   test('whose result is repeated gets the same response', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.runNextTask()
     await worker.runNextTask()
     const task = await worker.lease()
@@ -103,17 +103,17 @@ test('a lease of a client that disconnects is released without counting an attem
     await service.job(jobId)
   })
   await waitFor(async () => (await items('waiting')).length === 1, { describe: 'the task to wait again' })
-  const task = await aWorker('w2:a').lease()
+  const task = await createWorker('w2:a').lease()
   expect((await service.job(jobId)).attempt).toBe(1)
-  await aWorker('w2:a').extendLease(task)
+  await createWorker('w2:a').extendLease(task)
 })
 
 describe('a worker that restarts', () => {
   test('gets its task again at once, and its former process is rejected', async () => {
     await create()
-    const before = aWorker('w1:first')
+    const before = createWorker('w1:first')
     const task = await before.lease()
-    const after = aWorker('w1:second')
+    const after = createWorker('w1:second')
     const again = await after.lease()
     expect(again.taskId).toBe(task.taskId)
     await expect(before.extendLease(task)).rejects.toMatchObject(leaseLostError)
@@ -123,14 +123,14 @@ describe('a worker that restarts', () => {
   })
   test('leaves the tasks of other workers alone', async () => {
     await create()
-    const otherWorker = aWorker('w2:first')
+    const otherWorker = createWorker('w2:first')
     const task = await otherWorker.lease()
     await service.work.leaseTask(leaseRequest({ workerId: 'w1:first' }), service.call)
     await otherWorker.extendLease(task)
   })
   test('after releasing its task gets it again without counting an attempt', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.release(await worker.lease())
     const again = await worker.lease()
     expect((await service.job(jobId)).attempt).toBe(1)
@@ -141,7 +141,7 @@ describe('a worker that restarts', () => {
 describe('faults', () => {
   test('a job that crashes its worker fails after three attempts, and others continue', async () => {
     await create()
-    const worker = (life: number) => aWorker(`w1:${life}`)
+    const worker = (life: number) => createWorker(`w1:${life}`)
     for (const life of [1, 2, 3]) await worker(life).lease()
     await service.work.leaseTask(leaseRequest({ workerId: 'w1:4' }), service.call)
     await ended(JobState.JOB_STATE_FAILED)
@@ -155,7 +155,7 @@ describe('faults', () => {
   })
   test('a fault of the encoder is retried twice, and the job has the last code', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.fail(await worker.lease(), 5002)
     await worker.fail(await worker.lease(), 5002)
     await worker.fail(await worker.lease(), 5003, 'not what was planned')
@@ -165,14 +165,14 @@ describe('faults', () => {
   })
   test('a fault of the source is final', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.fail(await worker.lease(), 4002, 'not a video')
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 4002, attempt: 1, message: 'not a video' })
   })
   test('a set that fails its verification is encoded again', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.runNextTask()
     await worker.runNextTask()
     await worker.fail(await worker.lease(), 5003)
@@ -183,7 +183,7 @@ describe('faults', () => {
   })
   test('a job with a plan for another ffmpeg build is planned again', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.runNextTask()
     await worker.fail(await worker.lease(), 5005)
     const kinds = [(await worker.runNextTask()).kind, (await worker.runNextTask()).kind, (await worker.runNextTask()).kind]
@@ -197,8 +197,8 @@ describe('faults', () => {
     ['its verification fails', 2, 5003, 'mismatch'],
   ])('a copied picture is encoded in the same attempt if %s', async (_, steps, code, reason) => {
     await create()
-    const worker = aWorker()
-    const probe = aProbeToCopy()
+    const worker = createWorker()
+    const probe = createProbeToCopy()
     await worker.complete(await worker.lease(), probe)
     if (steps === 2) expect(countCopied(await worker.runNextTask())).toBe(1)
     const failed = await worker.lease()
@@ -218,7 +218,7 @@ describe('faults', () => {
   })
   test('a set with a missing file is never published', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.runNextTask()
     await worker.runNextTask()
     const task = await worker.lease()
@@ -232,10 +232,10 @@ describe('faults', () => {
   })
   test('a job whose tasks were lost is planned again', async () => {
     await create()
-    await aWorker().lease()
+    await createWorker().lease()
     await environment.db.query(`delete from work_item`)
     await environment.db.query(`update job set create_time = now() - interval '1 hour'`)
-    const worker = aWorker()
+    const worker = createWorker()
     for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
     await ended(JobState.JOB_STATE_OK)
     expect((await service.job(jobId)).attempt).toBe(2)

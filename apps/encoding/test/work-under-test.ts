@@ -49,7 +49,7 @@ export function workUnderTest() {
     create: (id = jobId, path = '/video.mp4') =>
       service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, service.call),
     cancel: (id: string) => service.jobs.cancelJob({ jobId: id }, service.call),
-    aWorker: (id = 'w1:a') => standInWorker(service, environment.storage, id),
+    createWorker: (id = 'w1:a') => standInWorker(service, environment.storage, id),
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
     /** Lets all leases expire, by changing their rows. */

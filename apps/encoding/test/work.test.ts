@@ -5,11 +5,11 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { TestEnvironment } from './service-under-test.ts'
-import { aLongProbe, aProbe, leaseRequest } from './stand-in-worker.ts'
+import { createLongProbe, createProbe, leaseRequest } from './stand-in-worker.ts'
 import { leaseLostError, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
-const { nextJobId, create, aWorker, expectSwept } = work
+const { nextJobId, create, createWorker, expectSwept } = work
 let environment: TestEnvironment
 let service: Service
 let jobId: string
@@ -23,7 +23,7 @@ const ended = (state: JobState) => work.ended(jobId, state)
 test('a video longer than the remaining minutes of the quota is not encoded', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
-  await aWorker().runNextTask()
+  await createWorker().runNextTask()
   await ended(JobState.JOB_STATE_FAILED)
   const message = 'the video takes 5 s, but only 4.9 s of the monthly encoding minutes of the organisation were left'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
@@ -32,7 +32,7 @@ test('a video longer than the remaining minutes of the quota is not encoded', as
 test('a video whose chunks exceed the remaining bytes of the quota fails', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxBytes: 10 }, service.call)
-  const worker = aWorker()
+  const worker = createWorker()
   await worker.runNextTask()
   await worker.runNextTask()
   await ended(JobState.JOB_STATE_FAILED)
@@ -44,7 +44,7 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
 test('a low-priority job does not progress while other jobs have tasks', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
-  const worker = aWorker()
+  const worker = createWorker()
   expect(await worker.runNextTask()).toMatchObject({ jobId, kind: TaskKind.TASK_KIND_PROBE })
   const otherJobId = nextJobId()
   await create(otherJobId)
@@ -58,14 +58,14 @@ test('a low-priority job does not progress while other jobs have tasks', async (
 test('the audio of a low-priority job does not start while other work waits, although audio has its own slots', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
-  const worker = aWorker()
-  await worker.complete(await worker.lease(), aLongProbe())
+  const worker = createWorker()
+  await worker.complete(await worker.lease(), createLongProbe())
   const otherJobId = nextJobId()
   await create(otherJobId)
   await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
   const probe = await worker.lease()
   expect(probe.jobId).toBe(otherJobId)
-  await worker.complete(probe, aProbe())
+  await worker.complete(probe, createProbe())
   const sound = async () => (await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
   expect(await sound()).toBeUndefined()
   expect(await worker.runNextTask()).toMatchObject({ jobId: otherJobId, kind: TaskKind.TASK_KIND_ENCODE })
@@ -76,7 +76,7 @@ test('the audio of a low-priority job does not start while other work waits, alt
 
 test('a job turns a URL into a reported set and keeps only its source', async () => {
   await create()
-  const worker = aWorker()
+  const worker = createWorker()
   const kinds = [(await worker.runNextTask()).kind, (await worker.runNextTask()).kind, (await worker.runNextTask()).kind]
   expect(kinds).toEqual([TaskKind.TASK_KIND_PROBE, TaskKind.TASK_KIND_ENCODE, TaskKind.TASK_KIND_PACKAGE])
   const set = await waitFor(() => environment.catalogue.published(jobId)[0])
@@ -151,7 +151,7 @@ describe('a cancelled job', () => {
     ['while it is packaged', 2],
   ])('%s stops and leaves no objects', async (_, steps) => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     for (let done = 0; done < steps; done++) await worker.runNextTask()
     const task = await worker.lease()
     const result = await worker.make(task)
@@ -178,7 +178,7 @@ describe('a cancelled job', () => {
   })
   test('after its end is unchanged', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
     await cancel()
     expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
@@ -195,7 +195,7 @@ describe('a job that the catalogue rejects', () => {
   })
   test('after it was published loses its objects', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     for (let steps = 0; steps < 2; steps++) await worker.runNextTask()
     const task = await worker.lease()
     environment.catalogue.unneeded.add(jobId)
@@ -205,7 +205,7 @@ describe('a job that the catalogue rejects', () => {
   })
   test('long after it was published loses its objects after two such responses', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     for (let steps = 0; steps < 3; steps++) await worker.runNextTask()
     await waitFor(() => environment.catalogue.published(jobId).length === 1)
     expect(await environment.objects(`media/${mediaId}`)).toHaveLength(6)
@@ -215,7 +215,7 @@ describe('a job that the catalogue rejects', () => {
   test('as unknown is dropped', async () => {
     environment.catalogue.unknown.add(jobId)
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.fail(await worker.lease(), 4002)
     await waitFor(async () => (await environment.db.query('select 1 from outbox')).length === 0)
     await expectSwept(`source/${jobId}`, [])
@@ -225,7 +225,7 @@ describe('a job that the catalogue rejects', () => {
 describe('reports', () => {
   test('have growing revisions and progress, and are retried while the catalogue is unavailable', async () => {
     await create()
-    const worker = aWorker()
+    const worker = createWorker()
     await worker.runNextTask()
     const task = await worker.lease()
     for (const done of [0.2, 0.4, 0.3, 0.8]) await worker.extendLease(task, done)
@@ -246,7 +246,7 @@ describe('reports', () => {
 })
 
 test('organisations share the workers', async () => {
-  const worker = aWorker()
+  const worker = createWorker()
   const waiting = (kind: string, count: number) =>
     waitFor(
       async () => (await environment.db.query(`select 1 from work_item where state = 'waiting' and kind = $1`, [kind])).length === count,

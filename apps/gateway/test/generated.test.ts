@@ -15,7 +15,7 @@ import {
   wrongTexts,
   wrongValues,
 } from './route-cases.ts'
-import { aKey } from './stand-ins.ts'
+import { createKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 import { openSubject, type Subject } from './subject.ts'
 
@@ -69,7 +69,7 @@ describe('access', () => {
     expect(headers.get('www-authenticate')).toMatch(/^Basic /)
   })
   test.each(each())('%s rejects an unknown key', async (_, { method, path }) => {
-    const { status, problem } = await call(method, path, aKey())
+    const { status, problem } = await call(method, path, createKey())
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_unknown')])
   })
   test.each(each(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {

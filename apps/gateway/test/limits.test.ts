@@ -4,12 +4,12 @@ import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { parseAddressRules } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { sampleRoutes } from './sample-routes.ts'
-import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
-const key = aKey()
+const key = createKey()
 
 beforeAll(async () => {
   standIns = await startStandIns()
@@ -27,21 +27,21 @@ afterAll(async () => {
 
 const call = (path: string, address: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address, ...headers } })
-async function statusesOf(times: number, send: () => Promise<Response>): Promise<number[]> {
+async function getStatuses(times: number, send: () => Promise<Response>): Promise<number[]> {
   const found: number[] = []
   for (let i = 0; i < times; i++) found.push((await send()).status)
   return found
 }
 
 test('the budget of a guest belongs to the address that the trusted proxy sends', async () => {
-  expect(await statusesOf(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
-  expect(await statusesOf(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
-  expect(await statusesOf(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
+  expect(await getStatuses(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
+  expect(await getStatuses(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
+  expect(await getStatuses(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
 })
 
 test('the budget of a key is independent of the client address', async () => {
   let next = 0
-  const found = await statusesOf(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
+  const found = await getStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
   expect(found.filter((status) => status === 200)).toHaveLength(8)
 })
 
@@ -55,9 +55,9 @@ test('429 has Retry-After', async () => {
   expect(await response.json()).toMatchObject({ status: 429, code: 'rate_limited' })
 })
 
-const sendBadKeys = (times: number, address: string) => statusesOf(times, () => call('/v2/sample/all', address, withKey(aKey())))
+const sendBadKeys = (times: number, address: string) => getStatuses(times, () => call('/v2/sample/all', address, withKey(createKey())))
 function addKey(): string {
-  const fresh = aKey()
+  const fresh = createKey()
   standIns.keys.set(fresh, { keyId: String(standIns.keys.size + 1), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   return fresh
 }
@@ -98,6 +98,6 @@ test('keys that auth calls malformed use the budget of failed keys', async () =>
 })
 
 test('pages outside /v2 do not use the budgets of /v2', async () => {
-  expect(new Set(await statusesOf(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
-  expect(new Set(await statusesOf(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
+  expect(new Set(await getStatuses(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
+  expect(new Set(await getStatuses(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
 })

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { aKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
-const key = aKey()
-const otherKey = aKey()
+const key = createKey()
+const otherKey = createKey()
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 

@@ -20,7 +20,7 @@ let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let alone: Awaited<ReturnType<typeof startTestGateway>>
 
 /** 42 is public, 43 has a password, 44 has expired, 77 is a playlist of 43. */
-const aVideo = (videoId: string) =>
+const createVideo = (videoId: string) =>
   Video.create({ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', renditions: { posterPath: 'poster.jpg' } })
 const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body></body></html>'
 
@@ -35,17 +35,17 @@ beforeAll(async () => {
   const found = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       requested.push(videoId)
-      if (published.has(videoId)) return { video: aVideo(videoId) }
+      if (published.has(videoId)) return { video: createVideo(videoId) }
       if (videoId === '44') throw new DomainError('not_found', 'VIDEO_EXPIRED', 'The "sale" is over.')
       if (videoId === '45') throw new DomainError('unavailable', 'OVERLOADED', 'try again')
       if (!['42', '43'].includes(videoId)) throw notFound('video', videoId)
-      return { video: aVideo(videoId) }
+      return { video: createVideo(videoId) }
     },
   }
   const listed = {
     async findPublicPlaylist({ playlistId }: { playlistId: string }) {
       if (playlistId !== '77') throw notFound('playlist', playlistId)
-      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [aVideo('43')], nextSkip: 0 }
+      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [createVideo('43')], nextSkip: 0 }
     },
   }
   const kept = {
@@ -63,7 +63,7 @@ beforeAll(async () => {
 /**
  * A slow catalogue does not delay a page: it is sent as built until the catalogue has responded.
  */
-async function pageOf(id: string, method = 'GET') {
+async function getPage(id: string, method = 'GET') {
   let page = { status: 0, type: '', html: '' }
   const call = async () => {
     const response = await fetch(`${gateway.url}/player/${id}`, { method })
@@ -90,11 +90,11 @@ test.each([
 ])(
   'the page of %s returns %i',
   async (id, status, part, shows) => {
-    const { html, ...head } = await pageOf(id)
+    const { html, ...head } = await getPage(id)
     expect(head).toEqual({ status, type: 'text/html; charset=utf-8' })
     expect(html).toContain(part)
     expect(html).toContain(`<meta name="vitascope:shows" content="${shows}" />`)
-    expect((await pageOf(id, 'HEAD')).html).toBe('')
+    expect((await getPage(id, 'HEAD')).html).toBe('')
   },
   30_000,
 )

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PayloadShape } from '../src/server/payload/payload-schema.ts'
 import { flatFields } from '../src/server/payload/payload-schema.ts'
 import type { Route } from '../src/server/route/route.ts'
-import { indexRoutes, type PathEntry, type Target, targetsOf } from '../src/server/route/route-index.ts'
+import { getTargets, indexRoutes, type PathEntry, type Target } from '../src/server/route/route-index.ts'
 
 /** One verb and path of the route table, with test data. */
 export interface RouteCase {
@@ -16,7 +16,7 @@ export interface RouteCase {
 }
 
 export function routeCases(routes: readonly Route[]): RouteCase[] {
-  return routes.flatMap(targetsOf).map((target) => ({
+  return routes.flatMap(getTargets).map((target) => ({
     name: `${target.verb.toUpperCase()} /v2${target.path}`,
     target,
     route: target.route,
@@ -89,7 +89,7 @@ type PayloadFields = z.ZodObject['shape']
 export function exampleFields(route: Route): Record<string, unknown> {
   const fields = z.object(payloadFields(route))
   const { properties = {}, required = [] } = z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' })
-  return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]) ?? 'example']))
+  return Object.fromEntries(required.map((name) => [name, getExample(properties[name]) ?? 'example']))
 }
 
 /** Returns the payload with these fields; a list gets one item. */
@@ -101,7 +101,7 @@ function isListOfFields(payload: PayloadShape | undefined, field: string | undef
   return payload instanceof z.ZodArray && field === undefined
 }
 
-function exampleOf(schema: z.core.JSONSchema._JSONSchema | undefined): unknown {
+function getExample(schema: z.core.JSONSchema._JSONSchema | undefined): unknown {
   if (typeof schema !== 'object') return undefined
   return schema['example'] ?? schema.enum?.[0]
 }

@@ -5,12 +5,12 @@ import { type BatcherOptions, createBatcher } from './batcher.ts'
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Creates a batcher of numbers that weigh their value. The test finishes each write. The result of an item is its square. */
-function createControlledBatcher(options: Omit<BatcherOptions<number, number>, 'write' | 'rejection' | 'weightOf'> = {}) {
+function createControlledBatcher(options: Omit<BatcherOptions<number, number>, 'write' | 'rejection' | 'getWeight'> = {}) {
   const batches: (readonly number[])[] = []
   const activeWrites: { resolve: () => void; reject: (error: Error) => void }[] = []
   const batcher = createBatcher<number, number>({
     ...options,
-    weightOf: (item) => item,
+    getWeight: (item) => item,
     rejection: () => new Error('full'),
     async write(items) {
       batches.push(items)

@@ -30,7 +30,7 @@ export interface BatcherOptions<Item, Result> {
   /** Maximum total weight of a batch. A heavier item has a batch of its own. */
   maxWeight?: number
   /** 1 by default. */
-  weightOf?(item: Item): number
+  getWeight?(item: Item): number
   /** Maximum total weight of the queued items. */
   maxQueued?: number
   /** Creates the error for an item that finds the queue full. */
@@ -45,7 +45,7 @@ interface QueuedItem<Item, Result> {
 }
 
 export function createBatcher<Item, Result = void>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const { write, concurrency = 1, maxItems = Infinity, maxWeight = Infinity, weightOf = () => 1, maxQueued = Infinity } = options
+  const { write, concurrency = 1, maxItems = Infinity, maxWeight = Infinity, getWeight = () => 1, maxQueued = Infinity } = options
   const { rejection = () => new Error('the queue of a batcher is full') } = options
   const queue: QueuedItem<Item, Result>[] = []
   const writers = new Set<Promise<void>>()
@@ -89,7 +89,7 @@ export function createBatcher<Item, Result = void>(options: BatcherOptions<Item,
 
   return {
     async add(item) {
-      const weight = weightOf(item)
+      const weight = getWeight(item)
       requireSpace(weight)
       queuedWeight += weight
       return await new Promise<Result>((resolve, reject) => {

@@ -78,7 +78,7 @@ test('the least recently used value is evicted, loads in flight are not', async 
 })
 
 test('a cache bounded by size keeps no value that exceeds it', async () => {
-  const { cache, fill } = controlledCache({ maxSize: 10, sizeOf: (value) => value.length })
+  const { cache, fill } = controlledCache({ maxSize: 10, getSize: (value) => value.length })
   await fill('a', 'x'.repeat(6))
   await fill('b', 'x'.repeat(6))
   await fill('c', 'x'.repeat(11))

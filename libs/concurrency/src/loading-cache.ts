@@ -44,7 +44,7 @@ export interface LoadingCacheOptions<Value> {
   /** Maximum total size of the values. */
   maxSize?: number
   /** Returns the size of a value for `maxSize`. */
-  sizeOf?: (value: Value) => number
+  getSize?: (value: Value) => number
   /** How long a loaded value is fresh: 0 or less for a value that is not cached. By default, values do not become stale. */
   ttlMs?: (value: Value) => number
   /**
@@ -73,9 +73,9 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
   const missing = createEntries<Value>({ max: options.maxMissing ?? 1 })
   const loading = new Map<string, Promise<Value>>()
 
-  const entryOf = (key: string) => existing.get(key) ?? missing.get(key)
-  const freshEntryOf = (key: string) => {
-    const entry = entryOf(key)
+  const getEntry = (key: string) => existing.get(key) ?? missing.get(key)
+  const getFreshEntry = (key: string) => {
+    const entry = getEntry(key)
     return entry !== undefined && entry.freshUntil > now() ? entry : undefined
   }
 
@@ -108,7 +108,7 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
 
   return {
     async get(key, load) {
-      const entry = freshEntryOf(key)
+      const entry = getFreshEntry(key)
       return entry ? entry.value : await reload(key, load)
     },
     async reload(key, load) {
@@ -119,7 +119,7 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
       const waiting: (readonly [string, Promise<Value>])[] = []
       const keysToLoad: string[] = []
       for (const key of keys) {
-        const entry = freshEntryOf(key)
+        const entry = getFreshEntry(key)
         const running = loading.get(key)
         if (entry) values.set(key, entry.value)
         else if (running) waiting.push([key, running])
@@ -142,7 +142,7 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
       return values
     },
     last(key) {
-      const entry = entryOf(key)
+      const entry = getEntry(key)
       return entry && { value: entry.value, ageMs: now() - entry.storedAt, isFresh: entry.freshUntil > now() }
     },
     set(key, value, ttl = 0) {
@@ -162,10 +162,10 @@ export function createLoadingCache<Value>(options: LoadingCacheOptions<Value>): 
   }
 }
 
-function createEntries<Value>({ max, maxSize, sizeOf }: LoadingCacheOptions<Value>): LRUCache<string, Entry<Value>> {
-  if (maxSize !== undefined && sizeOf !== undefined) {
-    return new LRUCache({ ...(max !== undefined && { max }), maxSize, sizeCalculation: ({ value }) => sizeOf(value) })
+function createEntries<Value>({ max, maxSize, getSize }: LoadingCacheOptions<Value>): LRUCache<string, Entry<Value>> {
+  if (maxSize !== undefined && getSize !== undefined) {
+    return new LRUCache({ ...(max !== undefined && { max }), maxSize, sizeCalculation: ({ value }) => getSize(value) })
   }
-  if (max === undefined) throw new Error('a cache needs max, or maxSize and sizeOf')
+  if (max === undefined) throw new Error('a cache needs max, or maxSize and getSize')
   return new LRUCache({ max })
 }

@@ -121,11 +121,11 @@ test('backends that outlive a killed server are stopped before the next start', 
 test.each([
   ['of a process that has ended', () => spawnSync('true').pid],
   ['of a living process of another program', () => process.pid],
-])('starts despite a stale postmaster.pid %s', async (_, pidOf) => {
+])('starts despite a stale postmaster.pid %s', async (_, getPid) => {
   const server = await start()
   const file = readFileSync(join(dir, 'postmaster.pid'), 'utf8')
   await server.stop({ immediate: true })
-  writeFileSync(join(dir, 'postmaster.pid'), file.replace(/^\d+/, String(pidOf())))
+  writeFileSync(join(dir, 'postmaster.pid'), file.replace(/^\d+/, String(getPid())))
   const next = await start()
   expect(await call(next.url, 'select 1')).toEqual([1])
 })

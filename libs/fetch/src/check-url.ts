@@ -16,12 +16,12 @@ export function checkUrl(text: string, policy: SourcePolicy): readonly string[] 
   const problems: string[] = []
   if (url.username !== '' || url.password !== '') problems.push('must not contain a user name or password')
   if (isForbiddenPort(url.port)) problems.push('must use port 80, 443, or one from 1024 on')
-  if (isForbiddenHost(hostOf(url), policy)) problems.push(`must have ${ALLOWED_ADDRESS}`)
+  if (isForbiddenHost(getHost(url), policy)) problems.push(`must have ${ALLOWED_ADDRESS}`)
   return problems
 }
 
 /** Returns the host as a resolver expects it: an IPv6 address without brackets. */
-export function hostOf(url: URL): string {
+export function getHost(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
 }
 

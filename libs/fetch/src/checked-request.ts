@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { ALLOWED_ADDRESS, checkUrl, hostOf } from './check-url.ts'
+import { ALLOWED_ADDRESS, checkUrl, getHost } from './check-url.ts'
 import { isForbiddenAddress } from './forbidden-address.ts'
 import { isInternalName } from './internal-name.ts'
 import { parseLiteral } from './literal.ts'
@@ -37,7 +37,7 @@ export async function sendCheckedRequest(
   const [problem] = checkUrl(text, policy)
   if (problem) throw new SourceError(4004, `the source or a redirect of it is not allowed: its URL ${problem}`)
   const url = new URL(text)
-  const addresses = await resolveAllowedAddresses(hostOf(url), policy, signal)
+  const addresses = await resolveAllowedAddresses(getHost(url), policy, signal)
   let fault: unknown
   for (const address of addresses.slice(0, maxAddresses)) {
     try {
@@ -90,7 +90,7 @@ async function resolveHost(
 
 function requestTo(address: string, url: URL, { headers, body }: RequestContent, signal: AbortSignal): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:'
-  const host = hostOf(url)
+  const host = getHost(url)
   const options: RequestOptions & { servername?: string; rejectUnauthorized: boolean } = {
     method: body === undefined ? 'GET' : 'POST',
     agent: isSecure ? httpsAgent : httpAgent,

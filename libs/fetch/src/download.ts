@@ -5,7 +5,7 @@ import { backoffMs } from '@vitascope/concurrency'
 import { type BodyLimits, tooLarge } from './guarded-body.ts'
 import { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 import type { SourcePolicy } from './policy.ts'
-import { announcedBytes, contentRangeOf, validatorOf } from './response-headers.ts'
+import { announcedBytes, getContentRange, getValidator } from './response-headers.ts'
 import { isSourceError, SourceError } from './source-error.ts'
 
 export interface DownloadLimits extends BodyLimits {
@@ -107,9 +107,9 @@ async function requestRest(url: string, part: Part, request: GuardedRequest): Pr
  * the same version, else this throws. A 200 response restarts.
  */
 async function prepareFile({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
-  const validator = validatorOf(headers)
+  const validator = getValidator(headers)
   if (status === 206) {
-    const range = contentRangeOf(headers)
+    const range = getContentRange(headers)
     if (range?.start !== part.bytes || (validator !== undefined && validator !== part.validator)) throw changed(part)
     part.total = range.total ?? part.total
     if ((part.total ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes)

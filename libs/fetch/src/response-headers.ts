@@ -10,13 +10,13 @@ export function announcedBytes(headers: IncomingHttpHeaders): number | undefined
 }
 
 /** Returns the validator for `If-Range`: a strong ETag, else the Last-Modified date. */
-export function validatorOf(headers: IncomingHttpHeaders): string | undefined {
+export function getValidator(headers: IncomingHttpHeaders): string | undefined {
   const { etag } = headers
   return etag?.startsWith('"') ? etag : headers['last-modified']
 }
 
 /** Returns the start of a 206 response, and the total size if the source knows it. */
-export function contentRangeOf(headers: IncomingHttpHeaders): { start: number; total: number | undefined } | undefined {
+export function getContentRange(headers: IncomingHttpHeaders): { start: number; total: number | undefined } | undefined {
   const match = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/.exec(headers['content-range'] ?? '')
   return match ? { start: Number(match[1]), total: match[2] === '*' ? undefined : Number(match[2]) } : undefined
 }

@@ -3,11 +3,11 @@ import { DomainError } from '@vitascope/errors'
 import type { Call, Idempotency } from './call.ts'
 import type { Principal } from './principal.ts'
 import {
+  getRequestId,
   PRINCIPAL_HEADER,
   type PrincipalKeys,
   principalHeaders,
   REQUEST_ID_HEADER,
-  requestIdOf,
   requirePrincipal,
 } from './principal-keys.ts'
 
@@ -27,7 +27,7 @@ export function readPrincipal(metadata: Metadata, keys: PrincipalKeys, callers: 
 }
 
 export function readRequestId(metadata: Metadata): string {
-  return requestIdOf(metadata.get(REQUEST_ID_HEADER)[0]?.toString() ?? '')
+  return getRequestId(metadata.get(REQUEST_ID_HEADER)[0]?.toString() ?? '')
 }
 
 export function readIdempotency(metadata: Metadata): { idempotency?: Idempotency } {

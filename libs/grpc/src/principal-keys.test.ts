@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { publicKeyOf, testKeyFiles, testSigningKey } from '@vitascope/testing/principal-keys'
+import { getPublicKey, testKeyFiles, testSigningKey } from '@vitascope/testing/principal-keys'
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose'
 import { isAdmitted, type Principal } from './principal.ts'
 import { openPrincipalKeys, readPrincipalHeaders } from './principal-keys.ts'
@@ -24,19 +24,19 @@ const principal: Principal = { kind: 'user', keyId: '1', userId: '2', organisati
 /** Returns a token signed by jose, with one part changed. */
 async function token({
   by = 'gateway',
-  kidOf = by,
+  getKid = by,
   claims = {},
   alg = 'EdDSA',
   expires = '60s' as string | Date | null,
 }: {
   by?: string
-  kidOf?: string
+  getKid?: string
   claims?: Record<string, unknown>
   alg?: string
   expires?: string | Date | null
 } = {}): Promise<string> {
-  const key = alg === 'HS256' ? new TextEncoder().encode(publicKeyOf(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
-  const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(kidOf))))
+  const key = alg === 'HS256' ? new TextEncoder().encode(getPublicKey(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
+  const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(getKid))))
   const jwt = new SignJWT({ principal, iss: by, aud: 'catalogue', ...claims }).setProtectedHeader({ alg, kid }).setIssuedAt()
   return (expires === null ? jwt : jwt.setExpirationTime(expires)).sign(key)
 }
@@ -67,8 +67,8 @@ const own = { kind: 'service', service: 'gateway' }
 test.each<[string, () => string | Promise<string>]>([
   ['for another service', () => gateway.sign(principal, 'auth')],
   ['for no service', () => token({ claims: { aud: undefined } })],
-  ['signed by an unknown key', () => token({ by: 'gateway', kidOf: 'stranger' })],
-  ['signed by another key than its kid', () => token({ by: 'worker', kidOf: 'gateway', claims: { iss: 'gateway' } })],
+  ['signed by an unknown key', () => token({ by: 'gateway', getKid: 'stranger' })],
+  ['signed by another key than its kid', () => token({ by: 'worker', getKid: 'gateway', claims: { iss: 'gateway' } })],
   ['with another issuer', () => token({ claims: { iss: 'auth' } })],
   ['of a worker for a user', () => worker.sign(principal, 'catalogue')],
   ['of a worker for a guest', () => worker.sign({ kind: 'guest' }, 'catalogue')],
@@ -138,7 +138,7 @@ test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) =>
   mkdirSync(publicKeysDir)
   const files = { signingKeyFile: join(publicKeysDir, 'signing-key'), publicKeysDir }
   writeFileSync(files.signingKeyFile, testSigningKey('catalogue'))
-  writeFileSync(join(publicKeysDir, 'gateway.pub'), publicKeyOf(testSigningKey('gateway')))
+  writeFileSync(join(publicKeysDir, 'gateway.pub'), getPublicKey(testSigningKey('gateway')))
   spoil(files)
   expect(() => openPrincipalKeys('catalogue', files, options())).toThrow(message)
 })

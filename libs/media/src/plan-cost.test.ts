@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { planEncode } from './plan.ts'
 import type { SourceProbe } from './source-probe.ts'
 
-const aSource = (width: number, height: number, seconds: number): SourceProbe => ({
+const createSource = (width: number, height: number, seconds: number): SourceProbe => ({
   container: 'mp4',
   demuxer: 'mov',
   durationSeconds: seconds,
@@ -28,7 +28,7 @@ const aSource = (width: number, height: number, seconds: number): SourceProbe =>
   audio: [],
 })
 const planSource = (width: number, height: number, seconds: number) =>
-  planEncode({ probe: aSource(width, height, seconds), tools: { version: '7.0', toneMap: false } })
+  planEncode({ probe: createSource(width, height, seconds), tools: { version: '7.0', toneMap: false } })
 
 test('the planned work of a tiny video depends on its frames: ten hours of 16x16 pixels take minutes of processor time', () => {
   const { expectedCpuSeconds, chunks } = planSource(16, 16, 36_000)

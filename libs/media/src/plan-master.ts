@@ -11,17 +11,17 @@ export interface PackagedTrack {
 }
 
 /** Returns the master playlist of a plan whose tracks are complete or started. */
-export function planMaster(plan: EncodePlan, trackOf: (key: string) => PackagedTrack): string {
-  const groups = audioGroups(plan, trackOf)
-  if (!plan.video) return masterPlaylist(groups.map((group) => soundVariant(group, trackOf)))
+export function planMaster(plan: EncodePlan, getTrack: (key: string) => PackagedTrack): string {
+  const groups = audioGroups(plan, getTrack)
+  if (!plan.video) return masterPlaylist(groups.map((group) => soundVariant(group, getTrack)))
   const framesPerSecond = toNumber(plan.video.frameRate)
   return masterPlaylist(
     plan.renditions.map(({ key, video, audioKey }) => {
       const audio = groups.find((group) => group.key === audioKey)
       return {
-        uri: uriOf(key),
-        segments: trackOf(key).segments,
-        codecs: trackKeys(plan, key).map((track) => trackOf(track).codec),
+        uri: getUri(key),
+        segments: getTrack(key).segments,
+        codecs: trackKeys(plan, key).map((track) => getTrack(track).codec),
         ...(video ? { picture: { width: video.width, height: video.height, framesPerSecond } } : {}),
         ...(audio ? { audio } : {}),
       }
@@ -37,12 +37,12 @@ export function trackKeys(plan: EncodePlan, renditionKey: string): string[] {
 }
 
 /** Returns a variant with sound only. It needs an audio group only if there are several tracks. */
-function soundVariant(group: AudioGroup, trackOf: (key: string) => PackagedTrack): Variant {
-  const { segments, codec } = trackOf(group.key)
-  return { uri: uriOf(group.key), segments, codecs: [codec], ...(group.tracks.length > 1 ? { audio: group } : {}) }
+function soundVariant(group: AudioGroup, getTrack: (key: string) => PackagedTrack): Variant {
+  const { segments, codec } = getTrack(group.key)
+  return { uri: getUri(group.key), segments, codecs: [codec], ...(group.tracks.length > 1 ? { audio: group } : {}) }
 }
 
-function audioGroups({ audio }: EncodePlan, trackOf: (key: string) => PackagedTrack): AudioGroup[] {
+function audioGroups({ audio }: EncodePlan, getTrack: (key: string) => PackagedTrack): AudioGroup[] {
   const tracks = audio?.tracks ?? []
   return tracks
     .filter(({ key, group }) => key === group)
@@ -52,11 +52,11 @@ function audioGroups({ audio }: EncodePlan, trackOf: (key: string) => PackagedTr
         .filter((track) => track.group === group)
         .map(({ key, sound }) => {
           const { name = '', language = '' } = audio?.sounds[sound] ?? {}
-          return { uri: uriOf(key), name, language, isDefault: sound === 0, segments: trackOf(key).segments }
+          return { uri: getUri(key), name, language, isDefault: sound === 0, segments: getTrack(key).segments }
         }),
     }))
 }
 
-function uriOf(key: string): string {
+function getUri(key: string): string {
   return `${key}/${segmentNames.list}`
 }

@@ -84,7 +84,7 @@ async function verifyMovie(
   tracks: PlannedTracks,
 ): Promise<SetFile> {
   const file = await withFile(join(work.scratch, setFolder), path, async (opened) => {
-    const order = (await boxesOf(opened, path)).map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
+    const order = (await getBoxes(opened, path)).map((box) => box.type).filter((type) => type === 'moov' || type === 'mdat')
     if (order[0] !== 'moov' || !order.includes('mdat')) throw incomplete(path, 'its moov box is not at the start')
     return describe(opened, { path, kind, key })
   })
@@ -143,7 +143,7 @@ async function verifyHls(plan: EncodePlan, set: string, key: string): Promise<Se
   for (const { name, seconds } of readSegmentList(String(await withFile(set, playlist.path, readAll)))) {
     const path = `${folder}/${name}`
     const file = await withFile(set, path, async (opened) => {
-      const boxes = await boxesOf(opened, path)
+      const boxes = await getBoxes(opened, path)
       if (!boxes.some((box) => box.type === 'moof') || !boxes.some((box) => box.type === 'mdat'))
         throw incomplete(path, 'it contains no media')
       return describe(opened, { path, kind: 'hls_segment', key })
@@ -191,7 +191,7 @@ function jpegSize(bytes: Buffer): { width: number; height: number } | undefined 
   return undefined
 }
 
-async function boxesOf({ handle }: OutputFile, path: string) {
+async function getBoxes({ handle }: OutputFile, path: string) {
   const boxes = await outerBoxes(handle)
   if (!boxes) throw incomplete(path, 'it is missing or truncated')
   return boxes

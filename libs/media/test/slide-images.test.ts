@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-async function aScratch(name: string): Promise<string> {
+async function createScratch(name: string): Promise<string> {
   const scratch = fixture.scratch(name)
   await mkdir(join(scratch, 'slides'), { recursive: true })
   return scratch
@@ -23,7 +23,7 @@ async function picture(scratch: string, number: number, width: number, height: n
 }
 
 test('pictures of different sizes become a large and a small JPEG each, in their colour', async () => {
-  const scratch = await aScratch('slides')
+  const scratch = await createScratch('slides')
   const pictures = [
     await picture(scratch, 1, 640, 360, [255, 0, 0, 255]),
     await picture(scratch, 2, 101, 203, [0, 0, 255, 255]),
@@ -60,7 +60,7 @@ test('pictures of different sizes become a large and a small JPEG each, in their
 describe('a picture', () => {
   const jpeg = `printf '\\xff\\xd8\\xff\\xd9'`
   const make = async (name: string, body: string) => {
-    const scratch = await aScratch(name)
+    const scratch = await createScratch(name)
     const pictures = [await picture(scratch, 1, 16, 16, [0, 0, 0, 255])]
     const target = join(scratch, 'slides')
     await makeSlideImages({ pictures, thumbnailSide: 8, scratch, target, tools: await fixture.fake(name, body) })
@@ -80,7 +80,7 @@ describe('a picture', () => {
 })
 
 test('incomplete pixels are rejected', async () => {
-  const scratch = await aScratch('short')
+  const scratch = await createScratch('short')
   const pictures = [await picture(scratch, 1, 64, 64, [0, 0, 0, 255])]
   await writeFile(join(scratch, 'page-1.raw'), Buffer.alloc(100), { mode: 0o644 })
   await expect(

@@ -8,7 +8,7 @@ export interface RowRewrite<Row> {
    */
   select: string
   /** Returns the key of a row as text. */
-  keyOf(row: Row): string
+  getKey(row: Row): string
   /** A value below the first key. */
   start: string
   /** Further parameters of `select`, from `$3` on. */
@@ -25,7 +25,7 @@ const BATCH_ROWS = 200
  */
 export async function rewriteRows<Row extends object>(
   db: Db,
-  { select, keyOf, start, parameters = [], rewrite }: RowRewrite<Row>,
+  { select, getKey, start, parameters = [], rewrite }: RowRewrite<Row>,
 ): Promise<{ rewritten: number; failed: number }> {
   const counts = { rewritten: 0, failed: 0 }
   let nextKey: string | undefined = start
@@ -35,7 +35,7 @@ export async function rewriteRows<Row extends object>(
       const rows = await query<Row>(select, [startKey, BATCH_ROWS, ...parameters])
       for (const row of rows) counts[(await rewrite(query, row)) ? 'rewritten' : 'failed']++
       const last = rows.at(-1)
-      return last && keyOf(last)
+      return last && getKey(last)
     })
   }
   return counts

@@ -14,7 +14,7 @@ let folder: string
 let drop: () => Promise<void>
 
 beforeAll(async () => {
-  folder = await aFolder()
+  folder = await createFolder()
   const fresh = await createTestDatabase({ migrations: folder, schema })
   url = fresh.url
   drop = fresh.drop
@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 /** Returns a folder with the migrations of a version: the first one, and the newest. */
-async function aFolder(newest?: string): Promise<string> {
+async function createFolder(newest?: string): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'migrations-'))
   folders.push(made)
   await writeFile(join(made, '0001-thing.sql'), first)
@@ -54,7 +54,7 @@ test('concurrent and repeated migrations apply each file once', async () => {
 })
 
 test('a migration retries while a table is locked without blocking reads, and completes after the release', async () => {
-  const next = await aFolder('alter table thing add column colour text;')
+  const next = await createFolder('alter table thing add column colour text;')
   const other = openPostgres({ url, schema, log })
   const releaseLock = holdLock()
   let isOver = false
@@ -78,7 +78,7 @@ test('a migration retries while a table is locked without blocking reads, and co
 })
 
 test('a migration fails if a table stays locked, and changes nothing', async () => {
-  const next = await aFolder('create table other (name text); alter table thing add column colour text;')
+  const next = await createFolder('create table other (name text); alter table thing add column colour text;')
   const releaseLock = holdLock()
   try {
     await expect(migrate({ url, schema, folder: next, log, timeoutMs: 1 })).rejects.toThrow(

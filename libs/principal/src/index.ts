@@ -1,6 +1,7 @@
 export {
   canSee,
   foreignOrganisation,
+  getScope,
   isSystem,
   keyRequired,
   organisationFor,
@@ -10,7 +11,6 @@ export {
   requireSystemUser,
   requireUser,
   type Scope,
-  scopeOf,
   systemOnly,
   type UserPrincipal,
 } from './principal.ts'

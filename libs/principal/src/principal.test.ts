@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Principal, UserKind } from '@vitascope/grpc'
 import {
   canSee,
+  getScope,
   isSystem,
   organisationFor,
   requireAuthenticated,
@@ -9,7 +10,6 @@ import {
   requireSystem,
   requireSystemUser,
   requireUser,
-  scopeOf,
 } from './principal.ts'
 
 const user = (userType: UserKind): Principal => ({ kind: 'user', keyId: '1', userId: '2', organisationId: '3', userType })
@@ -62,7 +62,7 @@ test('services have system rights, except where a user is required', () => {
 })
 
 test('the scope of a user is its organisation, that of a system user is all', () => {
-  expect(outcomes(scopeOf)).toEqual({ guest: 'KEY_REQUIRED', service: 'USERS_ONLY', uploader: '3', standard: '3', system: null })
+  expect(outcomes(getScope)).toEqual({ guest: 'KEY_REQUIRED', service: 'USERS_ONLY', uploader: '3', standard: '3', system: null })
 })
 
 test('a user acts for its own organisation, a system user for the one that it names', () => {

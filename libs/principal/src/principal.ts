@@ -43,7 +43,7 @@ export function requireSystemUser(principal: Principal): void {
  * Returns the scope of a caller: its own organisation for users, all for system users. Throws for
  * guests and services.
  */
-export function scopeOf(principal: Principal): Scope {
+export function getScope(principal: Principal): Scope {
   const user = requireUser(principal)
   return user.userType === 'system' ? null : user.organisationId
 }

@@ -4,13 +4,13 @@ export {
   checkPage,
   decodePageToken,
   encodePageToken,
+  getPageSize,
   invalidPageToken,
   type KeyedPage,
   type PagePosition,
   type PageRequest,
   pageById,
   pageByKey,
-  pageSizeOf,
   readIdToken,
 } from './page.ts'
 export { checkText, firstCharacters, isStorable, lengthUpTo, type TextBounds, tidy } from './text.ts'

@@ -20,12 +20,12 @@ export interface PagePosition {
 /** How `pageByKey` reads a list. */
 export interface KeyedPage<Row> {
   read: (position: PagePosition) => Promise<Row[]>
-  keyOf: (row: Row) => string
+  getKey: (row: Row) => string
   isKey: (text: string) => boolean
   /** A key before all others. */
   start: string
   /** Size of a row in a message, in bytes. The page ends before 3 MiB, because a message has at most 4 MiB. */
-  bytesOf?: (row: Row) => number
+  getBytes?: (row: Row) => number
 }
 
 const MAX_BYTES = 3 * 1024 * 1024
@@ -37,28 +37,28 @@ const MAX_BYTES = 3 * 1024 * 1024
 export async function pageByKey<Row>(
   request: PageRequest,
   max: number,
-  { read, keyOf, isKey, start, bytesOf = () => 0 }: KeyedPage<Row>,
+  { read, getKey, isKey, start, getBytes = () => 0 }: KeyedPage<Row>,
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
-  const size = pageSizeOf(request, max)
+  const size = getPageSize(request, max)
   const after = readKeyToken(request.pageToken, isKey) ?? start
   const rowsRead = await read({ after, limit: size + 1, skip: request.skip })
   let bytes = 0
   const end = rowsRead.findIndex((row, index) => {
-    bytes += bytesOf(row)
+    bytes += getBytes(row)
     return index === size || (bytes > MAX_BYTES && index > 0)
   })
   const rows = end < 0 ? rowsRead : rowsRead.slice(0, end)
   const last = rows.at(-1)
-  return { rows, nextPageToken: end >= 0 && last !== undefined ? encodePageToken([keyOf(last)]) : '' }
+  return { rows, nextPageToken: end >= 0 && last !== undefined ? encodePageToken([getKey(last)]) : '' }
 }
 
 /** Returns one page of a list that is ordered by ascending ids. */
 export function pageById<Row>(
   request: PageRequest,
   max: number,
-  { read, idOf, ...options }: Pick<KeyedPage<Row>, 'read' | 'bytesOf'> & { idOf: (row: Row) => string },
+  { read, getId, ...options }: Pick<KeyedPage<Row>, 'read' | 'getBytes'> & { getId: (row: Row) => string },
 ): Promise<{ rows: Row[]; nextPageToken: string }> {
-  return pageByKey(request, max, { read, keyOf: idOf, isKey: isId, start: '0', ...options })
+  return pageByKey(request, max, { read, getKey: getId, isKey: isId, start: '0', ...options })
 }
 
 /** Returns the problems of the numbers of a list request. */
@@ -70,7 +70,7 @@ export function checkPage({ pageSize, skip = 0 }: { pageSize: number; skip?: num
 }
 
 /** Returns the page size: at most `max`, and `usual` for 0. Throws `invalid` for negative numbers. */
-export function pageSizeOf(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
+export function getPageSize(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
   requireValid(checkPage(request))
   return Math.min(request.pageSize || defaultSize, max)
 }

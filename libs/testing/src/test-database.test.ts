@@ -19,14 +19,14 @@ afterAll(async () => {
   for (const database of open) await database.drop()
 })
 
-async function aDatabase() {
+async function createDatabase() {
   const database = await createTestDatabase({ migrations: folder, schema })
   open.push(database)
   return { ...database, db: openPostgres({ url: database.url, schema, log: testLog }) }
 }
 
 test('is migrated, empty, and isolated from other tests', async () => {
-  const [one, two] = await Promise.all([aDatabase(), aDatabase()])
+  const [one, two] = await Promise.all([createDatabase(), createDatabase()])
   await one.db.query('insert into book values ($1)', ['Emma'])
   expect(await one.db.query('select title from book')).toEqual([{ title: 'Emma' }])
   expect(await two.db.query('select title from book')).toEqual([])
@@ -35,9 +35,9 @@ test('is migrated, empty, and isolated from other tests', async () => {
 })
 
 test('contains a migration that was added later', async () => {
-  const before = await aDatabase()
+  const before = await createDatabase()
   writeFileSync(join(folder, '0002-author.sql'), 'create table author (name text primary key);\n')
-  const after = await aDatabase()
+  const after = await createDatabase()
   expect(await after.db.query('select name from author')).toEqual([])
   await expect(before.db.query('select name from author')).rejects.toThrow('"author" does not exist')
   await before.db.close()
@@ -46,16 +46,16 @@ test('contains a migration that was added later', async () => {
 
 test('a failing migration is reported each time, and works once it is fixed', async () => {
   writeFileSync(join(folder, '0002-broken.sql'), 'create tabel author (name text);\n')
-  await expect(aDatabase()).rejects.toThrow('syntax error')
-  await expect(aDatabase()).rejects.toThrow('syntax error')
+  await expect(createDatabase()).rejects.toThrow('syntax error')
+  await expect(createDatabase()).rejects.toThrow('syntax error')
   writeFileSync(join(folder, '0002-broken.sql'), 'create table author (name text);\n')
-  const mended = await aDatabase()
+  const mended = await createDatabase()
   expect(await mended.db.query('select name from author')).toEqual([])
   await mended.db.close()
 })
 
 test('drop removes it despite open connections', async () => {
-  const { db, drop, url } = await aDatabase()
+  const { db, drop, url } = await createDatabase()
   await db.query('select 1')
   await drop()
   await db.close()

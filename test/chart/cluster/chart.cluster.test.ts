@@ -9,7 +9,7 @@ import { helmPath, waitFor } from '@vitascope/testing'
 import { type KubernetesSettings, readExecutor } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { jobManifest } from '../../../apps/encoding/src/kubernetes/job-manifest.ts'
 import { type JobsClient, openJobsClient } from '../../../apps/encoding/src/kubernetes/jobs-client.ts'
-import { describeChart, find, type Manifest, render, settingsOf, valueSets } from '../support/chart.ts'
+import { describeChart, find, getSettings, type Manifest, render, valueSets } from '../support/chart.ts'
 import { openCluster } from './support/cluster.ts'
 
 jest.setTimeout(300_000)
@@ -19,13 +19,13 @@ const cluster = openCluster()
 const BUILT_IN_API_VERSION =
   /^(v1|(apps|batch|policy)\/v1|autoscaling\/v2|(networking|rbac\.authorization|admissionregistration|scheduling|storage)\.k8s\.io\/v1)$/
 const selectBuiltIn = (manifests: readonly Manifest[]) => manifests.filter(({ apiVersion }) => BUILT_IN_API_VERSION.test(apiVersion))
-const aNamespace = () => `videos-${randomBytes(4).toString('hex')}`
+const buildNamespace = () => `videos-${randomBytes(4).toString('hex')}`
 
-const nodesOf = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
+const getNodes = (kind: string) => ({ matchExpressions: [{ key: 'kind', operator: 'In', values: [kind] }] })
 
 describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   test.each(Object.keys(valueSets))('the API server accepts all objects of the values %s under strict validation', async (set) => {
-    const [platform, jobs] = [aNamespace(), aNamespace()]
+    const [platform, jobs] = [buildNamespace(), buildNamespace()]
     for (const name of [platform, jobs]) await cluster.makeNamespace(name)
     const objects = selectBuiltIn(render([set])).filter(({ kind }) => kind !== 'Namespace')
     expect(objects.length).toBeGreaterThan(0)
@@ -37,7 +37,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     expect(cluster.kubectl(dryRun, placed).trim().split('\n')).toHaveLength(objects.length)
   })
 
-  const [platform, jobs] = [aNamespace(), aNamespace()]
+  const [platform, jobs] = [buildNamespace(), buildNamespace()]
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-chart-cluster-'))
   let api: JobsClient
   let settings: KubernetesSettings
@@ -46,7 +46,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   /** Placement and priority of the pods of Jobs. */
   const pod = {
     tolerations: [{ key: 'encoders', operator: 'Exists' }],
-    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: nodesOf('cheap') }] } },
+    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: getNodes('cheap') }] } },
     priorityClassName: 'encoders',
     annotations: { 'example.org/kind': 'encoder' },
     labels: { 'example.org/team': 'media' },
@@ -76,10 +76,10 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       objects.filter(({ kind }) => kind === 'Namespace'),
     )
     cluster.kubectl(['create', '-f', '-'], objects.filter(({ kind }) => kind !== 'Namespace').map(namespaced))
-    encoding = await cluster.accountOf({ namespace: platform, name: 'videos-vitascope-encoding', folder })
+    encoding = await cluster.getAccount({ namespace: platform, name: 'videos-vitascope-encoding', folder })
     const template = join(folder, 'pod-template.json')
     writeFileSync(template, find(manifests, 'ConfigMap', 'encoding').data?.['pod-template.json'] ?? '')
-    const received = settingsOf(manifests, 'encoding')
+    const received = getSettings(manifests, 'encoding')
     const reader = readEnvironment({ ...received, VITASCOPE_KUBERNETES_POD_TEMPLATE: template, VITASCOPE_KUBERNETES_CONFIG: encoding })
     const read = readExecutor(reader)
     if (!read) throw new Error('the chart does not name Kubernetes as the executor')
@@ -94,7 +94,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   let next = 1
-  const aJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
+  const makeJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
     const job = jobManifest(settings, { runId: String(next++), jobId: '12', chunks: [0, 1, 2] }, { memoryMib: 600, diskMib: 900 })
     if (job.spec?.template.spec) job.spec.template.spec = change(job.spec.template.spec)
     return job
@@ -105,15 +105,15 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       () => '',
       (error: Error) => error.message,
     )
-  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(aJob(change))
+  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(makeJob(change))
   const container = (pod: V1PodSpec, fields: object): V1PodSpec => ({
     ...pod,
     containers: pod.containers.map((one) => ({ ...one, ...fields })),
   })
   const volume = (pod: V1PodSpec, fields: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...fields }] })
 
-  const boundsOf = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
-  const claimOf = (fields: object) => ({
+  const getBounds = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
+  const getClaim = (fields: object) => ({
     ephemeral: {
       volumeClaimTemplate: {
         spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'fast', resources: { requests: { storage: '1Gi' } }, ...fields },
@@ -160,24 +160,24 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       'node affinity',
       (pod) => ({
         ...pod,
-        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [nodesOf('x')] } } },
+        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [getNodes('x')] } } },
       }),
     ],
     ['another priority class', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
     ['another runtime class', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
     // An existing volume, such as a folder of a node.
-    ['an existing volume', (pod) => volume(pod, claimOf({ volumeName: 'folder-of-a-node' }))],
-    ['a copy of another claim', (pod) => volume(pod, claimOf({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
-    ['a volume of another storage class', (pod) => volume(pod, claimOf({ storageClassName: 'other' }))],
-    ['a volume larger than the scratch volume', (pod) => volume(pod, claimOf({ resources: { requests: { storage: '10Ti' } } }))],
-    ['a block device', (pod) => volume(pod, claimOf({ volumeMode: 'Block' }))],
+    ['an existing volume', (pod) => volume(pod, getClaim({ volumeName: 'folder-of-a-node' }))],
+    ['a copy of another claim', (pod) => volume(pod, getClaim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
+    ['a volume of another storage class', (pod) => volume(pod, getClaim({ storageClassName: 'other' }))],
+    ['a volume larger than the scratch volume', (pod) => volume(pod, getClaim({ resources: { requests: { storage: '10Ti' } } }))],
+    ['a block device', (pod) => volume(pod, getClaim({ volumeMode: 'Block' }))],
     ['a projected service account token', (pod) => volume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } })],
     ['a memory-backed folder', (pod) => volume(pod, { emptyDir: { medium: 'Memory' } })],
     ['another scheduler', (pod) => ({ ...pod, schedulerName: 'mine' })],
     ['another DNS server', (pod) => ({ ...pod, dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.66'] } })],
     ['resource claims', (pod) => ({ ...pod, resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })],
     ['no resource limits', (pod) => container(pod, { resources: {} })],
-    ['extended resources', (pod) => container(pod, { resources: { limits: { ...boundsOf(pod), 'example.org/gpu': '1' } } })],
+    ['extended resources', (pod) => container(pod, { resources: { limits: { ...getBounds(pod), 'example.org/gpu': '1' } } })],
     ['a working directory', (pod) => container(pod, { workingDir: '/var/lib/vitascope/scratch' })],
     [
       'a missing variable',
@@ -206,18 +206,18 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       ({ spec }) => Object.assign(spec?.template.metadata ?? {}, { annotations: { 'k8s.v1.cni.cncf.io/networks': 'nodes' } }),
     ]
     for (const change of changes) {
-      const job = aJob()
+      const job = makeJob()
       change(job)
       expect(await rejectedBy(job)).toMatch(/a Job here/)
     }
   })
 
   test('a Job from before an upgrade can still be admitted with the node placement of Kueue, but its containers are immutable', async () => {
-    const job = aJob()
+    const job = makeJob()
     expect(await rejectedBy(job)).toBe('')
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
     cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
-    await waitFor(() => rejectedBy(aJob()).then((output) => output.includes('image of the workers')), {
+    await waitFor(() => rejectedBy(makeJob()).then((output) => output.includes('image of the workers')), {
       describe: 'the policy of the next release to hold',
       timeout: 60_000,
     })
@@ -241,12 +241,15 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     // The policy does not apply to other users in other namespaces.
     await cluster.batch.createNamespacedJob({
       namespace: jobs,
-      body: aJob((spec) => container(spec, { image: 'of/others:1' })),
+      body: makeJob((spec) => container(spec, { image: 'of/others:1' })),
       dryRun: 'All',
     })
     await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
     cluster.kubectl(['replace', '-f', '-'], policies(release()))
-    await waitFor(() => rejectedBy(aJob()).then((output) => output === ''), { describe: 'the policy of before to hold', timeout: 60_000 })
+    await waitFor(() => rejectedBy(makeJob()).then((output) => output === ''), {
+      describe: 'the policy of before to hold',
+      timeout: 60_000,
+    })
   })
 
   test('rejects a Job without deadline or expiry, or with too many pods', async () => {
@@ -258,7 +261,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       { parallelism: 99 },
       { completions: 9_999 },
     ]) {
-      const job = aJob()
+      const job = makeJob()
       if (job.spec) Object.assign(job.spec, fields)
       expect(await rejectedBy(job)).toMatch(/a Job here/)
     }
@@ -284,7 +287,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       .filter((name) => /^videos-/.test(name) && !/encoding$/.test(name))
     expect(otherAccounts.length).toBeGreaterThanOrEqual(7)
     for (const name of otherAccounts) {
-      const kubeconfig = await cluster.accountOf({ namespace: platform, name, folder })
+      const kubeconfig = await cluster.getAccount({ namespace: platform, name, folder })
       expect([name, ...(await areAllowed(kubeconfig, jobs)), ...(await areAllowed(kubeconfig, platform))]).toEqual([
         name,
         ...requested.map(() => false),

@@ -8,8 +8,8 @@ import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from '../../../apps/encoding/test/service-under-test.ts'
-import { aLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
-import { kubeletOf, openCluster } from './support/cluster.ts'
+import { createLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
+import { getKubelet, openCluster } from './support/cluster.ts'
 
 const TIMEOUT_MS = 60_000
 /** Longer than any watch, election lease or retry delay. */
@@ -19,7 +19,7 @@ jest.setTimeout(5 * TIMEOUT_MS)
 const cluster = openCluster()
 let environment: TestEnvironment
 let namespace: string
-let kubelet: ReturnType<typeof kubeletOf>
+let kubelet: ReturnType<typeof getKubelet>
 let settings: KubernetesSettings
 let service: Awaited<ReturnType<typeof startInProcess>>
 let worker: ReturnType<typeof standInWorker>
@@ -41,11 +41,11 @@ beforeEach(async () => {
   await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
   jobId = String(nextJob++)
   namespace = `media-${randomBytes(4).toString('hex')}`
-  kubelet = kubeletOf(cluster, namespace)
+  kubelet = getKubelet(cluster, namespace)
   await cluster.makeNamespace(namespace)
   await cluster.core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'vitascope' } } })
   await cluster.makeAccount({ namespace, name: 'encoding' }, rights)
-  const kubeconfig = await cluster.accountOf({ namespace, name: 'encoding', folder: environment.folder })
+  const kubeconfig = await cluster.getAccount({ namespace, name: 'encoding', folder: environment.folder })
   await cluster.core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'vitascope-chunk' } } })
   settings = kubernetesSettings({ namespace, kubeconfig, owner: 'vitascope', template: restricted() })
   service = await startInProcess(environment, { kubernetes: settings })
@@ -65,25 +65,25 @@ function restricted(): KubernetesSettings['template'] {
 }
 
 /** Creates a job with three chunks, whose audio is already encoded. */
-async function aJob(): Promise<void> {
+async function makeJob(): Promise<void> {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), aLongProbe())
+  await worker.complete(await worker.lease(), createLongProbe())
   await worker.runNextTask()
 }
 const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
-const nameOf = (job: V1Job | undefined) => job?.metadata?.name ?? ''
-const aNewJob = (...former: V1Job[]) =>
-  waitLong(async () => (await jobs()).find((job) => !former.some((formerJob) => nameOf(formerJob) === nameOf(job))), 'a Job')
-const statusOf = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: nameOf(job) })).status
-const podOf = (job: V1Job, index: number, ...former: V1Pod[]) =>
+const getName = (job: V1Job | undefined) => job?.metadata?.name ?? ''
+const createNewJob = (...former: V1Job[]) =>
+  waitLong(async () => (await jobs()).find((job) => !former.some((formerJob) => getName(formerJob) === getName(job))), 'a Job')
+const getStatus = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })).status
+const getPod = (job: V1Job, index: number, ...former: V1Pod[]) =>
   waitLong(async () => {
-    const pod = (await kubelet.pods(nameOf(job))).get(index)
+    const pod = (await kubelet.pods(getName(job))).get(index)
     return former.some((formerPod) => formerPod.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
   }, `the pod of index ${index}`)
 const noJobs = () => waitLong(async () => (await jobs()).length === 0, 'all Jobs to be removed')
-const chunksOf = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
+const getChunks = (job: V1Job) => job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value
 const faults = async () =>
   (await environment.db.query<{ faults: number }>('select faults from chunk where job_id = $1 order by chunk', [jobId])).map(
     (row) => row.faults,
@@ -115,57 +115,57 @@ test('the executor has the permissions that it requires, and no others', async (
 })
 
 test('evicted pods are replaced without counting as failures, and the Job is deleted after its last chunk', async () => {
-  await aJob()
-  const job = await aNewJob()
-  const first = await podOf(job, 0)
+  await makeJob()
+  const job = await createNewJob()
+  const first = await getPod(job, 0)
   await kubelet.run(first)
   await kubelet.evict(first)
-  const second = await podOf(job, 0, first)
-  expect((await statusOf(job))?.failed ?? 0).toBe(0)
+  const second = await getPod(job, 0, first)
+  expect((await getStatus(job))?.failed ?? 0).toBe(0)
   await make(0)
   await kubelet.end(second, 0)
-  await kubelet.end(await podOf(job, 1), 1)
+  await kubelet.end(await getPod(job, 1), 1)
   await make(1)
-  const retryPod = await podOf(job, 2)
+  const retryPod = await getPod(job, 2)
   await make(2)
   await kubelet.end(retryPod, 0)
   await noJobs()
-  await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
+  await waitLong(async () => (await kubelet.pods(getName(job))).size === 0, 'its pods to be removed')
   expect(await faults()).toEqual([0, 0, 0, 0])
   await worker.runNextTask()
   await waitLong(() => environment.catalogue.published(jobId).length === 1, 'the job to be published')
 })
 
 test('an index whose pod exits with 42 is not retried, the others continue, and the next Job encodes its chunk', async () => {
-  await aJob()
-  const job = await aNewJob()
-  const pod = await podOf(job, 0)
+  await makeJob()
+  const job = await createNewJob()
+  const pod = await getPod(job, 0)
   await kubelet.end(pod, 42)
-  await waitLong(async () => (await statusOf(job))?.failedIndexes === '0', 'the index to have failed')
+  await waitLong(async () => (await getStatus(job))?.failedIndexes === '0', 'the index to have failed')
   for (const index of [1, 2]) {
-    const otherPod = await podOf(job, index)
+    const otherPod = await getPod(job, index)
     await make(index)
     await kubelet.end(otherPod, 0)
   }
-  const next = await aNewJob(job)
-  expect(chunksOf(next)).toBe('0')
+  const next = await createNewJob(job)
+  expect(getChunks(next)).toBe('0')
   expect(await waitLong(async () => (await faults()).some((count) => count > 0) && (await faults()), 'a fault')).toEqual([1, 0, 0, 0])
   await make(0)
   await noJobs()
 })
 
 test('after an API server outage of a minute, the Jobs still exist, and changes during the outage are detected', async () => {
-  await aJob()
-  const job = await aNewJob()
-  await kubelet.end(await podOf(job, 0), 42)
+  await makeJob()
+  const job = await createNewJob()
+  await kubelet.end(await getPod(job, 0), 42)
   await cluster.stopApiServer()
   await delay(AWAY_MS)
   await make(1)
   await cluster.startApiServer()
-  await kubelet.end(await podOf(job, 1), 0)
-  await kubelet.end(await podOf(job, 2), 42)
-  const next = await aNewJob(job)
-  expect(chunksOf(next)).toBe('0,2')
+  await kubelet.end(await getPod(job, 1), 0)
+  await kubelet.end(await getPod(job, 2), 42)
+  const next = await createNewJob(job)
+  expect(getChunks(next)).toBe('0,2')
   await make(0)
   await make(2)
   await noJobs()
@@ -174,18 +174,18 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
 })
 
 test('cancelling a job deletes its Kubernetes Job and pods', async () => {
-  await aJob()
-  const job = await aNewJob()
-  await kubelet.run(await podOf(job, 0))
+  await makeJob()
+  const job = await createNewJob()
+  await kubelet.run(await getPod(job, 0))
   await service.jobs.cancelJob({ jobId }, service.call)
   await noJobs()
-  await waitLong(async () => (await kubelet.pods(nameOf(job))).size === 0, 'its pods to be removed')
+  await waitLong(async () => (await kubelet.pods(getName(job))).size === 0, 'its pods to be removed')
   expect((await service.job(jobId)).state).toBe(JobState.JOB_STATE_CANCELLED)
 })
 
 test('Jobs are deleted with the ConfigMap that owns them', async () => {
-  await aJob()
-  const job = await aNewJob()
+  await makeJob()
+  const job = await createNewJob()
   expect(job.metadata?.ownerReferences).toHaveLength(1)
   await service.stop()
   await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'vitascope' })
@@ -197,15 +197,15 @@ test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   await service.stop()
   service = await startInProcess(environment, { kubernetes: { ...settings, queue: 'encodes' } })
   worker = standInWorker(service, environment.storage, 'w1:b')
-  await aJob()
-  const job = await aNewJob()
+  await makeJob()
+  const job = await createNewJob()
   await waitLong(
-    async () => (await statusOf(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
+    async () => (await getStatus(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
     'the Job to be suspended',
   )
   expect(job.metadata?.labels?.['kueue.x-k8s.io/queue-name']).toBe('encodes')
-  const body = await cluster.batch.readNamespacedJob({ namespace, name: nameOf(job) })
+  const body = await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })
   if (body.spec) body.spec.suspend = false
-  await cluster.batch.replaceNamespacedJob({ namespace, name: nameOf(job), body })
-  await podOf(job, 0)
+  await cluster.batch.replaceNamespacedJob({ namespace, name: getName(job), body })
+  await getPod(job, 0)
 })

@@ -5,7 +5,7 @@ import { describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
 import { emptyTheOutside } from './support/outside.ts'
 import { NAMESPACE } from './support/release.ts'
-import { aScene, type Scene } from './support/scene.ts'
+import { createScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
 const CLAIM = 'videos-backup'
@@ -21,7 +21,7 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await aScene('small.mp4')
+  scene = await createScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   video = await waitUntilSettled(scene.api, id, 300_000)
 })
@@ -32,10 +32,10 @@ afterAll(async () => {
 
 /** Returns the bytes of the first segment of the first rendition. */
 async function firstSegment(): Promise<string> {
-  const linesOf = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
-  const [variant = ''] = await linesOf(video.uri.hls)
+  const getLines = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
+  const [variant = ''] = await getLines(video.uri.hls)
   const playlist = new URL(variant, video.uri.hls)
-  const [segment = ''] = await linesOf(playlist)
+  const [segment = ''] = await getLines(playlist)
   const response = await fetch(new URL(segment, playlist))
   expect(response.status).toBe(200)
   return Buffer.from(await response.arrayBuffer()).toString('base64')

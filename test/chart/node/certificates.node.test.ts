@@ -4,11 +4,11 @@ import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { components, describeChart } from '../support/chart.ts'
-import { anAuthority, type CertificateFiles } from './support/certificates.ts'
+import { type CertificateFiles, createAuthority } from './support/certificates.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { certificateSecrets, NAMESPACE } from './support/release.ts'
-import { aScene, type Scene } from './support/scene.ts'
+import { createScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 /**
@@ -23,12 +23,12 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await aScene('small.mp4')
-  video = await aVideo()
+  scene = await createScene('small.mp4')
+  video = await createVideo()
 })
 afterAll(() => scene?.end())
 
-async function aVideo(): Promise<VideoRecord> {
+async function createVideo(): Promise<VideoRecord> {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   return waitUntilSettled(scene.api, id, 300_000)
 }
@@ -60,7 +60,7 @@ async function replaceSecrets(certificates: Certificates): Promise<number> {
   return Math.round((performance.now() - started) / 1_000)
 }
 
-async function secretOf(name: string): Promise<CertificateFiles> {
+async function getSecret(name: string): Promise<CertificateFiles> {
   const { data } = await getJson<{ data: Record<keyof CertificateFiles, string> }>('secret', `tls-${name}`, '--namespace', NAMESPACE)
   const text = (key: keyof CertificateFiles) => Buffer.from(data[key], 'base64').toString()
   return { 'tls.crt': text('tls.crt'), 'tls.key': text('tls.key'), 'ca.crt': text('ca.crt') }
@@ -87,7 +87,7 @@ describeChart('certificates', () => {
       ])
     const before = await restarts()
     const rejectedBefore = (await countChanges()).map(({ pod, rejected }) => [pod, rejected])
-    const authority = await anAuthority()
+    const authority = await createAuthority()
     const load = startLoad([`${platform.url}/v2/video/${video.video_id}`, `${platform.url}/v2/video`, video.uri.hls, video.uri.thumbnail], {
       perSecond: 50,
       key: tenant.key,
@@ -96,7 +96,7 @@ describeChart('certificates', () => {
     let uploaded: VideoRecord
     let report: LoadReport
     try {
-      const old = await forAll(secretOf)
+      const old = await forAll(getSecret)
       const bothAuthorities = `${old['gateway']?.['ca.crt']}${authority.certificate}`
       steps.push(await replaceSecrets(withAuthorities(old, bothAuthorities)))
       const issued = await forAll(authority.issue)
@@ -105,7 +105,7 @@ describeChart('certificates', () => {
       await delay(LIFE_OF_CONNECTIONS_MS)
       // This involves the uploads of encoding, a worker, and a new pod of a Job, which has only
       // seen the new certificates.
-      uploaded = await aVideo()
+      uploaded = await createVideo()
     } finally {
       await authority.discard()
       report = await load.end()

@@ -1,7 +1,7 @@
 import { beforeAll, expect, jest, test } from '@jest/globals'
 import type { V1Pod } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { aTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
+import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
@@ -17,7 +17,7 @@ let tenant: Tenant
 
 beforeAll(async () => {
   platform = await theRelease()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 })
 
 async function pods(): Promise<{ name: string; component: string; isReady: boolean; restarts: number }[]> {

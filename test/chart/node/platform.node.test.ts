@@ -5,20 +5,20 @@ import type { V1Job } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { createApi } from '../../../e2e/support/api.ts'
 import { expectSameFrames } from '../../../e2e/support/same-frames.ts'
-import { aTenant, upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
+import { createTenant, upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { chart, describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
 import { ENCODE, fixedService, imageValues, NAMESPACE, restricted } from './support/release.ts'
-import { aScene, type Scene } from './support/scene.ts'
+import { createScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
 
 let scene: Scene
 
 beforeAll(async () => {
-  scene = await aScene('minute.mp4')
+  scene = await createScene('minute.mp4')
 })
 afterAll(() => scene?.end())
 
@@ -78,7 +78,7 @@ describeChart('the complete platform', () => {
       'jsonpath={.data.system-key}',
     )
     const system = createApi(`http://${address}/v2`, Buffer.from(encoded, 'base64').toString())
-    const otherTenant = await aTenant(system)
+    const otherTenant = await createTenant(system)
     const api = createApi(`http://${address}/v2`, otherTenant.key)
     const { id } = await upload(api, otherTenant.organisationId, `${scene.sources.url}/minute.mp4`)
     const byWorkers = await waitUntilSettled(api, id, 600_000)
@@ -89,7 +89,7 @@ describeChart('the complete platform', () => {
   })
 
   test('every gateway rejects a revoked key', async () => {
-    const otherTenant = await aTenant(scene.platform.system)
+    const otherTenant = await createTenant(scene.platform.system)
     const pods = await getJson<{ items: { status: { podIP: string } }[] }>(
       'pods',
       '--namespace',

@@ -48,12 +48,12 @@ const pods = new Map<string, V1Pod>()
 beforeAll(async () => {
   await theRelease()
   const instance = await instanceOfJobs()
-  await apply(Object.entries(idlePods).map(([name, namespace]) => aWaitingPod(name, namespace, instance)))
+  await apply(Object.entries(idlePods).map(([name, namespace]) => createWaitingPod(name, namespace, instance)))
   for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
   for (const namespace of [NAMESPACE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
     const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
-    for (const pod of items) pods.set(nameOf(pod), pod)
+    for (const pod of items) pods.set(getName(pod), pod)
   }
 })
 afterAll(async () => {
@@ -61,7 +61,7 @@ afterAll(async () => {
     await kubectl('delete', 'pod', name, '--namespace', namespace, '--grace-period=0', '--force')
 })
 
-function nameOf({ metadata }: V1Pod): string {
+function getName({ metadata }: V1Pod): string {
   const labels = metadata?.labels ?? {}
   if (labels['k8s-app'] === 'kube-dns') return 'names'
   return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
@@ -73,7 +73,7 @@ async function instanceOfJobs(): Promise<string> {
   return (await kubectl('get', 'deployment', 'videos-vitascope-encoding', '--namespace', NAMESPACE, '-o', path)).trim()
 }
 
-function aWaitingPod(name: string, namespace: string, instance: string): object {
+function createWaitingPod(name: string, namespace: string, instance: string): object {
   const labels = {
     'app.kubernetes.io/managed-by': 'vitascope-encoding',
     'app.kubernetes.io/instance': instance,

@@ -1,7 +1,7 @@
 import { beforeAll, expect, jest, test } from '@jest/globals'
 import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
-import { aTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
+import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
 import { startLoad } from './support/load.ts'
@@ -14,7 +14,7 @@ let tenant: Tenant
 
 beforeAll(async () => {
   platform = await theRelease()
-  tenant = await aTenant(platform.system)
+  tenant = await createTenant(platform.system)
 })
 
 describeChart('the autoscaler', () => {

@@ -7,14 +7,14 @@ import { waitFor } from '@vitascope/testing'
 import { makeSource } from '../../../bench/encode/make-source.ts'
 import { median } from '../../../bench/ratio.ts'
 import { expectSameFrames } from '../../../e2e/support/same-frames.ts'
-import { framesOf } from '../../../e2e/support/sources.ts'
+import { getFrames } from '../../../e2e/support/sources.ts'
 import { upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
 import { cpuSecondsOfPods } from '../../cluster/node/pod-groups.ts'
 import { describeChart } from '../support/chart.ts'
-import { type BareFfmpeg, bareFfmpeg, type Cost, hashesOf } from './support/bare-ffmpeg.ts'
+import { type BareFfmpeg, bareFfmpeg, type Cost, getHashes } from './support/bare-ffmpeg.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
-import { aScene, type Scene } from './support/scene.ts'
+import { createScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(3_600_000)
 const MINUTES = 2
@@ -38,7 +38,7 @@ let scene: Scene
 let bare: BareFfmpeg
 
 beforeAll(async () => {
-  scene = await aScene()
+  scene = await createScene()
   await makeSource(await findFfmpeg(), { content: FILM, seconds: 60 * MINUTES }, join(scene.folder, 'film.mp4'))
   await apply([limits])
   bare = await bareFfmpeg(`${scene.sources.url}/film.mp4`, MINUTES)
@@ -110,9 +110,9 @@ describeChart('chunked encoding', () => {
     for (const other of others) await expectSameFrames(first as VideoRecord, other)
     const file = join(scene.folder, 'largest.mp4')
     await writeFile(file, await (await fetch(first?.uri.http['h264_1200'] ?? '')).bytes())
-    const frames = hashesOf(await framesOf(file)).split(',')
+    const frames = getHashes(await getFrames(file)).split(',')
     expect(frames).toHaveLength(60 * MINUTES * 30)
-    expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.framesOf('h264_1200', FIRST_FRAMES))
+    expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.getFrames('h264_1200', FIRST_FRAMES))
     // Other load of the machine affects the figures. They are printed above; this check holds on
     // any machine.
     expect(ofTwo.wallSeconds).toBeLessThan(ofOne.wallSeconds)

@@ -11,8 +11,8 @@ import { chart, components, describeChart, PREVIOUS_COMMIT, previousChart } from
 import { getJson, helm, kubectl } from './support/commands.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { watchEnds } from './support/pod-ends.ts'
-import { imagesOf, NAMESPACE } from './support/release.ts'
-import { aScene, type Scene } from './support/scene.ts'
+import { getImages, NAMESPACE } from './support/release.ts'
+import { createScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 /** `preStopSeconds` of the chart: a pod still answers for this time before it receives SIGTERM. */
@@ -23,7 +23,7 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await aScene('small.mp4')
+  scene = await createScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   video = await waitUntilSettled(scene.api, id, 300_000)
 })
@@ -34,7 +34,7 @@ const settledAgain = async () => {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   return waitUntilSettled(scene.api, id, 300_000)
 }
-const podsOf = async () => {
+const getPods = async () => {
   const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
   return new Set(items.map(({ metadata }) => metadata?.uid ?? ''))
 }
@@ -55,12 +55,12 @@ function load(perSecond: number) {
 }
 
 async function replaceUnderLoad(name: string, perSecond: number, replace: () => Promise<void>): Promise<LoadReport> {
-  const before = await podsOf()
+  const before = await getPods()
   const running = load(perSecond)
   try {
     await replace()
     // The last old pods may still be terminating.
-    const areGone = async () => [...(await podsOf())].every((pod) => !before.has(pod))
+    const areGone = async () => [...(await getPods())].every((pod) => !before.has(pod))
     await waitFor(areGone, { timeout: 60_000, interval: 1_000, describe: 'every pod to be replaced' })
   } finally {
     await running.end()
@@ -103,7 +103,7 @@ describeChart('an upgrade', () => {
     const { platform } = scene
     const former = await provideImagesOf(PREVIOUS_COMMIT)
     await importImages(Object.values(former))
-    const images = imagesOf({ server: former.server.name, encoding: former.encoding.name })
+    const images = getImages({ server: former.server.name, encoding: former.encoding.name })
     const cases: [string, string, () => Promise<unknown>][] = [
       ['to the version before', 'vitascope-0.1.0', () => platform.upgradeTo(previousChart, images)],
       ['to this one', CHART, () => platform.upgradeTo(chart)],

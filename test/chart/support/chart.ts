@@ -120,12 +120,12 @@ export function helm(args: readonly string[]): { code: number; out: string; err:
 
 /** Returns the only object of a kind and a component. */
 export function find(manifests: readonly Manifest[], kind: string, component: string): Manifest {
-  const matches = manifests.filter((manifest) => manifest.kind === kind && componentOf(manifest) === component)
+  const matches = manifests.filter((manifest) => manifest.kind === kind && getComponent(manifest) === component)
   if (matches.length !== 1) throw new Error(`${matches.length} objects of the kind ${kind} for ${component}`)
   return matches[0] as Manifest
 }
 
-export function componentOf({ metadata }: Manifest): string | undefined {
+export function getComponent({ metadata }: Manifest): string | undefined {
   return metadata.labels?.['app.kubernetes.io/component']
 }
 
@@ -139,7 +139,7 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
     .map((manifest) => {
       const spec = manifest.spec as { template: { spec: PodSpec }; jobTemplate?: { spec: { template: { spec: PodSpec } } } }
       const { template } = spec.jobTemplate?.spec ?? spec
-      return { manifest, component: componentOf(manifest) ?? '', pod: template.spec }
+      return { manifest, component: getComponent(manifest) ?? '', pod: template.spec }
     })
   const fromPodTemplates = manifests.flatMap((manifest) => {
     const text = manifest.kind === 'ConfigMap' ? manifest.data?.['pod-template.json'] : undefined
@@ -149,24 +149,24 @@ export function workloads(manifests: readonly Manifest[]): { manifest: Manifest;
     .filter(({ kind }) => kind === 'ScaledJob')
     .map((manifest) => {
       const { jobTargetRef } = manifest.spec as { jobTargetRef: { template: { spec: PodSpec } } }
-      return { manifest, component: componentOf(manifest) ?? '', pod: jobTargetRef.template.spec }
+      return { manifest, component: getComponent(manifest) ?? '', pod: jobTargetRef.template.spec }
     })
   return [...fromWorkloads, ...fromPodTemplates, ...fromScaledJobs]
 }
 
 /** Returns the pods of a component's workload. */
-export function podOf(manifests: readonly Manifest[], component: string): PodSpec {
+export function getPod(manifests: readonly Manifest[], component: string): PodSpec {
   const workload = workloads(manifests).find((workload) => workload.component === component)
   if (!workload) throw new Error(`no workload of ${component}`)
   return workload.pod
 }
 
 /** Returns the settings of a component's process. */
-export function settingsOf(manifests: readonly Manifest[], component: string): Record<string, string> {
-  const [container] = podOf(manifests, component).containers
+export function getSettings(manifests: readonly Manifest[], component: string): Record<string, string> {
+  const [container] = getPod(manifests, component).containers
   return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value ?? '']))
 }
 
-export function containersOf(pod: PodSpec): Container[] {
+export function getContainers(pod: PodSpec): Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers]
 }

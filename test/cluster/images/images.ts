@@ -48,7 +48,7 @@ export async function provideImages(): Promise<ImageArchive[]> {
   await provideProgram(IMAGES.pause, { name: 'pause', source: join(OWN, 'pause') })
   await provideProgram(IMAGES.names, { name: 'coredns', source: join(OWN, 'coredns') })
   await provideOutside(base, { postgres: IMAGES.postgres, redis: IMAGES.redis, objects: IMAGES.objects })
-  await buildImagesOf(IMAGES, root, base)
+  await buildImagesFor(IMAGES, root, base)
   const archives: ImageArchive[] = []
   for (const name of Object.values(IMAGES)) archives.push(await archive(name))
   return archives
@@ -62,7 +62,7 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
     valkey: COMPOSE_IMAGES.valkey,
     'compose-objects': COMPOSE_IMAGES.objects,
   })
-  await buildImagesOf(IMAGES, root, base)
+  await buildImagesFor(IMAGES, root, base)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-images-'))
   try {
     for (const [key, name] of Object.entries(COMPOSE_IMAGES)) {
@@ -84,7 +84,7 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
  */
 export async function provideImagesOf(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
   const names = { server: `localhost/vitascope/server:${commit}`, encoding: `localhost/vitascope/encoding:${commit}` }
-  const isMissing = (await idOf(names.server)) === undefined || (await idOf(names.encoding)) === undefined
+  const isMissing = (await getId(names.server)) === undefined || (await getId(names.encoding)) === undefined
   if (isMissing) {
     const base = await provideBase()
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-commit-'))
@@ -92,7 +92,7 @@ export async function provideImagesOf(commit: string): Promise<Record<'server' |
       await run('git', '-C', root, 'archive', '--output', join(folder, 'source.tar'), commit)
       await run('tar', '-xf', join(folder, 'source.tar'), '-C', folder)
       rmSync(join(folder, 'source.tar'))
-      await buildImagesOf(names, folder, base)
+      await buildImagesFor(names, folder, base)
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -101,7 +101,7 @@ export async function provideImagesOf(commit: string): Promise<Record<'server' |
 }
 
 /** Builds from `source`, which is a checkout. */
-async function buildImagesOf(names: Readonly<Record<'server' | 'encoding', string>>, source: string, base: string): Promise<void> {
+async function buildImagesFor(names: Readonly<Record<'server' | 'encoding', string>>, source: string, base: string): Promise<void> {
   for (const target of ['server', 'encoding'] as const) {
     console.log(`building the image of ${target} …`)
     await build(names[target], join(source, 'deploy/images/Dockerfile'), source, ['--target', target, '--build-arg', `NODE_IMAGE=${base}`])
@@ -111,7 +111,7 @@ async function buildImagesOf(names: Readonly<Record<'server' | 'encoding', strin
 /** Returns the name of the local base image, which is the one of the Dockerfile without its digest. Builds it from Debian's packages if it is missing. */
 async function provideBase(): Promise<string> {
   const [, name = ''] = /^ARG NODE_IMAGE=([^@\s]+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
-  if (await idOf(name)) return name
+  if (await getId(name)) return name
   console.log(`building ${name} from Debian packages …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-base-'))
   try {
@@ -189,7 +189,7 @@ async function archive(name: string): Promise<ImageArchive> {
   const folder = join(BUILT, 'images')
   mkdirSync(folder, { recursive: true })
   const slug = name.replaceAll(/[^a-z0-9]+/g, '-')
-  const id = (await idOf(name)) ?? ''
+  const id = (await getId(name)) ?? ''
   const file = join(folder, `${slug}-${id.slice(0, 16)}.tar`)
   if (!existsSync(file)) {
     for (const old of readdirSync(folder)) if (old.startsWith(`${slug}-`)) rmSync(join(folder, old))
@@ -208,7 +208,7 @@ async function archive(name: string): Promise<ImageArchive> {
   return { name, digest: readFileSync(`${file}.digest`, 'utf8').trim(), file }
 }
 
-async function idOf(name: string): Promise<string | undefined> {
+async function getId(name: string): Promise<string | undefined> {
   const { code, output } = await runCommand('buildah', ['images', '--no-trunc', '--quiet', name])
   return code === 0 ? output.replace('sha256:', '') : undefined
 }

@@ -30,41 +30,41 @@ const TABLE = 'vitascope-policies'
  * of the called pod. Pods in the host network are ignored.
  */
 export function policyRules({ namespaces, pods, policies }: ClusterState): string {
-  const labelsOf = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
+  const getLabels = new Map(namespaces.map(({ metadata }) => [metadata?.name ?? '', metadata?.labels ?? {}]))
   const alive = pods.filter(
     ({ status, spec }) => status?.podIP !== undefined && !spec?.hostNetwork && !['Succeeded', 'Failed'].includes(status.phase ?? ''),
   )
-  const peersOf = (peer: V1NetworkPolicyPeer, namespace: string, side: Side): Peer[] => {
+  const getPeers = (peer: V1NetworkPolicyPeer, namespace: string, side: Side): Peer[] => {
     // Pods have IPv4 addresses only.
     if (peer.ipBlock) return peer.ipBlock.cidr.includes(':') ? [] : [{ match: block(peer.ipBlock, side) }]
     return alive
       .filter((pod) =>
-        peer.namespaceSelector ? selects(peer.namespaceSelector, labelsOf.get(namespaceOf(pod)) ?? {}) : namespaceOf(pod) === namespace,
+        peer.namespaceSelector ? selects(peer.namespaceSelector, getLabels.get(getNamespace(pod)) ?? {}) : getNamespace(pod) === namespace,
       )
       .filter((pod) => selects(peer.podSelector, pod.metadata?.labels ?? {}))
-      .map((pod) => ({ match: `ip ${side} ${addressOf(pod)}`, pod }))
+      .map((pod) => ({ match: `ip ${side} ${getAddress(pod)}`, pod }))
   }
   const chains: string[] = []
   const jumps: Record<Direction, string[]> = { ingress: [], egress: [] }
   for (const pod of alive) {
     for (const direction of ['ingress', 'egress'] as const) {
-      const mine = policies.filter((policy) => isOf(policy, pod) && typesOf(policy).includes(direction))
+      const mine = policies.filter((policy) => isOf(policy, pod) && getTypes(policy).includes(direction))
       if (mine.length === 0) continue
-      const name = `${direction}_${addressOf(pod).replaceAll('.', '_')}`
+      const name = `${direction}_${getAddress(pod).replaceAll('.', '_')}`
       const side: Side = direction === 'ingress' ? 'saddr' : 'daddr'
       const rules = mine.flatMap((policy) =>
-        listsOf(policy, direction).flatMap(({ peers, ports }) => {
+        getLists(policy, direction).flatMap(({ peers, ports }) => {
           const allowedPeers: Peer[] =
-            peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => peersOf(peer, policy.metadata?.namespace ?? '', side))
+            peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => getPeers(peer, policy.metadata?.namespace ?? '', side))
           return allowedPeers.flatMap(({ match, pod: peerPod }) =>
-            portsOf(ports, direction === 'ingress' ? pod : peerPod).map(
+            getPorts(ports, direction === 'ingress' ? pod : peerPod).map(
               (port) => `    ${[match, port, 'return'].filter(Boolean).join(' ')}`,
             ),
           )
         }),
       )
       chains.push(`  chain ${name} {\n${[...new Set(rules), '    counter drop'].join('\n')}\n  }`)
-      jumps[direction].push(`${addressOf(pod)} : jump ${name}`)
+      jumps[direction].push(`${getAddress(pod)} : jump ${name}`)
     }
   }
   return table(chains, jumps)
@@ -96,25 +96,25 @@ function table(chains: readonly string[], jumps: Record<Direction, readonly stri
   ].join('\n')
 }
 
-function namespaceOf(pod: V1Pod): string {
+function getNamespace(pod: V1Pod): string {
   return pod.metadata?.namespace ?? ''
 }
 
-function addressOf(pod: V1Pod): string {
+function getAddress(pod: V1Pod): string {
   return pod.status?.podIP ?? ''
 }
 
 function isOf({ metadata, spec }: V1NetworkPolicy, pod: V1Pod): boolean {
-  return metadata?.namespace === namespaceOf(pod) && selects(spec?.podSelector, pod.metadata?.labels ?? {})
+  return metadata?.namespace === getNamespace(pod) && selects(spec?.podSelector, pod.metadata?.labels ?? {})
 }
 
 /** Returns the policy types. If they are not set, they follow from the rules. */
-function typesOf({ spec }: V1NetworkPolicy): Direction[] {
+function getTypes({ spec }: V1NetworkPolicy): Direction[] {
   const types = spec?.policyTypes ?? ['Ingress', ...(spec?.egress ? ['Egress'] : [])]
   return types.map((type) => (type === 'Ingress' ? 'ingress' : 'egress'))
 }
 
-function listsOf({ spec }: V1NetworkPolicy, direction: Direction): { peers: V1NetworkPolicyPeer[]; ports: V1NetworkPolicyPort[] }[] {
+function getLists({ spec }: V1NetworkPolicy, direction: Direction): { peers: V1NetworkPolicyPeer[]; ports: V1NetworkPolicyPort[] }[] {
   if (direction === 'ingress') return (spec?.ingress ?? []).map((rule) => ({ peers: rule._from ?? [], ports: rule.ports ?? [] }))
   return (spec?.egress ?? []).map(({ to = [], ports = [] }) => ({ peers: to, ports }))
 }
@@ -123,16 +123,16 @@ function block({ cidr, except = [] }: { cidr: string; except?: string[] }, side:
   return [`ip ${side} ${cidr}`, ...(except.length === 0 ? [] : [`ip ${side} != { ${except.join(', ')} }`])].join(' ')
 }
 
-function portsOf(ports: readonly V1NetworkPolicyPort[], called: V1Pod | undefined): string[] {
+function getPorts(ports: readonly V1NetworkPolicyPort[], called: V1Pod | undefined): string[] {
   if (ports.length === 0) return ['']
   return ports.flatMap(({ port, endPort, protocol = 'TCP' }) => {
     const kind = protocol.toLowerCase()
     if (port === undefined) return [`meta l4proto ${kind}`]
-    return numbersOf(port, called).map((number) => `${kind} dport ${number}${endPort === undefined ? '' : `-${endPort}`}`)
+    return getNumbers(port, called).map((number) => `${kind} dport ${number}${endPort === undefined ? '' : `-${endPort}`}`)
   })
 }
 
-function numbersOf(port: string | number, called: V1Pod | undefined): number[] {
+function getNumbers(port: string | number, called: V1Pod | undefined): number[] {
   if (typeof port === 'number') return [port]
   return (called?.spec?.containers ?? []).flatMap(({ ports = [] }) =>
     ports.filter(({ name }) => name === port).map(({ containerPort }) => containerPort),

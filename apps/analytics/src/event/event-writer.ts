@@ -106,7 +106,7 @@ export function createEventWriter({
   const batcher = createBatcher<QueuedEvents>({
     concurrency: CONCURRENT_INSERTS,
     maxWeight: MAX_EVENTS_PER_INSERT,
-    weightOf: ({ lines }) => lines.length,
+    getWeight: ({ lines }) => lines.length,
     maxQueued,
     rejection: () =>
       new DomainError('unavailable', 'INTAKE_FULL', 'too many events are waiting to be stored; try again', { retryAfter: 1 }),

@@ -5,5 +5,5 @@ export const MAX_PAGE_SIZE = 1_000
 
 /** Returns one page of a list with one row for each day, oldest first. */
 export function pageByDay<Row extends { day: string }>(request: PageRequest, read: (page: PagePosition) => Promise<Row[]>) {
-  return pageByKey(request, MAX_PAGE_SIZE, { read, keyOf: ({ day }) => day, isKey: isDay, start: '-infinity' })
+  return pageByKey(request, MAX_PAGE_SIZE, { read, getKey: ({ day }) => day, isKey: isDay, start: '-infinity' })
 }

@@ -38,14 +38,14 @@ export function reportHandlers({
       const period = readPeriod(requestedPeriod)
       if (videoIds.length === 0) return { counts: await reports.total(organisationId, period), period }
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
-      return { counts: await reports.totalOf(ids, period), period }
+      return { counts: await reports.getTotal(ids, period), period }
     },
     async listDays({ organisationId: requestedId, period: requestedPeriod, videoIds, ...request }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       const period = readPeriod(requestedPeriod)
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
       const { rows, nextPageToken } = await pageByDay(request, (page) =>
-        ids.length === 0 ? reports.days(organisationId, period, page) : reports.daysOf(ids, period, page),
+        ids.length === 0 ? reports.days(organisationId, period, page) : reports.getDays(ids, period, page),
       )
       return { days: rows, nextPageToken }
     },
@@ -56,7 +56,7 @@ export function reportHandlers({
       const filter = await requireOwnVideos(videos, organisationId, videoIds)
       const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED_VIDEOS : MAX_PAGE_SIZE, {
         read: (page) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, page),
-        idOf: (videoId) => videoId,
+        getId: (videoId) => videoId,
       })
       const [rows, videosById, texts] = await Promise.all([
         detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
@@ -78,12 +78,12 @@ export function reportHandlers({
     async getVideo({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {
       const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
       const period = readPeriod(requestedPeriod)
-      return { counts: await reports.totalOf([videoId], period), durationSeconds: durationMs / 1000, period }
+      return { counts: await reports.getTotal([videoId], period), durationSeconds: durationMs / 1000, period }
     },
     async listVideoDays({ organisationId: requestedId, videoId, period: requestedPeriod, ...request }, { principal }) {
       await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
       const period = readPeriod(requestedPeriod)
-      const { rows, nextPageToken } = await pageByDay(request, (page) => reports.daysOf([videoId], period, page))
+      const { rows, nextPageToken } = await pageByDay(request, (page) => reports.getDays([videoId], period, page))
       return { days: rows, nextPageToken }
     },
     async getDurationViewed({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {

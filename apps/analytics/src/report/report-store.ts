@@ -30,9 +30,9 @@ export interface WatchedVideo extends CountedVideo {
 export interface ReportStore {
   languages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
   total(organisationId: string, period: Period): Promise<Counts>
-  totalOf(videoIds: readonly string[], period: Period): Promise<Counts>
+  getTotal(videoIds: readonly string[], period: Period): Promise<Counts>
   days(organisationId: string, period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
-  daysOf(videoIds: readonly string[], period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  getDays(videoIds: readonly string[], period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
   /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
   videosWithViews(filter: VideoFilter, page: PagePosition): Promise<string[]>
   videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
@@ -87,7 +87,7 @@ export function createReportStore(db: Db): ReportStore {
       ])
       return toCounts(rows[0])
     },
-    async totalOf(videoIds, { dateStart, dateEnd }) {
+    async getTotal(videoIds, { dateStart, dateEnd }) {
       const rows = await withoutParallelWorkers<SumRow>(
         `select ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3`,
         [videoIds, dateStart, dateEnd],
@@ -95,7 +95,7 @@ export function createReportStore(db: Db): ReportStore {
       return toCounts(rows[0])
     },
     days: (organisationId, period, page) => readDays(db.query, 'organisation_day where organisation_id = $1', organisationId, period, page),
-    daysOf: (videoIds, period, page) =>
+    getDays: (videoIds, period, page) =>
       readDays(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, page),
     async videosWithViews({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
       const rows = await db.query<{ video_id: string }>(

@@ -13,21 +13,21 @@ const MAX_HEAT_ROWS = 250
 export async function addRollUps(query: Query, differences: RollUps): Promise<void> {
   await addRows(query, 'organisation_day', findNonZeroRows(differences.organisationDays), {
     keys: { organisation_id: 'bigint', day: 'date', language: 'text', subtitle: 'text' },
-    keyOf: ({ organisationId, day, language, subtitle }) => [organisationId, day, language, subtitle],
+    getKey: ({ organisationId, day, language, subtitle }) => [organisationId, day, language, subtitle],
   })
   await addRows(query, 'video_day', findNonZeroRows(differences.videoDays), {
     keys: { video_id: 'bigint', day: 'date', language: 'text' },
     otherColumns: { organisation_id: 'bigint' },
-    keyOf: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
+    getKey: ({ videoId, day, language, organisationId }) => [videoId, day, language, organisationId],
   })
   await addRows(query, 'video_heat', findNonZeroRows(differences.heats), {
     maxRows: MAX_HEAT_ROWS,
     keys: { video_id: 'bigint', day: 'date', duration_ms: 'int' },
-    keyOf: ({ videoId, day, durationMs }) => [videoId, day, durationMs],
+    getKey: ({ videoId, day, durationMs }) => [videoId, day, durationMs],
   })
   await addRows(query, 'video_quality', findNonZeroRows(differences.qualities), {
     keys: { video_id: 'bigint', day: 'date' },
-    keyOf: ({ videoId, day }) => [videoId, day],
+    getKey: ({ videoId, day }) => [videoId, day],
   })
 }
 
@@ -39,7 +39,7 @@ async function addRows<Row extends AnyCounts>(
   columnSpec: {
     keys: Record<string, KeyType>
     otherColumns?: Record<string, KeyType>
-    keyOf: (row: Row) => (string | number)[]
+    getKey: (row: Row) => (string | number)[]
     maxRows?: number
   },
 ): Promise<void> {
@@ -67,7 +67,7 @@ async function addRows<Row extends AnyCounts>(
   for (let offset = 0; offset < rows.length; offset += maxRows) {
     const chunk = rows.slice(offset, offset + maxRows)
     await query(text, [
-      ...keys.map((_, index) => chunk.map((row) => columnSpec.keyOf(row)[index])),
+      ...keys.map((_, index) => chunk.map((row) => columnSpec.getKey(row)[index])),
       ...numbers.map((name) => chunk.map((row) => row.numbers[name])),
       ...lists.map((name) => chunk.map((row) => `{${row.lists[name]?.join(',')}}`)),
     ])

@@ -37,8 +37,8 @@ export function apiKeyHandlers(
     async listApiKeys(request, call) {
       const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
         read: (page) => listApiKeys(keys, toOwner(request.owner), page, call),
-        idOf: (key) => key.apiKeyId,
-        bytesOf: messageSize,
+        getId: (key) => key.apiKeyId,
+        getBytes: messageSize,
       })
       return { apiKeys: rows.map(toMessage), nextPageToken }
     },

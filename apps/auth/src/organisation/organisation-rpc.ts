@@ -26,8 +26,8 @@ export function organisationHandlers(organisations: OrganisationStore): Handlers
     async listOrganisations(request, call) {
       const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
         read: (page) => listOrganisations(organisations, page, request.activeOnly, call),
-        idOf: (organisation) => organisation.organisationId,
-        bytesOf: messageSize,
+        getId: (organisation) => organisation.organisationId,
+        getBytes: messageSize,
       })
       return { organisations: rows.map(toMessage), nextPageToken }
     },

@@ -41,8 +41,8 @@ export function userHandlers(users: UserStore, hashPassword: HashPassword): Hand
     async listUsers(request, call) {
       const { rows, nextPageToken } = await pageById(request, MAX_ROWS, {
         read: (page) => listUsers(users, request.organisationId, page, call),
-        idOf: (user) => user.userId,
-        bytesOf: messageSize,
+        getId: (user) => user.userId,
+        getBytes: messageSize,
       })
       return { users: rows.map(toMessage), nextPageToken }
     },

@@ -1,7 +1,7 @@
 import type { CaptionFormat } from '@vitascope/captions'
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireUser, type Scope, scopeOf } from '@vitascope/principal'
+import { getScope, requireUser, type Scope } from '@vitascope/principal'
 import {
   CaptionFileFormat,
   type CaptionServiceService,
@@ -22,7 +22,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       if (!source) problems.push({ field: 'source', message: 'is required' })
       if (!source || problems.length > 0) throw invalid(problems)
       if (!isId(mediaId)) throw notFound('media', mediaId)
-      const key = { scope: scopeOf(call.principal), mediaId }
+      const key = { scope: getScope(call.principal), mediaId }
       // The file is not fetched if the media does not exist or if the request was processed before.
       const earlierId = await captions.findCreated(key, call)
       if (earlierId !== undefined) return { captionId: earlierId }
@@ -34,14 +34,14 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       }
     },
     async *readCaption({ captionId }, { principal, signal }) {
-      const scope = principal.kind === 'service' ? null : scopeOf(principal)
+      const scope = principal.kind === 'service' ? null : getScope(principal)
       const stored = await captions.read(toKey(scope, captionId), signal)
       if (!stored) throw notFound('caption', captionId)
       yield* splitIntoMessages(stored.caption, stored.lines)
     },
     async updateCaption({ caption: input, updateMask = [], source }, call) {
       const { userId, organisationId } = requireUser(call.principal)
-      const key = toKey(scopeOf(call.principal), input?.captionId ?? '')
+      const key = toKey(getScope(call.principal), input?.captionId ?? '')
       const caption = await captions.find(key, call.signal)
       if (!input || !caption) throw notFound('caption', key.captionId)
       const change = (fields: Caption | Parameters<typeof mergeCaption>[0]) => mergeCaption(fields, input, updateMask)
@@ -52,7 +52,7 @@ export function captionHandlers(captions: CaptionStore, readSource: ReadSource):
       return { caption: await withCommitDeadline(call, ({ signal }) => captions.update(key, { change, userId, lines }, signal)) }
     },
     async deleteCaption({ captionId }, { principal, signal }) {
-      await captions.remove(toKey(scopeOf(principal), captionId), signal)
+      await captions.remove(toKey(getScope(principal), captionId), signal)
       return {}
     },
   }

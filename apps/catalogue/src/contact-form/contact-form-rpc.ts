@@ -1,6 +1,6 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
+import { getScope, requireUser, type UserPrincipal } from '@vitascope/principal'
 import type { ContactFormServiceService } from '@vitascope/proto/catalogue/v1/contact_form'
 import { isId, pageById } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -33,7 +33,7 @@ export function contactFormHandlers({
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       const { rows, nextPageToken } = await pageById(request, MAX_FORMS, {
         read: (position) => forms.list(organisationId, position, signal),
-        idOf: ({ contactFormId }) => contactFormId,
+        getId: ({ contactFormId }) => contactFormId,
       })
       return { contactForms: rows, nextPageToken }
     },
@@ -64,7 +64,7 @@ export function contactFormHandlers({
       await requireForm(toKey(requireUser(principal), contactFormId), signal)
       const { rows, nextPageToken } = await pageById(request, MAX_SUBMISSIONS, {
         read: (position) => submissions.list(contactFormId, position, signal),
-        idOf: ({ submissionId }) => submissionId,
+        getId: ({ submissionId }) => submissionId,
       })
       return { submissions: rows, nextPageToken }
     },
@@ -91,5 +91,5 @@ export function contactFormHandlers({
 
 function toKey(user: UserPrincipal, contactFormId: string): ContactFormKey {
   if (!isId(contactFormId)) throw notFound('contact form', contactFormId)
-  return { scope: scopeOf(user), contactFormId }
+  return { scope: getScope(user), contactFormId }
 }

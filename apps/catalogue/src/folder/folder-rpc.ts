@@ -1,6 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
-import { organisationFor, requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, organisationFor, requireUser } from '@vitascope/principal'
 import type { FolderServiceService } from '@vitascope/proto/catalogue/v1/folder'
 import { isId, pageById } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -19,7 +19,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const { rows, nextPageToken } = await pageById(page, MAX_FOLDERS, {
         read: (position) => folders.list(organisationId, position, signal),
-        idOf: ({ folderId }) => folderId,
+        getId: ({ folderId }) => folderId,
       })
       return { folders: rows, nextPageToken }
     },
@@ -42,7 +42,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
       const pageRequest = { ...page, pageSize: page.pageSize === 0 ? VIDEOS_DEFAULT : page.pageSize }
       const { rows, nextPageToken } = await pageById(pageRequest, MAX_VIDEOS, {
         read: (position) => folders.videos(key, position, signal),
-        idOf: ({ position }) => position,
+        getId: ({ position }) => position,
       })
       return { videoIds: rows.map(({ videoId }) => videoId), nextPageToken }
     },
@@ -58,7 +58,7 @@ export function folderHandlers(folders: FolderStore, organisations: Organisation
 
 /** Returns the key of a folder. If the caller specifies an organisation, the folder must belong to it. */
 function toKey(principal: Principal, folderId: string, requestedId = ''): FolderKey {
-  const owner = requestedId === '' ? scopeOf(principal) : (organisationFor(principal, requestedId) ?? null)
+  const owner = requestedId === '' ? getScope(principal) : (organisationFor(principal, requestedId) ?? null)
   if (!isId(folderId) || (owner !== null && !isId(owner))) throw notFound('folder', folderId)
   return { scope: owner, folderId }
 }

@@ -1,6 +1,6 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
-import { requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, requireUser } from '@vitascope/principal'
 import type { MetadataServiceService } from '@vitascope/proto/catalogue/v1/metadata'
 import { isId } from '@vitascope/request'
 import { addEntries, changeEntries, checkEntries, checkNames, removeEntries } from './metadata.ts'
@@ -28,7 +28,7 @@ export function metadataHandlers(metadata: MetadataStore): Handlers<typeof Metad
 
 function readCaller(principal: Principal, videoId: string) {
   const { userId, userType } = requireUser(principal)
-  const key = { scope: scopeOf(principal), videoId }
+  const key = { scope: getScope(principal), videoId }
   if (!isId(videoId)) throw notFound('video', videoId)
   return { key, userId, isSystem: userType === 'system' }
 }

@@ -1,6 +1,6 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
+import { getScope, requireUser, type UserPrincipal } from '@vitascope/principal'
 import type { OverlayServiceService } from '@vitascope/proto/catalogue/v1/overlay'
 import { isId, pageById } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -17,7 +17,7 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
       const organisationId = await requireOrganisation(organisations, principal, request.organisationId, signal)
       const { rows, nextPageToken } = await pageById(request, MAX_PAGE_SIZE, {
         read: (position) => overlays.list(organisationId, position, signal),
-        idOf: ({ overlayId }) => overlayId,
+        getId: ({ overlayId }) => overlayId,
       })
       return { overlays: rows.map(toMessage), nextPageToken }
     },
@@ -57,5 +57,5 @@ export function overlayHandlers(overlays: OverlayStore, organisations: Organisat
 
 function toKey(user: UserPrincipal, overlayId: string): OverlayKey {
   if (!isId(overlayId)) throw notFound('overlay', overlayId)
-  return { scope: scopeOf(user), overlayId }
+  return { scope: getScope(user), overlayId }
 }

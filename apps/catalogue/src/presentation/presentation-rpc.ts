@@ -1,6 +1,6 @@
 import { type FieldError, notFound, requireValid } from '@vitascope/errors'
 import type { Call, Handlers, Principal } from '@vitascope/grpc'
-import { requireService, requireSystemUser, requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, requireService, requireSystemUser, requireUser } from '@vitascope/principal'
 import type { AddSlidesRequest, PresentationServiceService } from '@vitascope/proto/catalogue/v1/presentation'
 import { checkText, firstCharacters, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -73,7 +73,7 @@ export function presentationHandlers({
 }
 
 function toKey(principal: Principal, presentationId: string): PresentationKey {
-  const scope = scopeOf(principal)
+  const scope = getScope(principal)
   if (!isId(presentationId)) throw notFound('presentation', presentationId)
   return { scope, presentationId }
 }

@@ -23,7 +23,7 @@ export function createStaleSlideJobs(db: Db, enqueue: Enqueue): StaleJobs<SlideJ
       sourceBytes: Number(row.source_bytes),
     }),
     topic: SLIDES_CREATED,
-    keyOf: ({ presentationId }) => toOutboxKey(presentationId),
+    getKey: ({ presentationId }) => toOutboxKey(presentationId),
     enqueue: (tx, job) => enqueueSlides(enqueue, tx, job),
   })
 }

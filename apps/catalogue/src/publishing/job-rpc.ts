@@ -1,6 +1,6 @@
 import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireService, scopeOf } from '@vitascope/principal'
+import { getScope, requireService } from '@vitascope/principal'
 import { JobAction, type JobServiceService, JobState, type Job as Message, type ReportJobRequest } from '@vitascope/proto/catalogue/v1/job'
 import { isId } from '@vitascope/request'
 import type { Job, JobUpdate } from './job/job.ts'
@@ -31,18 +31,18 @@ export function jobHandlers(jobs: JobStore, retryJob: RetryJob, slideJobs: Slide
   }
   return {
     async getJob({ jobId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       const job = isId(jobId) ? await jobs.find(scope, jobId, signal) : undefined
       if (!job) throw notFound('job', jobId)
       return { job: toMessage(job) }
     },
     async cancelJob({ jobId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       if (!isId(jobId)) throw notFound('job', jobId)
       return { job: toMessage(await jobs.cancel(scope, jobId, signal)) }
     },
     async retryJob({ jobId }, call) {
-      const scope = scopeOf(call.principal)
+      const scope = getScope(call.principal)
       if (!isId(jobId)) throw notFound('job', jobId)
       const retried = await retryJob({ scope, jobId }, call)
       return { ...retried, action: ACTIONS[retried.action] }

@@ -1,6 +1,6 @@
 import { notFound, requireValid } from '@vitascope/errors'
 import type { Call, Handlers } from '@vitascope/grpc'
-import { requireUser, scopeOf, type UserPrincipal } from '@vitascope/principal'
+import { getScope, requireUser, type UserPrincipal } from '@vitascope/principal'
 import type { MediaServiceService } from '@vitascope/proto/catalogue/v1/media'
 import { checkText, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
@@ -79,5 +79,5 @@ export function mediaHandlers({ media, publishMedia, organisations }: MediaParts
 
 function toKey(user: UserPrincipal, mediaId: string): MediaKey {
   if (!isId(mediaId)) throw notFound('media', mediaId)
-  return { scope: scopeOf(user), mediaId }
+  return { scope: getScope(user), mediaId }
 }

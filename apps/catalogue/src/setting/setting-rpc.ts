@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
-import { requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, requireUser } from '@vitascope/principal'
 import { Setting as Message, type SettingServiceService } from '@vitascope/proto/catalogue/v1/setting'
-import { isId, pageSizeOf } from '@vitascope/request'
+import { getPageSize, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import type { ThemeStore } from '../theme/theme-store.ts'
@@ -52,21 +52,21 @@ export function settingHandlers({
       return { settingId: await settings.create({ organisationId, userId, fields, passwordHash }, call) }
     },
     async getSetting({ settingId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       const setting = isId(settingId) ? await settings.find({ scope, settingId }, signal) : undefined
       if (!setting) throw notFound('setting', settingId)
       return { setting: toMessage(setting) }
     },
     async listSettings({ organisationId: requestedId, pageSize, pageToken: token, skip }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
-      const size = pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
+      const size = getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT)
       const page = await settings.list(organisationId, { size, token, skip }, signal)
       return { settings: page.settings.map(toMessage), nextPageToken: page.nextPageToken }
     },
     async updateSetting({ setting: message, updateMask = [], validateOnly }, { principal, signal }) {
       const input = fromMessage(message)
       const { userId } = requireUser(principal)
-      const key = { scope: scopeOf(principal), settingId: input.settingId }
+      const key = { scope: getScope(principal), settingId: input.settingId }
       if (!isId(key.settingId)) throw notFound('setting', key.settingId)
       const current = await settings.find(key, signal)
       if (!current) throw notFound('setting', key.settingId)
@@ -77,7 +77,7 @@ export function settingHandlers({
       return { setting: toMessage(await settings.update(key, userId, change, signal)) }
     },
     async deleteSetting({ settingId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       if (!isId(settingId)) throw notFound('setting', settingId)
       await settings.remove({ scope, settingId }, signal)
       return {}

@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
-import { requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, requireUser } from '@vitascope/principal'
 import type { TagServiceService } from '@vitascope/proto/catalogue/v1/tag'
-import { isId, pageSizeOf } from '@vitascope/request'
+import { getPageSize, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { addTags, checkRequestedTags, checkTags, removeTags } from './tag.ts'
@@ -37,11 +37,11 @@ export function tagHandlers(tags: TagStore, organisations: Organisations): Handl
 }
 
 function toPosition({ pageSize, pageToken, skip }: { pageSize: number; pageToken: string; skip: number }) {
-  return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
+  return { size: getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token: pageToken, skip }
 }
 
 function readCaller(principal: Principal, videoId: string) {
   const { userId } = requireUser(principal)
   if (!isId(videoId)) throw notFound('video', videoId)
-  return { key: { scope: scopeOf(principal), videoId }, userId }
+  return { key: { scope: getScope(principal), videoId }, userId }
 }

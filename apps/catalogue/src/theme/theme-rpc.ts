@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, requireUser } from '@vitascope/principal'
 import { Theme as Message, type ThemeServiceService } from '@vitascope/proto/catalogue/v1/theme'
-import { isId, pageSizeOf } from '@vitascope/request'
+import { getPageSize, isId } from '@vitascope/request'
 import type { Organisations } from '../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../organisation-replica/requested-organisation.ts'
 import { changeTheme, DEFAULT_THEME, THEME_PATHS, type Theme, type ThemeFields } from './theme.ts'
@@ -26,24 +26,24 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
       return { theme: await themes.create({ organisationId, userId, fields }, call) }
     },
     async getTheme({ themeId }, { principal, signal }) {
-      return { theme: await requireTheme({ scope: scopeOf(principal), themeId }, signal) }
+      return { theme: await requireTheme({ scope: getScope(principal), themeId }, signal) }
     },
     async listThemes({ organisationId: requestedId, ...page }, { principal, signal }) {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       return themes.list(organisationId, toPosition(page), signal)
     },
     async listThemeVideos({ themeId, ...page }, { principal, signal }) {
-      const theme = await requireTheme({ scope: scopeOf(principal), themeId }, signal)
+      const theme = await requireTheme({ scope: getScope(principal), themeId }, signal)
       return themes.listVideos(theme, toPosition(page), signal)
     },
     async updateTheme({ theme: input = Message.create(), updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
-      const key = { scope: scopeOf(principal), themeId: input.themeId }
+      const key = { scope: getScope(principal), themeId: input.themeId }
       if (!isId(key.themeId)) throw notFound('theme', key.themeId)
       return { theme: await themes.update(key, userId, (now) => changeTheme(now, toFields(input), updateMask), signal) }
     },
     async deleteTheme({ themeId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       if (!isId(themeId)) throw notFound('theme', themeId)
       await themes.remove({ scope, themeId }, signal)
       return {}
@@ -52,7 +52,7 @@ export function themeHandlers(themes: ThemeStore, organisations: Organisations):
 }
 
 function toPosition({ pageSize, pageToken: token, skip }: { pageSize: number; pageToken: string; skip: number }): PagePosition {
-  return { size: pageSizeOf({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
+  return { size: getPageSize({ pageSize, skip }, MAX_PAGE_SIZE, PAGE_DEFAULT), token, skip }
 }
 
 function toFields({ themeId: _, organisationId: __, ...fields }: Message): ThemeFields {

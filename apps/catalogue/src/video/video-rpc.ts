@@ -1,7 +1,7 @@
 import { invalid, notFound, requireValid } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
 import type { Notifications } from '@vitascope/postgres'
-import { organisationFor, requireService, requireUser, type Scope, scopeOf } from '@vitascope/principal'
+import { getScope, organisationFor, requireService, requireUser, type Scope } from '@vitascope/principal'
 import { type ListVideosRequest, VideoOrder, type VideoServiceService } from '@vitascope/proto/catalogue/v1/video'
 import { checkPage, checkText, isId } from '@vitascope/request'
 import type { FolderStore } from '../folder/folder-store.ts'
@@ -56,7 +56,7 @@ export function videoHandlers({
       return { ...accepted, status: toStatusMessage(accepted.status) }
     },
     async getVideo({ videoId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       const video = isId(videoId) ? await videos.find(scope, videoId, signal) : undefined
       if (!video) throw notFound('video', videoId)
       return { video: toMessage(video) }
@@ -72,7 +72,7 @@ export function videoHandlers({
     },
     async listVideos(request, { principal, signal }) {
       const organisationId = organisationFor(principal, request.organisationId)
-      if (scopeOf(principal) === null && organisationId !== undefined) await organisations.require(organisationId, signal)
+      if (getScope(principal) === null && organisationId !== undefined) await organisations.require(organisationId, signal)
       const videoQuery = toVideoQuery(request, organisationId ?? null)
       if (videoQuery.folderId !== undefined) await folders.require({ scope: videoQuery.scope, folderId: videoQuery.folderId }, signal)
       const size = request.pageSize === 0 ? PAGE_DEFAULT : Math.min(request.pageSize, MAX_PAGE_SIZE)
@@ -82,7 +82,7 @@ export function videoHandlers({
     },
     async updateVideo({ video: input, updateMask = [] }, { principal, signal }) {
       const { userId } = requireUser(principal)
-      const key = { scope: scopeOf(principal), videoId: input?.videoId ?? '' }
+      const key = { scope: getScope(principal), videoId: input?.videoId ?? '' }
       if (!input || !isId(key.videoId)) throw notFound('video', key.videoId)
       const video =
         updateMask.length === 0
@@ -92,12 +92,12 @@ export function videoHandlers({
       return { video: toMessage(video) }
     },
     async deleteVideo({ videoId }, { principal, signal }) {
-      const scope = scopeOf(principal)
+      const scope = getScope(principal)
       if (!isId(videoId)) throw notFound('video', videoId)
       return { deleteTime: await videos.remove({ scope, videoId }, signal) }
     },
     async createVideoToken(request, call) {
-      const scope = scopeOf(call.principal)
+      const scope = getScope(call.principal)
       if (!isId(request.videoId)) throw notFound('video', request.videoId)
       const { token, expires } = await tokens.create(scope, request, call)
       return { token, expireTime: new Date(expires * 1000) }

@@ -1,6 +1,6 @@
 import { isDomainError, notFound } from '@vitascope/errors'
 import type { Principal } from '@vitascope/grpc'
-import { scopeOf } from '@vitascope/principal'
+import { getScope } from '@vitascope/principal'
 import { isId } from '@vitascope/request'
 import { toPublicView, type Video } from './video.ts'
 import type { VideoStore } from './video-store.ts'
@@ -12,7 +12,7 @@ import type { VideoStore } from './video-store.ts'
 export async function requireVisibleVideo(videos: VideoStore, principal: Principal, videoId: string, signal?: AbortSignal): Promise<Video> {
   const video = isId(videoId) ? await videos.find(null, videoId, signal) : undefined
   if (!video) throw notFound('video', videoId)
-  const scope = principal.kind === 'user' ? scopeOf(principal) : undefined
+  const scope = principal.kind === 'user' ? getScope(principal) : undefined
   return scope === null || scope === video.organisationId ? video : toPublicView(video, new Date())
 }
 

@@ -1,6 +1,6 @@
 import { invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { scopeOf } from '@vitascope/principal'
+import { getScope } from '@vitascope/principal'
 import type { ClipServiceService } from '@vitascope/proto/collaboration/v1/clip'
 import { readMask } from '@vitascope/request'
 import { type Clients, requireResolved } from '../clients/resolve-references.ts'
@@ -18,7 +18,7 @@ const ALL_FIELDS = new Set(CHANGEABLE)
 export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handlers<typeof ClipServiceService> {
   return {
     async createClip({ clip: input }, call) {
-      const key = { scope: scopeOf(call.principal), collaborationId: input?.collaborationId ?? '' }
+      const key = { scope: getScope(call.principal), collaborationId: input?.collaborationId ?? '' }
       const earlierResult = await clips.findCreated(call)
       if (earlierResult) return { clip: earlierResult }
       const record = { noun: 'collaboration', id: key.collaborationId }
@@ -28,12 +28,12 @@ export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handler
       return { clip: await clips.create(key, fields, call) }
     },
     async getClip({ clipId }, call) {
-      const resource = await clips.find({ scope: scopeOf(call.principal), clipId }, call.signal)
+      const resource = await clips.find({ scope: getScope(call.principal), clipId }, call.signal)
       const { row } = await requireResolved(clients, resource, { noun: 'clip', id: clipId }, call)
       return row
     },
     async updateClip({ clip: input, updateMask }, call) {
-      const key = { scope: scopeOf(call.principal), clipId: input?.clipId ?? '' }
+      const key = { scope: getScope(call.principal), clipId: input?.clipId ?? '' }
       const resource = await clips.find(key, call.signal)
       const { video } = await requireResolved(clients, resource, { noun: 'clip', id: key.clipId }, call)
       const mask = readMask(updateMask, CHANGEABLE)
@@ -41,12 +41,12 @@ export function clipHandlers({ clips, entries, ...clients }: ClipParts): Handler
       return clips.update(key, (now) => checkClip(mergeClip(now, input, mask), mask, video.durationSeconds), call.signal)
     },
     async deleteClip({ clipId }, call) {
-      const key = { scope: scopeOf(call.principal), clipId }
+      const key = { scope: getScope(call.principal), clipId }
       await requireResolved(clients, await clips.find(key, call.signal), { noun: 'clip', id: clipId }, call)
       return { clip: await clips.remove(key, call.signal) }
     },
     async orderClips({ collaborationId, clipIds }, call) {
-      const key = { scope: scopeOf(call.principal), collaborationId }
+      const key = { scope: getScope(call.principal), collaborationId }
       if (clipIds.length > MAX_CLIPS) throw invalid([{ field: 'clip_ids', message: `must have at most ${MAX_CLIPS} items` }])
       await requireResolved(clients, await entries.findHead(key, call.signal), { noun: 'collaboration', id: collaborationId }, call)
       return clips.order(key, clipIds, call.signal)

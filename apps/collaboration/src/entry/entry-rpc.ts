@@ -1,6 +1,6 @@
 import { DomainError, invalid, notFound } from '@vitascope/errors'
 import type { Handlers } from '@vitascope/grpc'
-import { requireUser, scopeOf } from '@vitascope/principal'
+import { getScope, requireUser } from '@vitascope/principal'
 import { UserType } from '@vitascope/proto/auth/v1/user'
 import { Entry as EntryMessage, type EntryServiceService } from '@vitascope/proto/collaboration/v1/entry'
 import { readMask } from '@vitascope/request'
@@ -21,19 +21,19 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       const caller = requireUser(call.principal)
       const earlierResult = await entries.findCreated(call)
       if (earlierResult) return { entry: toMessage(earlierResult, undefined) }
-      const { organisationId } = await videos.require(scopeOf(caller), videoId, call)
+      const { organisationId } = await videos.require(getScope(caller), videoId, call)
       if (userId !== '') await users.require(organisationId, userId, call)
       else if (caller.userType !== 'system') throw invalid([{ field: 'user_id', message: 'is required' }])
       const entry = await entries.create({ videoId, organisationId, userId, byUserId: caller.userId }, call)
       return { entry: toMessage(entry, undefined) }
     },
     async getEntry({ collaborationId }, call) {
-      const entry = await entries.find({ scope: scopeOf(call.principal), collaborationId }, call.signal)
+      const entry = await entries.find({ scope: getScope(call.principal), collaborationId }, call.signal)
       const { row, user } = await requireResolved(clients, entry, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(row, user) }
     },
     async getEntryByEmail({ videoId, email }, call) {
-      const scope = scopeOf(call.principal)
+      const scope = getScope(call.principal)
       const [, user] = await Promise.all([videos.require(scope, videoId, call), users.findByEmail(email, call)])
       const heads = await entries.findHeads({ scope, videoId, email, userId: user?.userId }, call.signal)
       const [newest] = await withUsers(users, heads, call)
@@ -44,7 +44,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       return { entry: toMessage(entry, newest.user) }
     },
     async listEntries({ videoId, ...page }, call) {
-      const scope = scopeOf(call.principal)
+      const scope = getScope(call.principal)
       await videos.require(scope, videoId, call)
       const messageSize = (entry: Entry) => EntryMessage.encode(toMessage(entry, undefined)).finish().length
       const entryPage = await readEntryPage(page, (position) => entries.list({ scope, videoId, ...position }, call.signal), messageSize)
@@ -53,7 +53,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
     },
     async updateEntry({ entry: input, updateMask }, call) {
       const caller = requireUser(call.principal)
-      const key = { scope: scopeOf(caller), collaborationId: input?.collaborationId ?? '' }
+      const key = { scope: getScope(caller), collaborationId: input?.collaborationId ?? '' }
       const head = await entries.findHead(key, call.signal)
       const { row, user: before } = await requireResolved(clients, head, { noun: 'collaboration', id: key.collaborationId }, call)
       if (!input) throw notFound('collaboration', '')
@@ -73,7 +73,7 @@ export function entryHandlers({ entries, ...clients }: EntryParts): Handlers<typ
       return { entry: toMessage(entry, summaries.get(entry.userId)), previous: toMessage(previous, summaries.get(previous.userId)) }
     },
     async deleteEntry({ collaborationId }, call) {
-      const key = { scope: scopeOf(call.principal), collaborationId }
+      const key = { scope: getScope(call.principal), collaborationId }
       const head = await entries.findHead(key, call.signal)
       const { user } = await requireResolved(clients, head, { noun: 'collaboration', id: collaborationId }, call)
       return { entry: toMessage(await entries.remove(key, call.signal), user) }

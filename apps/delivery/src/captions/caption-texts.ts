@@ -17,7 +17,7 @@ export interface CaptionTexts {
 
 /** Creates a cache of WebVTT texts. Concurrent requests for the same captions share one call to the catalogue. */
 export function createCaptionTexts(captions: Client<typeof CaptionServiceService>): CaptionTexts {
-  const texts = createLoadingCache<Buffer>({ maxSize: MAX_BYTES, sizeOf: (text) => text.length + 1_000 })
+  const texts = createLoadingCache<Buffer>({ maxSize: MAX_BYTES, getSize: (text) => text.length + 1_000 })
   return {
     async get(track) {
       if (!track) return NO_LINES

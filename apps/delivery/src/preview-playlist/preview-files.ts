@@ -9,7 +9,7 @@ export interface PreviewFiles {
   /** Returns the current text of a playlist. */
   playlist(jobId: string, file: string): Promise<string>
   /** Returns the name of the object that contains another file. */
-  objectOf(jobId: string, file: string): Promise<string>
+  getObject(jobId: string, file: string): Promise<string>
 }
 
 /** Returns the job of a prefix of the catalogue, or undefined for a finished set. */
@@ -28,28 +28,28 @@ export function createPreviewFiles(preview: Client<typeof PreviewPlaylistService
   const masters = createLoadingCache<string>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
   const tracks = createLoadingCache<GetPreviewTrackPlaylistResponse>({ max: MAX_TRACKS, ttlMs: () => FRESH_MS })
 
-  const masterOf = (jobId: string) =>
+  const getMaster = (jobId: string) =>
     masters.get(jobId, async () => (await preview.getPreviewMasterPlaylist({ jobId }, serviceCall('delivery', randomUUID()))).text)
-  const trackOf = (jobId: string, key: string) =>
+  const getTrack = (jobId: string, key: string) =>
     tracks.get(`${jobId} ${key}`, () => preview.getPreviewTrackPlaylist({ jobId, key }, serviceCall('delivery', randomUUID())))
 
   return {
     async playlist(jobId, file) {
-      const { master, key, list } = partsOf(file)
-      if (master) return masterOf(jobId)
-      if (key && list) return (await trackOf(jobId, key)).playlist
+      const { master, key, list } = getParts(file)
+      if (master) return getMaster(jobId)
+      if (key && list) return (await getTrack(jobId, key)).playlist
       throw notFound('object', file)
     },
-    async objectOf(jobId, file) {
-      const { key, init, number } = partsOf(file)
-      if (key && init) return (await trackOf(jobId, key)).initObject
-      const folder = key && number && (await trackOf(jobId, key)).segments.findLast(({ first }) => first <= Number(number))?.folder
+    async getObject(jobId, file) {
+      const { key, init, number } = getParts(file)
+      if (key && init) return (await getTrack(jobId, key)).initObject
+      const folder = key && number && (await getTrack(jobId, key)).segments.findLast(({ first }) => first <= Number(number))?.folder
       if (!folder) throw notFound('object', file)
       return `${folder}/seg-${number}.m4s`
     },
   }
 }
 
-function partsOf(file: string): Partial<Record<'master' | 'key' | 'list' | 'init' | 'number', string>> {
+function getParts(file: string): Partial<Record<'master' | 'key' | 'list' | 'init' | 'number', string>> {
   return FILE.exec(file)?.groups ?? {}
 }

@@ -19,7 +19,7 @@ const TYPES: Record<string, string> = {
 }
 
 /** Returns the media type for the extension of a file name. */
-export function contentTypeOf(name: string): string {
+export function getContentType(name: string): string {
   return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 }
 
@@ -31,7 +31,7 @@ const DOCUMENT_HEADERS = { 'Content-Security-Policy': "sandbox; default-src 'non
 
 /** Returns additional headers for a file; none for images, audio, video, playlists and captions. */
 export function protectiveHeaders(name: string): Partial<typeof DOCUMENT_HEADERS> {
-  const type = contentTypeOf(name)
+  const type = getContentType(name)
   return /^(video|audio|image)\/|^text\/vtt/.test(type) || type === PLAYLIST_TYPE ? {} : DOCUMENT_HEADERS
 }
 
@@ -52,7 +52,7 @@ export async function serveObject(
   response.setHeader('ETag', etag)
   response.setHeader('Cache-Control', isPublic ? PUBLIC_CACHE_CONTROL : PRIVATE_CACHE_CONTROL)
   response.setHeader('Accept-Ranges', 'bytes')
-  response.setHeader('Content-Type', contentTypeOf(name))
+  response.setHeader('Content-Type', getContentType(name))
   for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
   if (etagMatches(request.headers['if-none-match'], etag)) {
     response.writeHead(304).end()

@@ -27,8 +27,8 @@ const client = (n: number): QueueJobStore => {
 }
 /** Expires all leases by moving the rows' times, because the database clock cannot be changed. */
 const expireLeases = () => query(`update queue_job set lease_end = lease_end - interval '1 day' where lease_end is not null`)
-const aCall = { signal: new AbortController().signal }
-const add = (n = 0, priority = 1) => client(n).add({ jobName: 'check', priority, data: '{}' }, aCall)
+const callOptions = { signal: new AbortController().signal }
+const add = (n = 0, priority = 1) => client(n).add({ jobName: 'check', priority, data: '{}' }, callOptions)
 
 test('concurrent pops return each of 100 jobs once', async () => {
   const ids = await Promise.all(Array.from({ length: 100 }, (_, n) => add(n)))
@@ -55,7 +55,7 @@ test('a pop of a disconnected client takes no job', async () => {
 })
 
 test('an idempotency key adds one job and rejects another payload', async () => {
-  const repeated = { ...aCall, idempotency: { key: 'k-queue', fingerprint: 'a' } }
+  const repeated = { ...callOptions, idempotency: { key: 'k-queue', fingerprint: 'a' } }
   const job = { jobName: 'once', priority: 10, data: '' }
   const id = await client(0).add(job, repeated)
   expect(await client(1).add(job, repeated)).toBe(id)
@@ -70,7 +70,7 @@ test('rejects a job above the limit, until a job is removed', async () => {
   const [db] = dbs
   if (!db) throw new Error('the databases are not started')
   const limitedStore = createQueueJobStore(db, 3)
-  const fill = () => limitedStore.add({ jobName: 'check', priority: 1, data: '' }, aCall)
+  const fill = () => limitedStore.add({ jobName: 'check', priority: 1, data: '' }, callOptions)
   for (let n = 0; n < 3; n++) await fill()
   await expect(fill()).rejects.toMatchObject({ kind: 'failed_precondition', reason: 'QUEUE_FULL' })
   await limitedStore.pop(0)

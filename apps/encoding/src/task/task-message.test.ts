@@ -12,14 +12,14 @@ const MAX_MESSAGE_BYTES = 4 * 2 ** 20
 describe('inputs', () => {
   test('every input is the same after it was sent', () => {
     fc.assert(
-      fc.property(anInput, (input) => {
+      fc.property(taskInput, (input) => {
         expect(readInputMessage(roundTrip(input).input)).toStrictEqual(input)
       }),
     )
   })
 
   test('a missing input, or one without its plan, source or frame rate, is malformed', () => {
-    const plan = toPlanMessage(aPlan(12))
+    const plan = toPlanMessage(createPlan(12))
     const { video } = plan
     if (!video) throw new Error('the plan has a picture')
     const encode = (overrides: Partial<EncodeInput>): Task['input'] => {
@@ -37,7 +37,7 @@ describe('inputs', () => {
   })
 
   test('the plan of the longest and most expensive source, with all its chunks, fits one message', () => {
-    const plan = aPlan(12 * 3600, { width: 8192, height: 4320 })
+    const plan = createPlan(12 * 3600, { width: 8192, height: 4320 })
     expect(plan.chunks.length).toBeGreaterThan(3_000)
     const prefix = `work/${'9'.repeat(18)}/${'9'.repeat(16)}`
     const chunks = Array.from({ length: plan.chunks.length + 1 }, (_, chunk) => ({ chunk, prefix, list: `${prefix}/files.json` }))
@@ -49,7 +49,7 @@ describe('inputs', () => {
 describe('results', () => {
   test('every result is the same after it was sent', () => {
     fc.assert(
-      fc.property(aResult, (result) => {
+      fc.property(taskResult, (result) => {
         const request = { taskId: '1', fence: 2, result: toResultMessage(result) }
         const message = CompleteTaskRequest.decode(CompleteTaskRequest.encode(request).finish()).result
         const read = result.kind === 'probe' ? readProbeResult(message) : readFilesResult(message)
@@ -59,7 +59,7 @@ describe('results', () => {
   })
 
   test('a result of another kind, or with a missing or invalid field, is malformed', () => {
-    const probe = toProbeMessage(aProbe(12))
+    const probe = toProbeMessage(createProbe(12))
     const build = { version: '9.0', toneMap: true, codecs: ['PICTURE_CODEC_H264' as const] }
     const result = (overrides: Partial<ProbeResult>): CompleteTaskRequest['result'] => ({
       $case: 'probe',
@@ -98,7 +98,7 @@ function roundTrip(input: TaskInput): Task {
   return Task.decode(Task.encode(task(input)).finish())
 }
 
-function aProbe(durationSeconds: number, size = { width: 1280, height: 720 }): SourceProbe {
+function createProbe(durationSeconds: number, size = { width: 1280, height: 720 }): SourceProbe {
   return {
     ...{ container: 'mp4', demuxer: 'mov', durationSeconds, bitrate: 5_000_000, streams: 2, audio: [] },
     video: {
@@ -109,8 +109,8 @@ function aProbe(durationSeconds: number, size = { width: 1280, height: 720 }): S
   }
 }
 
-function aPlan(durationSeconds: number, size?: { width: number; height: number }): EncodePlan {
-  return planEncode({ probe: aProbe(durationSeconds, size), tools: { version: 'n7.0', toneMap: true } })
+function createPlan(durationSeconds: number, size?: { width: number; height: number }): EncodePlan {
+  return planEncode({ probe: createProbe(durationSeconds, size), tools: { version: 'n7.0', toneMap: true } })
 }
 
 // `-0` is not distinguished from `0` in messages.
@@ -121,9 +121,9 @@ const bytes = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 const rational = record({ numerator: count, denominator: count })
 const positive = seconds.filter((value) => value > 0)
 
-const aStoredSource = record({ object: text, bytes, sha256: text })
+const storedSource = record({ object: text, bytes, sha256: text })
 
-const aRendition: fc.Arbitrary<PlannedRendition> = optional(
+const plannedRendition: fc.Arbitrary<PlannedRendition> = optional(
   { key: text, label: count },
   {
     audioKey: text,
@@ -152,7 +152,7 @@ const anyPlan: fc.Arbitrary<EncodePlan> = optional(
       }),
       { maxLength: 3 },
     ),
-    renditions: fc.array(aRendition, { maxLength: 3 }),
+    renditions: fc.array(plannedRendition, { maxLength: 3 }),
     images: fc.array(
       record({
         key: fc.constantFrom('poster', 'thumbnail', 'thumb-25', 'thumb-50', 'thumb-75'),
@@ -232,9 +232,9 @@ const anyProbe: fc.Arbitrary<SourceProbe> = optional(
   },
 )
 
-const anInput: fc.Arbitrary<TaskInput> = fc.oneof(
-  record({ kind: fc.constant('probe' as const), source: aStoredSource, maxSeconds: seconds }),
-  record({ kind: fc.constant('encode' as const), source: aStoredSource, plan: anyPlan, chunk: count, workPrefix: text }),
+const taskInput: fc.Arbitrary<TaskInput> = fc.oneof(
+  record({ kind: fc.constant('probe' as const), source: storedSource, maxSeconds: seconds }),
+  record({ kind: fc.constant('encode' as const), source: storedSource, plan: anyPlan, chunk: count, workPrefix: text }),
   record({
     kind: fc.constant('package' as const),
     plan: anyPlan,
@@ -242,10 +242,10 @@ const anInput: fc.Arbitrary<TaskInput> = fc.oneof(
     setPrefix: text,
     workPrefix: text,
   }),
-  record({ kind: fc.constant('slides' as const), source: aStoredSource, setPrefix: text, workPrefix: text }),
+  record({ kind: fc.constant('slides' as const), source: storedSource, setPrefix: text, workPrefix: text }),
 )
 
-const aResult: fc.Arbitrary<TaskResult> = fc.oneof(
+const taskResult: fc.Arbitrary<TaskResult> = fc.oneof(
   record({
     kind: fc.constant('probe' as const),
     probe: anyProbe,

@@ -71,9 +71,9 @@ function cachePerConnection(check: (call: ServerInterceptingCallInterface) => bo
 /** Server credentials for changing certificates. Those of grpc-js do not allow setting the minimum TLS version. */
 class ChangingServerCredentials extends ServerCredentials {
   constructor(identity: Identity) {
-    super({ requestCert: true, rejectUnauthorized: true }, contextOf(identity.current()))
+    super({ requestCert: true, rejectUnauthorized: true }, getContext(identity.current()))
     // The listener is never removed: the server lives as long as the process.
-    identity.onChange((certificates) => this.updateSecureContextOptions(contextOf(certificates)))
+    identity.onChange((certificates) => this.updateSecureContextOptions(getContext(certificates)))
   }
 
   override _equals(other: ServerCredentials): boolean {
@@ -81,7 +81,7 @@ class ChangingServerCredentials extends ServerCredentials {
   }
 }
 
-function contextOf({ cert, key, ca }: Certificates) {
+function getContext({ cert, key, ca }: Certificates) {
   return { cert, key, ca, minVersion: 'TLSv1.3' as const }
 }
 

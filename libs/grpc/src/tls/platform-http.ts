@@ -19,13 +19,13 @@ import type { Identity, Peer } from './identity.ts'
  */
 export function createPlatformServer(identity: Identity | undefined, options: ServerOptions, listener: RequestListener): HttpServer {
   if (!identity) return createServer(options, listener)
-  const contextOf = ({ cert, key, ca } = identity.current()): SecureContextOptions => ({ cert, key, ca, minVersion: 'TLSv1.3' })
-  const server = createSecureServer({ ...options, ...contextOf(), requestCert: true, rejectUnauthorized: true }, listener)
+  const getContext = ({ cert, key, ca } = identity.current()): SecureContextOptions => ({ cert, key, ca, minVersion: 'TLSv1.3' })
+  const server = createSecureServer({ ...options, ...getContext(), requestCert: true, rejectUnauthorized: true }, listener)
   server.on('secureConnection', (socket: TLSSocket) => {
     if (!identity.mayCall(socket.getPeerCertificate())) socket.destroy()
   })
   const stop = identity.onChange((certificates) => {
-    server.setSecureContext(contextOf(certificates))
+    server.setSecureContext(getContext(certificates))
     server.closeIdleConnections()
   })
   server.once('close', stop)

@@ -14,7 +14,7 @@ export interface BareFfmpeg {
   /** Runs a command of bench/encode/baseline.txt. */
   run(name: string): Promise<Cost>
   /** Returns hashes of the first frames of the last output. */
-  framesOf(rendition: string, count: number): Promise<string>
+  getFrames(rendition: string, count: number): Promise<string>
   end(): Promise<void>
 }
 
@@ -44,14 +44,14 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
       const [user = 0, system = 0, wallSeconds = 0] = cost.slice(1).map(Number)
       return { cpuSeconds: user + system, wallSeconds }
     },
-    framesOf: async (rendition, count) =>
-      hashesOf(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
+    getFrames: async (rendition, count) =>
+      getHashes(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
     end: async () => void (await kubectl('delete', 'pod', POD, '--grace-period=0', '--force')),
   }
 }
 
 /** Returns the hash of each frame from the output of framemd5. */
-export function hashesOf(lines: string): string {
+export function getHashes(lines: string): string {
   return lines
     .split('\n')
     .filter((line) => /^\d/.test(line))

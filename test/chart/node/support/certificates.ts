@@ -21,7 +21,7 @@ export interface Authority {
   discard(): Promise<void>
 }
 
-export async function anAuthority(): Promise<Authority> {
+export async function createAuthority(): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-certificates-'))
   const openssl = (...args: string[]) => execute('openssl', args, { cwd: folder })
   const read = (name: string) => readFile(join(folder, name), 'utf8')
@@ -42,8 +42,8 @@ export async function anAuthority(): Promise<Authority> {
 }
 
 /** Issues a certificate per name by one CA, whose key is then discarded. */
-export async function certificatesOf(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
-  const authority = await anAuthority()
+export async function getCertificates(names: readonly string[]): Promise<Record<string, CertificateFiles>> {
+  const authority = await createAuthority()
   try {
     const certificates: Record<string, CertificateFiles> = {}
     for (const name of names) certificates[name] = await authority.issue(name)

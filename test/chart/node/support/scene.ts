@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Api } from '../../../../e2e/support/api.ts'
 import { type SourceServer, startSourceServer } from '../../../../e2e/support/source-server.ts'
 import { makeSource, type SourceKind } from '../../../../e2e/support/sources.ts'
-import { aTenant, type Tenant } from '../../../../e2e/support/video-steps.ts'
+import { createTenant, type Tenant } from '../../../../e2e/support/video-steps.ts'
 import { NETWORK } from '../../../cluster/node/network.ts'
 import { type Release, theRelease } from './release.ts'
 
@@ -20,11 +20,11 @@ export interface Scene {
   end(): Promise<void>
 }
 
-export async function aScene(...kinds: readonly SourceKind[]): Promise<Scene> {
+export async function createScene(...kinds: readonly SourceKind[]): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
   for (const kind of kinds) await makeSource(folder, kind)
   const platform = await theRelease()
-  const tenant = await aTenant(platform.system)
+  const tenant = await createTenant(platform.system)
   const sources = await startSourceServer(folder, NETWORK.machine)
   return {
     platform,

@@ -1,8 +1,8 @@
 import { notFound } from '@vitascope/errors'
 import type { Handlers, Principal } from '@vitascope/grpc'
-import { scopeOf } from '@vitascope/principal'
+import { getScope } from '@vitascope/principal'
 import { DeliveryState, type Delivery as Message, type WebhookServiceService } from '@vitascope/proto/catalogue/v1/webhook'
-import { encodePageToken, pageById, pageSizeOf, readIdToken } from '@vitascope/request'
+import { encodePageToken, getPageSize, pageById, readIdToken } from '@vitascope/request'
 import type { Organisations } from '../../organisation-replica/organisation.ts'
 import { requireOrganisation } from '../../organisation-replica/requested-organisation.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -32,7 +32,7 @@ export function webhookHandlers(stores: {
       const organisationId = await requireOrganisation(organisations, principal, requestedId, signal)
       const { rows, nextPageToken } = await pageById(page, MAX_WEBHOOKS, {
         read: (position) => webhooks.list(organisationId, position, signal),
-        idOf: ({ webhookId }) => webhookId,
+        getId: ({ webhookId }) => webhookId,
       })
       return { webhooks: rows, nextPageToken }
     },
@@ -56,7 +56,7 @@ export function webhookHandlers(stores: {
       return { secret: await webhooks.rotate(toKey(call.principal, webhookId), call) }
     },
     async listDeliveries({ webhookId, pageSize, pageToken, skip }, { principal, signal }) {
-      const size = pageSizeOf({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
+      const size = getPageSize({ pageSize, skip }, MAX_DELIVERIES, DELIVERIES_DEFAULT)
       const position = { before: readIdToken(pageToken), limit: size + 1, skip }
       const rows = await deliveries.list(toKey(principal, webhookId), position, signal)
       const page = rows.slice(0, size)
@@ -73,7 +73,7 @@ export function webhookHandlers(stores: {
 }
 
 function toKey(principal: Principal, webhookId: string): WebhookKey {
-  return { scope: scopeOf(principal), webhookId }
+  return { scope: getScope(principal), webhookId }
 }
 
 function toMessage(delivery: Delivery): Message {

@@ -29,7 +29,7 @@ export function createStaleEncodeJobs(db: Db, enqueue: Enqueue): StaleJobs<JobRe
       ...(row.set_job_id !== null && row.profile_id !== null && { rendition: { setJobId: row.set_job_id, profileId: row.profile_id } }),
     }),
     topic: JOB_CREATED,
-    keyOf: ({ mediaId }) => toOutboxKey(mediaId),
+    getKey: ({ mediaId }) => toOutboxKey(mediaId),
     enqueue: (tx, job) => enqueueCreated(enqueue, tx, job),
   })
 }

@@ -28,13 +28,13 @@ export interface JobKind<Job, Row> {
   /** The outbox message that sends a job to encoding. */
   topic: string
   /** Returns the outbox key of the message. */
-  keyOf(job: Job): string
+  getKey(job: Job): string
   enqueue(tx: Transaction, job: Job): Promise<unknown>
 }
 
 /** Returns the store of stale jobs of one kind. */
 export function createStaleJobs<Job extends { jobId: string }, Row extends object>(db: Db, kind: JobKind<Job, Row>): StaleJobs<Job> {
-  const { table, columns, toJob, topic, keyOf, enqueue } = kind
+  const { table, columns, toJob, topic, getKey, enqueue } = kind
   return {
     async claim(staleSeconds) {
       const rows = await db.query<Row & { job_id: string; send_count: number }>(
@@ -53,7 +53,7 @@ export function createStaleJobs<Job extends { jobId: string }, Row extends objec
            where job_id = $1 and state in ('queued', 'running') and not exists (
              select from outbox where key = $2 and topic = $3 and payload ->> 'jobId' = $1::text and dead_time is null)
            returning job_id`,
-          [job.jobId, keyOf(job), topic],
+          [job.jobId, getKey(job), topic],
         )
         if (rows.length > 0) await enqueue(tx, job)
       }),

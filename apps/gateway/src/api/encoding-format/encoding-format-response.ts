@@ -55,7 +55,7 @@ export function mediaFormatsResponse({
   title: string
   profiles: readonly EncodingProfile[]
 }) {
-  return { media_id: mediaId, title, ...Object.fromEntries(profiles.map((profile) => [keyOf(profile), encodingFormatResponse(profile)])) }
+  return { media_id: mediaId, title, ...Object.fromEntries(profiles.map((profile) => [getKey(profile), encodingFormatResponse(profile)])) }
 }
 
 export function organisationFormatsResponse(
@@ -64,13 +64,13 @@ export function organisationFormatsResponse(
 ) {
   const entries = formats.flatMap(({ organisationFormatId, profile }) =>
     profile
-      ? [[keyOf(profile), { organisation_encodingformat_id: organisationFormatId, ...encodingFormatResponse(profile) }] as const]
+      ? [[getKey(profile), { organisation_encodingformat_id: organisationFormatId, ...encodingFormatResponse(profile) }] as const]
       : [],
   )
   return { organisation_id: organisation.organisationId, title: organisation.name, ...Object.fromEntries(entries) }
 }
 
-function keyOf({ videoCodec, label }: EncodingProfile): string {
+function getKey({ videoCodec, label }: EncodingProfile): string {
   return `${videoCodec}_${label}`
 }
 

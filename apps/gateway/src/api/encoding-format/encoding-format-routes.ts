@@ -72,7 +72,7 @@ export const getOrganisationFormats = route({
   params: z.object({ organisationId: id('organisation') }),
   response: OrganisationFormatsResponse,
   async handle({ params }, context) {
-    const organisationId = await organisationOf(params.organisationId, context)
+    const organisationId = await findOrganisation(params.organisationId, context)
     const { formats } = await context.services.encodingFormats.listOrganisationFormats(
       { organisationId: params.organisationId },
       context.call,
@@ -92,7 +92,7 @@ export const addOrganisationFormat = route({
   publicNames: { profile_id: 'encodingformat_id' },
   response: OrganisationFormatsResponse,
   async handle({ params, payload }, context) {
-    const organisationId = await organisationOf(params.organisationId, context)
+    const organisationId = await findOrganisation(params.organisationId, context)
     const request = { organisationId: params.organisationId, profileId: payload.encodingformat_id }
     const { formats } = await context.services.encodingFormats.addOrganisationFormat(request, context.call)
     return organisationFormatsResponse(organisationId, formats)
@@ -123,7 +123,7 @@ export const encodingFormatRoutes = [
   removeOrganisationFormat,
 ]
 
-async function organisationOf(organisationId: string, { services, call }: Context) {
+async function findOrganisation(organisationId: string, { services, call }: Context) {
   const { organisation } = await services.organisations.getOrganisation({ organisationId }, call)
   return required(organisation, 'organisation')
 }

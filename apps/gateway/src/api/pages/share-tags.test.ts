@@ -19,8 +19,8 @@ function shareData(fields: Partial<ShareData> = {}): ShareData {
   }
 }
 
-function headOf(shared: ShareData) {
-  const page = elementsOf(parse(withShareTags(html, shared, 'https://video.example.org')))
+function getHead(shared: ShareData) {
+  const page = getElements(parse(withShareTags(html, shared, 'https://video.example.org')))
   const metas = page.filter(({ tagName, parentNode }) => tagName === 'meta' && parentNode?.nodeName === 'head')
   const tags = metas.map(({ attrs }) => Object.fromEntries(attrs.map(({ name, value }) => [name, value])))
   const title = page.find(({ tagName }) => tagName === 'title')?.childNodes[0]
@@ -31,12 +31,12 @@ function headOf(shared: ShareData) {
   }
 }
 
-function elementsOf(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
-  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...elementsOf(child)] : []))
+function getElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
+  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...getElements(child)] : []))
 }
 
 test('a video that other sites may embed has player tags', () => {
-  expect(headOf(shareData())).toMatchObject({
+  expect(getHead(shareData())).toMatchObject({
     title: 'Launch day',
     tags: {
       'og:type': 'video.other',
@@ -60,7 +60,7 @@ test('a video that other sites may embed has player tags', () => {
 })
 
 test('a video that other sites may not embed has no player tags', () => {
-  const { tags } = headOf(shareData({ canPlayInline: false, image: '', language: '' }))
+  const { tags } = getHead(shareData({ canPlayInline: false, image: '', language: '' }))
   expect(Object.keys(tags)).toEqual([
     'og:type',
     'og:title',
@@ -74,13 +74,13 @@ test('a video that other sites may not embed has no player tags', () => {
 })
 
 test('a long description is truncated between characters', () => {
-  expect([...(headOf(shareData({ description: '🎬'.repeat(301) })).tags['og:description'] ?? '')]).toHaveLength(300)
+  expect([...(getHead(shareData({ description: '🎬'.repeat(301) })).tags['og:description'] ?? '')]).toHaveLength(300)
 })
 
 test('a hostile title or description adds no element to the page', () => {
-  const names = headOf(shareData()).names
+  const names = getHead(shareData()).names
   for (const text of [...hostileTexts, "$& $' $` $1"]) {
-    const head = headOf(shareData({ title: text, description: text }))
+    const head = getHead(shareData({ title: text, description: text }))
     expect(head.names).toEqual(names)
     // HTML parsers normalise every line ending to
     // .
@@ -100,7 +100,7 @@ test.each([
     ['vitascope:shows=none', 'vitascope:expired=Over "$&" <now>'],
   ],
 ])('the page has the facts of %s', (_, facts, title, expected) => {
-  const page = elementsOf(parse(withFacts(html, facts, 'https://video.example.org')))
+  const page = getElements(parse(withFacts(html, facts, 'https://video.example.org')))
   const texts = page.filter(({ tagName }) => tagName === 'title').map(({ childNodes: [text] }) => text && 'value' in text && text.value)
   const metas = page.filter(({ tagName }) => tagName === 'meta').map(({ attrs }) => attrs.map(({ value }) => value).join('='))
   expect(texts).toEqual([title])

@@ -60,12 +60,12 @@ type PresentationBody = z.input<typeof PresentationResponse>
  * may not see.
  */
 export function presentationResponse(presentation: Presentation, mediaUrl: string): PresentationBody {
-  const addressOf = (version: string, path: string) =>
+  const getAddress = (version: string, path: string) =>
     version === '' ? '' : `${mediaUrl}/delivery/presentation/${presentation.presentationId}/${version}/${path}`
   const slides = presentation.slides.map(({ version, path, thumbnailPath, seconds }) => ({
     seconds: seconds ?? null,
-    url: addressOf(version, path),
-    thumbnail: addressOf(version, thumbnailPath),
+    url: getAddress(version, path),
+    thumbnail: getAddress(version, thumbnailPath),
   }))
   return {
     id: presentation.presentationId,
@@ -74,7 +74,7 @@ export function presentationResponse(presentation: Presentation, mediaUrl: strin
     description: presentation.description,
     user_id: presentation.userId,
     organisation_id: presentation.organisationId,
-    url: addressOf(presentation.documentVersion, presentation.documentPath),
+    url: getAddress(presentation.documentVersion, presentation.documentPath),
     status: statusResponse(required(presentation.status, 'status of the presentation')),
     video_id: presentation.videoId,
     date_created: formatOptionalTimestamp(presentation.createTime),

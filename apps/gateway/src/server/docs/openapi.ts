@@ -50,7 +50,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     servers: [{ url: '/v2' }],
     tags: tagObjects(new Set(routes.map(({ section }) => section))),
   })
-  for (const parameter of parametersOf(document)) declareJson(parameter)
+  for (const parameter of getParameters(document)) declareJson(parameter)
   return document
 }
 
@@ -60,7 +60,7 @@ interface Parameter {
   content?: object
 }
 
-function parametersOf({ paths = {} }: OpenApiDocument): Parameter[] {
+function getParameters({ paths = {} }: OpenApiDocument): Parameter[] {
   const operations = Object.values(paths).flatMap((verbs) => Object.values(verbs as Record<string, { parameters?: Parameter[] }>))
   return operations.flatMap(({ parameters = [] }) => parameters)
 }
@@ -114,7 +114,7 @@ function operation(target: Target, names: readonly string[], payload: PayloadSha
     'x-access': route.access,
     'x-cost': route.cost,
     ...(Object.keys(route.errorCodes).length > 0 && { 'x-refusals': route.errorCodes }),
-    request: { params: paramsOf(target, names), query: queryOf(target), ...headersOf(target), ...body(target, payload) },
+    request: { params: getParams(target, names), query: getQuery(target), ...getHeaders(target), ...body(target, payload) },
     responses: {
       [String(route.status)]: {
         description: 'The request succeeded.',
@@ -189,7 +189,7 @@ function security({ access, apiKeyParam }: Route): Record<string, string[]>[] {
 }
 
 /** Returns the parameters of this path only, because a spelling may omit an optional part. */
-function paramsOf({ route, params }: Target, names: readonly string[]): z.ZodObject {
+function getParams({ route, params }: Target, names: readonly string[]): z.ZodObject {
   return z.object(
     Object.fromEntries(params.map((name, index) => [names[index] ?? name, unwrapOptional(route.params.shape[name] ?? z.string())])),
   )
@@ -204,12 +204,12 @@ function unwrapOptional(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 /** Returns the query parameters. Writes also accept their payload in the query. */
-function queryOf({ route, verb }: Target): z.ZodObject {
+function getQuery({ route, verb }: Target): z.ZodObject {
   if (verb === 'get' || !route.payload || hasData(route)) return route.query
   return route.query.extend({ data: z.string().optional().meta({ description: 'Payload as JSON text, if there is no body.' }) })
 }
 
-function headersOf({ verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
+function getHeaders({ verb }: Target): Pick<NonNullable<RouteConfig['request']>, 'headers'> {
   return verb === 'post' ? { headers: IDEMPOTENCY } : {}
 }
 
@@ -235,7 +235,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
   const payloadType = flat ? z.union([flat, wrapped]) : wrapped
   const form = hasData(route) && flat ? flat : payloadType
   const json = payloadField === undefined ? payload : z.union([payload, z.strictObject({ [payloadField]: payload })])
-  const example = route.payload && exampleOf(route.payload)
+  const example = route.payload && getExample(route.payload)
   return {
     body: {
       required: !route.payloadOptional,
@@ -253,7 +253,7 @@ function body({ route, verb }: Target, payload: PayloadShape | undefined): Pick<
  * Returns the required fields with their examples, so that the request works as shown. Returns
  * undefined if a field has no example.
  */
-function exampleOf(payload: PayloadShape): Record<string, unknown> | undefined {
+function getExample(payload: PayloadShape): Record<string, unknown> | undefined {
   if (!(payload instanceof z.ZodObject)) return undefined
   const { properties = {}, required = [] } = z.toJSONSchema(payload, { io: 'input', unrepresentable: 'any' })
   const fields = required.map((name) => [name, fieldExample(properties[name])] as const)

@@ -14,7 +14,7 @@ const HEADER = 'Idempotency-Key'
  * must not be guessable from stored data. Returns undefined without the header, or if the method is
  * not POST.
  */
-export function idempotencyOf(
+export function getIdempotency(
   request: IncomingMessage,
   { route }: Target,
   { params, query, payload }: Input,
