@@ -92,9 +92,9 @@ describeInBrowser('what a browser plays', () => {
     })
     const first = await play(page, 0, 3.2)
     const second = await play(page, 8, 9.2)
-    const again = await play(page, 1, 2.2)
+    const repeated = await play(page, 1, 2.2)
     await page.goto('about:blank')
-    expect([pageErrors, first < 7, second < 11.5, again < first]).toEqual([[], true, true, true])
+    expect([pageErrors, first < 7, second < 11.5, repeated < first]).toEqual([[], true, true, true])
 
     const path = `${tenant.organisationId}/video/${videoId}`
     let heatmap: Heatmap | undefined
@@ -102,7 +102,7 @@ describeInBrowser('what a browser plays', () => {
       [0, first],
       [8, second],
     ])
-    const rewatched = cells(12, [[1, again]])
+    const rewatched = cells(12, [[1, repeated]])
     await waitFor(
       async () => {
         heatmap = (await api.get<Heatmap>(`/analytics/heatmap/${path}`)).body as unknown as Heatmap

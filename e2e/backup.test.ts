@@ -111,12 +111,12 @@ test('a backup under load restores to a consistent platform', async () => {
   // The restored platform accepts the first one's keys, and its database has an older state.
   const api = restoredPlatform.withKey(tenant.key)
   for (const { video_id, uri } of videos) {
-    const again = await waitUntilSettled(api, video_id)
-    expect(again.status.status).toBe('ok')
-    const [was, is] = [await getBytes(mp4Of(uri)), await getBytes(mp4Of(again.uri))]
+    const repeated = await waitUntilSettled(api, video_id)
+    expect(repeated.status.status).toBe('ok')
+    const [was, is] = [await getBytes(mp4Of(uri)), await getBytes(mp4Of(repeated.uri))]
     expect(is.length).toBeGreaterThan(10_000)
     expect(is.equals(was)).toBe(true)
-    expect((await fetch(again.uri.hls)).status).toBe(200)
+    expect((await fetch(repeated.uri.hls)).status).toBe(200)
   }
   await waitFor(async () => (await has('select failover_id as id from encoding.failover where settle_time is null')).length === 0, {
     timeout: 60_000,
@@ -153,21 +153,21 @@ test('a backup is restored into a database with one login per service, and made 
       join(inFolder(name), 'secrets', key),
     ]),
   )
-  const again = await runCommand('backup', ['--to', inFolder('again')], {
+  const repeated = await runCommand('backup', ['--to', inFolder('again')], {
     ...settings,
     ...secrets,
     VITASCOPE_STORAGE_DIR: join(inFolder(name), 'storage'),
   })
-  expect(again).toMatchObject({ code: 0, stderr: '' })
+  expect(repeated).toMatchObject({ code: 0, stderr: '' })
   const getObjects = (output: string) => /objects: (\d+ of \d+) bytes/.exec(output)?.[1]
-  expect(getObjects(again.stdout)).toBe(getObjects(restored.stdout))
+  expect(getObjects(repeated.stdout)).toBe(getObjects(restored.stdout))
 }, 120_000)
 
 test('a second backup copies new files only, and a stopped platform can be backed up', async () => {
   await platform.stop()
-  const again = await backUp()
-  expect(again).toMatchObject({ code: 0, stderr: '' })
-  expect(again.stdout).toMatch(/, 0 of them copied now/)
+  const repeated = await backUp()
+  expect(repeated).toMatchObject({ code: 0, stderr: '' })
+  expect(repeated.stdout).toMatch(/, 0 of them copied now/)
   expect((await readdir(to())).filter((name) => name.startsWith('run-'))).toHaveLength(1)
   platform = await platform.restart()
   expect(await jobCount(platform)).toBeGreaterThan(2)

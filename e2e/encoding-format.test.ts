@@ -133,8 +133,8 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
     expect((await ffprobe(['-show_streams', file])).streams).toMatchObject([{ codec_name: codec, width: 320, height: 180 }])
   }
 
-  const again = await apply(before.media_id, 21)
-  expect([again.status, again.headers.get('x-job-id')]).toEqual([200, null])
+  const repeated = await apply(before.media_id, 21)
+  expect([repeated.status, repeated.headers.get('x-job-id')]).toEqual([200, null])
 
   const replaced = await api().put(`/media/${before.media_id}`, { uri: `${sources.url}/other.mp4` })
   await ended(replaced.headers.get('x-job-id'))

@@ -62,8 +62,8 @@ test(
       const result = await platform.guest
         .post<{ accepted: number; rejected: unknown[] }>('/analytics/events', events)
         .catch(() => undefined)
-      const again = !result || result.status === 429 || result.status >= 500
-      if (!again && result.status !== 202) throw new Error(`${result.status}: ${JSON.stringify(result.body)}`)
+      const repeated = !result || result.status === 429 || result.status >= 500
+      if (!repeated && result.status !== 202) throw new Error(`${result.status}: ${JSON.stringify(result.body)}`)
       return result?.status === 202 && result.body.accepted === viewIds.length
     }
     /** Retries until success, like a player. Sometimes sends acknowledged events again. */

@@ -276,7 +276,7 @@ test('an upload that is repeated with its idempotency key is one upload', async 
   const api = platform.withKey(tenant.key)
   const payload = { url: `${sources.url}/small.mp4`, organisation_id: tenant.organisationId }
   const key = { 'idempotency-key': 'once-and-once-only' }
-  const [first, again] = [await api.post('/video/upload', payload, key), await api.post('/video/upload', payload, key)]
-  expect(again.body).toEqual(first.body)
+  const [first, second] = [await api.post('/video/upload', payload, key), await api.post('/video/upload', payload, key)]
+  expect(second.body).toEqual(first.body)
   expect((await api.post('/video/upload', { ...payload, name: 'Another' }, key)).status).toBe(422)
 })

@@ -73,7 +73,7 @@ async function measure(folder: string, sourceUrl: string, videos: number): Promi
     await rm(join(folder, 'bare'), { recursive: true })
     const to = join(folder, 'backup')
     const backUp = await timed(() => tool('backup', ['--to', to], first.dataDir))
-    const again = await timed(() => tool('backup', ['--to', to], first.dataDir))
+    const repeated = await timed(() => tool('backup', ['--to', to], first.dataDir))
     await first.stop()
     isStopped = true
     await rm(first.dataDir, { recursive: true, maxRetries: 5 })
@@ -81,7 +81,7 @@ async function measure(folder: string, sourceUrl: string, videos: number): Promi
     const settledIn = await timed(() => settle(join(folder, 'second'), videos))
     const line = (name: string, seconds: number) => `${name} ${seconds.toFixed(1)} s (${(seconds / bare).toFixed(2)} x)`
     console.log(
-      `plain copy of the files with sync ${bare.toFixed(1)} s; ${line('backup', backUp)}; ${line('second backup into the same folder', again)}`,
+      `plain copy of the files with sync ${bare.toFixed(1)} s; ${line('backup', backUp)}; ${line('second backup into the same folder', repeated)}`,
     )
     console.log(`${line('restore with --verify', restore)}; objects and rows agree ${settledIn.toFixed(1)} s after the start`)
     const met = Math.max(backUp, restore) <= goalSeconds

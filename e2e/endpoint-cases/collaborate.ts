@@ -150,8 +150,8 @@ export const collaborateRows: NounRows = {
         const once = (body: URLSearchParams) =>
           clients.owner.send<{ id: string }>('POST', `/collaborate/${video_id}`, { body, headers: key })
         const first = await once(new URLSearchParams({ user_id: uploader.userId }))
-        const again = await once(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
-        expect(again).toMatchObject({ status: 200, body: first.body })
+        const repeated = await once(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
+        expect(repeated).toMatchObject({ status: 200, body: first.body })
         expect((await once(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
 

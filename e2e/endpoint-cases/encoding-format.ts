@@ -81,8 +81,8 @@ export const encodingFormatRows: NounRows = {
         const { status, body, headers } = await clients.system.post<Formats>(path, { encodingformat: 21 })
         expect([status, body, headers.get('x-job-id')]).toEqual([200, { media_id, title: 'Applied', av1_250: AV1 }, null])
         const headersOfKey = { 'content-type': 'application/json', 'idempotency-key': 'apply 11' }
-        const again = () => clients.system.send<Formats>('POST', path, { body: '{"encodingformat":"11"}', headers: headersOfKey })
-        const [first, second] = [await again(), await again()]
+        const repeated = () => clients.system.send<Formats>('POST', path, { body: '{"encodingformat":"11"}', headers: headersOfKey })
+        const [first, second] = [await repeated(), await repeated()]
         expect(Object.keys(first.body).sort()).toEqual(['av1_250', 'hevc_300', 'media_id', 'title'])
         expect([second.status, second.body]).toEqual([200, first.body])
         expect((await clients.system.get(`/media/encodingformat/${media_id}`)).body).toEqual(first.body)

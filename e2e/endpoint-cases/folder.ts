@@ -207,8 +207,10 @@ export const folderRows: NounRows = {
         const updated_data = (await listFolders(fixture))[id]
         expect([status, body]).toEqual([200, { updated: id, old_data, updated_data }])
         expect(updated_data).toMatchObject({ name, last_modified_by_user_id: uploader.userId })
-        const again = { organisation_id: owner.organisationId, name, description: 'New' }
-        expect((await clients.system.put(`/folder/${id}/update`, again)).body).toMatchObject({ updated_data: { name, description: 'New' } })
+        const repeated = { organisation_id: owner.organisationId, name, description: 'New' }
+        expect((await clients.system.put(`/folder/${id}/update`, repeated)).body).toMatchObject({
+          updated_data: { name, description: 'New' },
+        })
       },
       async rejectedCalls(fixture) {
         const { owner, stranger } = fixture

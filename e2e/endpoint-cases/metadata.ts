@@ -175,8 +175,8 @@ export const metadataRows: NounRows = {
       async works(fixture) {
         const { clients } = fixture
         const id = await described(fixture)
-        const gone = await clients.uploader.delete<{ message: object }>(`${path(id)}/keys/genre,budget`)
-        expect([gone.status, gone.body]).toMatchObject([200, { status: 'Updated', message: { id, status: 1 } }])
+        const deleted = await clients.uploader.delete<{ message: object }>(`${path(id)}/keys/genre,budget`)
+        expect([deleted.status, deleted.body]).toMatchObject([200, { status: 'Updated', message: { id, status: 1 } }])
         expect(await read(clients.owner, id)).toEqual({ public: [expect.objectContaining({ name: 'bound' })], private: [] })
         expect((await clients.owner.delete(`${path(id)}/keys/genre`)).status).toBe(404)
         expect((await clients.system.delete(`${path(id)}/keys/bound,bound`)).status).toBe(200)

@@ -170,8 +170,8 @@ export const oauthRows: NounRows = {
 
         const headers = { 'idempotency-key': uniqueText() }
         const first = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
-        const again = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
-        expect(again.body).toEqual(first.body)
+        const repeated = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
+        expect(repeated.body).toEqual(first.body)
       },
       async rejectedCalls({ owner, stranger }) {
         const createPath = '/oauth/thirdparty'

@@ -112,8 +112,8 @@ export const tusRows: NounRows = {
         expect((await send(fixture, 'PATCH', path, { ...parts, ...sum, 'upload-offset': '3' }, Buffer.from('de'))).status).toBe(460)
         const last = await send(fixture, 'PATCH', path, { ...parts, 'upload-offset': '3' }, Buffer.from('defg'))
         const id = last.headers.get('x-video-id') ?? ''
-        const again = await send(fixture, 'HEAD', path, {})
-        expect([id !== '', again.headers.get('x-video-id')]).toEqual([true, id])
+        const repeated = await send(fixture, 'HEAD', path, {})
+        expect([id !== '', repeated.headers.get('x-video-id')]).toEqual([true, id])
         // Seven letters are not a valid video file.
         expect((await waitUntilSettled(fixture.clients.owner, id)).status).toMatchObject({ status: 'failed', code: 4002 })
         expect((await fixture.clients.owner.get<{ video_title: string }>(`/video/${id}`)).body.video_title).toBe('a.mp4')

@@ -219,8 +219,8 @@ export const uploadRows: NounRows = {
         const pdfKey = createKey(fixture)
         await postFile(fixture, pdfKey, createPdf(2))
         const first = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
-        const again = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
-        expect(again.presentation_id).toBe(first.presentation_id)
+        const repeated = await reportSuccess(fixture, pdfKey, '&application=presentation', { name: 'deck.pdf' })
+        expect(repeated.presentation_id).toBe(first.presentation_id)
         const waitForSlides = async (count: number) => {
           const check = async () => {
             const { body } = await clients.owner.get<{ number_of_slides: number; filename: string }>(

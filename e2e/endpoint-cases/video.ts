@@ -120,12 +120,12 @@ export const videoRows: NounRows = {
       endpoint: 'GET /video/{id}',
       async works({ clients, video, owner }) {
         const { video_id, media_id } = await video({ name: 'Read', description_private: 'ours', tags: ['a', 'b'] })
-        const mine = await clients.uploader.get(path(video_id))
-        expect([mine.status, mine.body]).toMatchObject([
+        const own = await clients.uploader.get(path(video_id))
+        expect([own.status, own.body]).toMatchObject([
           200,
           { video_id, media_id, organisation_id: owner.organisationId, video_title: 'Read', tags: ['a', 'b'], description_private: 'ours' },
         ])
-        const { description_private: _, ...shown } = mine.body
+        const { description_private: _, ...shown } = own.body
         for (const caller of ['guest', 'stranger'] as const) expect((await clients[caller].get(path(video_id))).body).toEqual(shown)
       },
       async rejectedCalls({ clients, video }) {

@@ -233,10 +233,10 @@ export const webhookRows: NounRows = {
         for (const secret of [first, body.secret]) {
           expect(new Verifier(secret).verify(sent, headers)).toMatchObject({ type: 'webhook.test', data: { webhook_id } })
         }
-        const again = { 'idempotency-key': `rotated-${webhook_id}` }
+        const repeated = { 'idempotency-key': `rotated-${webhook_id}` }
         const twice = [
-          await clients.owner.post(`/webhook/${webhook_id}/secret`, {}, again),
-          await clients.owner.post(`/webhook/${webhook_id}/secret`, {}, again),
+          await clients.owner.post(`/webhook/${webhook_id}/secret`, {}, repeated),
+          await clients.owner.post(`/webhook/${webhook_id}/secret`, {}, repeated),
         ]
         expect(twice[0]?.body).toEqual(twice[1]?.body)
       },

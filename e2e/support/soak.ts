@@ -105,16 +105,16 @@ async function accessForeignRecords(ownSide: Side, otherSide: Side, random: () =
     pick(otherSide.ids.folder),
     pick(otherSide.ids.caption),
   ]
-  const [mine] = ownSide.ids.video
+  const [own] = ownSide.ids.video
   const tries: [string, string, unknown?][] = [
     ['PATCH', `/video/${video}`, { video_title: ownSide.mark }],
     ['POST', `/metadata/${video}`, [{ name: 'taken', value: ownSide.mark }]],
     ['POST', `/tag/video/add/${video}`, { tags: [ownSide.mark] }],
     ['GET', `/tag/video/${video}`],
     ['PUT', `/playlist/${playlist}`, { title: ownSide.mark }],
-    ['PUT', `/playlist/${playlist}/add/video/${mine ?? '7'}`],
+    ['PUT', `/playlist/${playlist}/add/video/${own ?? '7'}`],
     ['GET', `/folder/${folder}/video`],
-    ['POST', `/folder/${folder}/video/${mine ?? '7'}/add`],
+    ['POST', `/folder/${folder}/video/${own ?? '7'}/add`],
     ['GET', `/folder/${otherSide.organisationId}`],
     ['GET', `/playlist/organisation/${otherSide.organisationId}`],
     ['GET', `/video/organisation/${otherSide.organisationId}`],

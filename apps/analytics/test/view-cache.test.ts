@@ -23,10 +23,10 @@ const toBatch = (event: StoredEvent) => ({ lines: [toLine(event, toDay(event.atM
 const findViews = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
-  const [mine, theirs] = [randomUUID(), randomUUID()]
-  const viewCache = createViewCache({ writer: mine })
+  const [own, theirs] = [randomUUID(), randomUUID()]
+  const viewCache = createViewCache({ writer: own })
   const [kept, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
-  viewCache.add(await createEventStore(database.db, mine).write(toBatch(kept)), [batchViews([kept])])
+  viewCache.add(await createEventStore(database.db, own).write(toBatch(kept)), [batchViews([kept])])
   // The failover lost an insert of this replica that had the same id.
   const batchId = await createEventStore(database.db, theirs).write(toBatch(durable))
   viewCache.add(batchId, [batchViews([lost])])

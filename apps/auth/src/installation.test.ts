@@ -75,9 +75,9 @@ test('no key is created when it cannot be written to the file', async () => {
 
 test('a new configured value replaces the key, and a missing value keeps it', async () => {
   await start()
-  const made = written()
+  const result = written()
   await start(A)
-  expect(await find(made)).toBeUndefined()
+  expect(await find(result)).toBeUndefined()
   expect(await find(A)).toBeDefined()
   await start(B)
   expect(await find(A)).toBeUndefined()

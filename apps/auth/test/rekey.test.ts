@@ -116,9 +116,9 @@ test('the master key is replaced while auth runs: a killed run is resumed, and t
   const between = await countOfNew()
   expect(between).toBeLessThan(KEYS)
 
-  const again = await rekey().ended
-  expect(again).toEqual({ code: 0, output: expect.stringContaining('all secrets are encrypted with the first master key') })
-  expect(again.output).toContain('third_party_token: 1 rows')
+  const repeated = await rekey().ended
+  expect(repeated).toEqual({ code: 0, output: expect.stringContaining('all secrets are encrypted with the first master key') })
+  expect(repeated.output).toContain('third_party_token: 1 rows')
   const { reads, failures } = await readers.stop()
   expect(failures).toEqual([])
   expect(reads).toBeGreaterThan(50)

@@ -56,10 +56,10 @@ describe('an entry', () => {
     const videoId = fixture.createVideo()
     const entry = await createEntry(videoId, uploader)
     const expected = { videoId, organisationId: '1', userId: uploader, createdByUserId: '900', clips: [] }
-    const got = (await clients.entries.getEntry(entry, user)).entry
-    expect(got).toMatchObject({ ...expected, email: `User${uploader}@example.org`, uploaderAccount: true })
+    const received = (await clients.entries.getEntry(entry, user)).entry
+    expect(received).toMatchObject({ ...expected, email: `User${uploader}@example.org`, uploaderAccount: true })
     const { entry: now, previous } = await change(entry.collaborationId, { userId: standard }, ['user_id'])
-    expect(previous).toEqual(got)
+    expect(previous).toEqual(received)
     expect(now).toMatchObject({ userId: standard, email: `User${standard}@example.org`, uploaderAccount: false })
     expect((await change(entry.collaborationId, { email: 'own@example.org' }, ['email'])).entry).toMatchObject({ email: 'own@example.org' })
     const last = (await change(entry.collaborationId, { email: '' }, ['email'])).entry

@@ -89,8 +89,8 @@ test('releasing the leases of a request is idempotent and affects no other reque
   expect(await leaseAs('w1:a', '1')).toEqual(first)
 
   await release('w1:a', '1')
-  const again = await leaseAs('w2:a', '1')
-  expect(again).toMatchObject({ taskId: first?.taskId })
+  const repeated = await leaseAs('w2:a', '1')
+  expect(repeated).toMatchObject({ taskId: first?.taskId })
   await release('w1:a', '1')
   expect(await holders()).toEqual(['w2'])
   expect((await service.job(jobId)).attempt).toBe(1)

@@ -30,8 +30,8 @@ test('a PDF becomes an image and a thumbnail per page', async () => {
   expect(progress.every((percent) => percent >= 5 && percent <= 98)).toBe(true)
   expect(await slides.caller.job(jobId)).toMatchObject({ attempt: 1, progress: 100, mediaId: `8${jobId}` })
   // A repeated request changes nothing.
-  const again = { jobId, presentationId: `8${jobId}`, organisationId: '1', sourceObject: `upload/${jobId}/file`, sourceBytes: pdf.length }
-  await slides.caller.jobs.createSlideJob(again, slides.caller.call)
+  const second = { jobId, presentationId: `8${jobId}`, organisationId: '1', sourceObject: `upload/${jobId}/file`, sourceBytes: pdf.length }
+  await slides.caller.jobs.createSlideJob(second, slides.caller.call)
   await slides.expectSlides(jobId, 2)
   await slides.expectEmptyScratch()
   worker.kill('SIGTERM')

@@ -165,7 +165,7 @@ test('a write is not handled if its client disconnects before the entry is store
       release = resolve
     })
   const abort = new AbortController()
-  const gone = fetch(`${gateway.url}/v2/thing/1`, {
+  const deleted = fetch(`${gateway.url}/v2/thing/1`, {
     method: 'POST',
     body: '{"colour":"red"}',
     headers: { 'content-type': 'application/json', 'x-request-id': 'gone' },
@@ -173,7 +173,7 @@ test('a write is not handled if its client disconnects before the entry is store
   }).catch(() => 'gone')
   await waitFor(() => requested)
   abort.abort()
-  expect(await gone).toBe('gone')
+  expect(await deleted).toBe('gone')
   release()
   standIns.beforeAppend = async () => {}
   await waitFor(() => getEntries('gone').length === 1)

@@ -162,8 +162,8 @@ describe('a response', () => {
     expect(first.headers.get('cache-control')).toBe('public, max-age=0, must-revalidate')
     expect(first.headers.get('vary')).toBe('Authorization')
     for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const again = await call('/v2/sample/12', { headers: { 'if-none-match': known } })
-      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
+      const repeated = await call('/v2/sample/12', { headers: { 'if-none-match': known } })
+      expect([repeated.status, repeated.headers.get('etag'), await repeated.text()]).toEqual([304, tag, ''])
     }
     expect((await call('/v2/sample/12', { headers: { 'if-none-match': '"other"' } })).status).toBe(200)
     expect((await call('/v2/sample/13', { headers: { 'if-none-match': tag } })).status).toBe(200)

@@ -43,9 +43,9 @@ async function call(url: string, sql: string): Promise<unknown[]> {
 }
 
 test('a folder that already contains a database is not changed', async () => {
-  const made = statSync(join(dir, 'PG_VERSION')).mtimeMs
+  const created = statSync(join(dir, 'PG_VERSION')).mtimeMs
   expect(await initDatabase(dir, { password: 'another' })).toBe(false)
-  expect(statSync(join(dir, 'PG_VERSION')).mtimeMs).toBe(made)
+  expect(statSync(join(dir, 'PG_VERSION')).mtimeMs).toBe(created)
 })
 
 test('a folder that contains other files is rejected and not changed', async () => {

@@ -21,13 +21,13 @@ const post = (url: string, more: object = {}) =>
   guardedPost(url, { policy, headers: { 'content-type': 'application/json' }, body: '{"ä":1}', timeoutMs: 10_000, ...more })
 
 test('sends the complete body with its headers', async () => {
-  let got = ''
+  let received = ''
   const origin = await receiver(async (request, response) => {
-    got = `${request.method} ${request.headers['content-type']} ${request.headers['content-length']} ${await text(request)}`
+    received = `${request.method} ${request.headers['content-type']} ${request.headers['content-length']} ${await text(request)}`
     response.writeHead(204).end()
   })
   expect(await post(origin.url('/hook'))).toEqual({ status: 204 })
-  expect(got).toBe('POST application/json 8 {"ä":1}')
+  expect(received).toBe('POST application/json 8 {"ä":1}')
 })
 
 test('returns any status, and does not follow redirects', async () => {

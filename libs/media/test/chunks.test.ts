@@ -122,14 +122,14 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
 
   test('time stamps below zero, an edit list that skips the start, and video that starts late', async () => {
     const plain = await fixture.make('plain.mp4', `${numbered(30, 19)} ${sound(19)} ${x264} -g 90 -c:a aac`)
-    const made = await Promise.all([
+    const created = await Promise.all([
       // Copied from the middle of a group: the edit list hides the earlier frames.
       fixture.make('edited.mp4', `-ss 1.7 -i ${plain} -c copy`),
       fixture.make('late.mkv', `-i ${plain} -itsoffset 1.3 -i ${plain} -map 0:a -map 1:v -c copy`),
       fixture.make('early.mkv', `-itsoffset -0.5 -i ${plain} -c copy -avoid_negative_ts disabled`),
       fixture.make('offset.mp4', `-itsoffset 100 -i ${plain} -c copy -copyts`),
     ])
-    for (const source of made) {
+    for (const source of created) {
       const plan = await getPlan(source)
       expect([source, plan.chunks.length]).toEqual([source, 3])
       expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)

@@ -61,8 +61,8 @@ test.each([
     expect(await readFile(join(set, setLayout.master), 'utf8')).toContain(`CODECS="${name},mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=25.000`)
     const { stderr } = await fixture.ffmpeg('-xerror', '-i', join(set, setLayout.master), '-map', '0', '-f', 'null', '-')
     expect(stderr).toBe('')
-    const again = await make(plan)
-    expect(again.files).toEqual(files)
+    const repeated = await make(plan)
+    expect(repeated.files).toEqual(files)
   },
   240_000,
 )

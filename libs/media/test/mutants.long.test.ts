@@ -23,8 +23,8 @@ let fixture: MediaFixture
 let sources: Buffer[]
 beforeAll(async () => {
   fixture = await openMediaFixture()
-  const made = fixtures.map(([name, codecs]) => fixture.make(name, `${picture('160x120', 25, 1)} ${sound(1)} ${quick} ${codecs}`))
-  sources = await Promise.all(made.map(async (file) => readFile(await file)))
+  const created = fixtures.map(([name, codecs]) => fixture.make(name, `${picture('160x120', 25, 1)} ${sound(1)} ${quick} ${codecs}`))
+  sources = await Promise.all(created.map(async (file) => readFile(await file)))
 })
 afterAll(() => fixture.close())
 

@@ -79,8 +79,8 @@ describe('supported sources', () => {
   })
 
   test('a name full of patterns and options is never passed to a tool', async () => {
-    const made = await fixture.make('plain.mp4', `${picture('320x240', 25, 1)} ${quick}`)
-    const source = await writeSource('-i %03d|concat:x\n$(id).mp4', await readFile(made))
+    const created = await fixture.make('plain.mp4', `${picture('320x240', 25, 1)} ${quick}`)
+    const source = await writeSource('-i %03d|concat:x\n$(id).mp4', await readFile(created))
     await expect(probe(source)).resolves.toMatchObject({ container: 'mp4' })
   })
 })

@@ -19,13 +19,13 @@ afterAll(async () => {
 })
 
 async function make({ file, steps }: SourceKind): Promise<string> {
-  let made = ''
+  let created = ''
   for (const step of steps) {
     const input = join(fixture.folder, `before-${file.replace(/[^.]*$/, 'mp4')}`)
-    if (made !== '') await rename(made, input)
-    made = await fixture.make(steps.at(-1) === step ? file : file.replace(/[^.]*$/, 'mp4'), step.replaceAll('IN', input))
+    if (created !== '') await rename(created, input)
+    created = await fixture.make(steps.at(-1) === step ? file : file.replace(/[^.]*$/, 'mp4'), step.replaceAll('IN', input))
   }
-  return made
+  return created
 }
 
 /** Returns the VMAF score of the largest rendition; undefined if ffmpeg lacks the filter. */

@@ -23,16 +23,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await db.close()
   await drop()
-  for (const made of folders) await rm(made, { recursive: true })
+  for (const created of folders) await rm(created, { recursive: true })
 })
 
 /** Returns a folder with the migrations of a version: the first one, and the newest. */
 async function createFolder(newest?: string): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'migrations-'))
-  folders.push(made)
-  await writeFile(join(made, '0001-thing.sql'), first)
-  if (newest !== undefined) await writeFile(join(made, '0002-newest.sql'), newest)
-  return made
+  const created = await mkdtemp(join(tmpdir(), 'migrations-'))
+  folders.push(created)
+  await writeFile(join(created, '0001-thing.sql'), first)
+  if (newest !== undefined) await writeFile(join(created, '0002-newest.sql'), newest)
+  return created
 }
 
 /** Reads the table in a transaction that stays open until it is released. */

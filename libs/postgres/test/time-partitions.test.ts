@@ -97,8 +97,8 @@ test('partitions are dropped if their last day is before the bound and they are 
 test('rows of days without a partition go to the default partition, and partitions of other days are still created', async () => {
   await db.query(`insert into sent values ('2030-01-10 03:00+00', 'early')`)
   await createPartitionsAhead(db, DAYS, NOW)
-  const made = await partitions('sent')
-  expect(made).toEqual(['sent_20300108', 'sent_20300109', 'sent_20300111', 'sent_default'])
+  const result = await partitions('sent')
+  expect(result).toEqual(['sent_20300108', 'sent_20300109', 'sent_20300111', 'sent_default'])
   await db.query(`delete from sent_default`)
   await createPartitionsAhead(db, DAYS, NOW)
   expect(await partitions('sent')).toContain('sent_20300110')

@@ -120,9 +120,9 @@ async function recordedStorage(folder: string) {
     remove: (path) => nodeDisk.remove(path).then(() => void steps.push({ op: 'remove', path: naming(path) })),
     syncFolder: (path) => nodeDisk.syncFolder(path).then(() => void steps.push({ op: 'syncFolder', path: naming(path) })),
     makeFolder: async (path) => {
-      const made = await nodeDisk.makeFolder(path)
-      if (made) steps.push({ op: 'makeFolder', path: naming(path) })
-      return made
+      const created = await nodeDisk.makeFolder(path)
+      if (created) steps.push({ op: 'makeFolder', path: naming(path) })
+      return created
     },
   }
   const storage = await openFileStorage({ root, disk })

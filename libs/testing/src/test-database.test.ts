@@ -49,9 +49,9 @@ test('a failing migration is reported each time, and works once it is fixed', as
   await expect(createDatabase()).rejects.toThrow('syntax error')
   await expect(createDatabase()).rejects.toThrow('syntax error')
   writeFileSync(join(folder, '0002-broken.sql'), 'create table author (name text);\n')
-  const mended = await createDatabase()
-  expect(await mended.db.query('select name from author')).toEqual([])
-  await mended.db.close()
+  const repaired = await createDatabase()
+  expect(await repaired.db.query('select name from author')).toEqual([])
+  await repaired.db.close()
 })
 
 test('drop removes it despite open connections', async () => {
@@ -59,7 +59,7 @@ test('drop removes it despite open connections', async () => {
   await db.query('select 1')
   await drop()
   await db.close()
-  const gone = openPostgres({ url, schema, log: testLog })
-  await expect(gone.query('select 1')).rejects.toThrow(/does not exist/)
-  await gone.close()
+  const deleted = openPostgres({ url, schema, log: testLog })
+  await expect(deleted.query('select 1')).rejects.toThrow(/does not exist/)
+  await deleted.close()
 })

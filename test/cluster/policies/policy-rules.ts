@@ -48,11 +48,11 @@ export function policyRules({ namespaces, pods, policies }: ClusterState): strin
   const jumps: Record<Direction, string[]> = { ingress: [], egress: [] }
   for (const pod of alive) {
     for (const direction of ['ingress', 'egress'] as const) {
-      const mine = policies.filter((policy) => isOf(policy, pod) && getTypes(policy).includes(direction))
-      if (mine.length === 0) continue
+      const own = policies.filter((policy) => isOf(policy, pod) && getTypes(policy).includes(direction))
+      if (own.length === 0) continue
       const name = `${direction}_${getAddress(pod).replaceAll('.', '_')}`
       const side: Side = direction === 'ingress' ? 'saddr' : 'daddr'
-      const rules = mine.flatMap((policy) =>
+      const rules = own.flatMap((policy) =>
         getLists(policy, direction).flatMap(({ peers, ports }) => {
           const allowedPeers: Peer[] =
             peers.length === 0 ? [{ match: '' }] : peers.flatMap((peer) => getPeers(peer, policy.metadata?.namespace ?? '', side))

@@ -32,9 +32,9 @@ test('a view that began with an unknown duration counts with the later duration,
 })
 
 test('events with an unknown or different duration do not change a view of the first duration', () => {
-  const gone = toPart(createEvent({ durationMs: 0, atMs: 50_000, watched: [59_000, 90_000], positionMs: 90_000 }))
+  const deleted = toPart(createEvent({ durationMs: 0, atMs: 50_000, watched: [59_000, 90_000], positionMs: 90_000 }))
   const longer = toPart(createEvent({ durationMs: 600_000, atMs: 45_000, watched: [0, 600_000] }))
-  expect(countedAs([gone, longer, rest, unknown])).toEqual(seenWhole)
+  expect(countedAs([deleted, longer, rest, unknown])).toEqual(seenWhole)
 })
 
 test('a view of unknown duration has a viewing time, but no percentage', () => {

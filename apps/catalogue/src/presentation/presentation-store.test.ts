@@ -250,9 +250,9 @@ describe('a file', () => {
     expect(failed && toStatus(failed)).toEqual({ state: 'failed', progress: 30, code: 4002, reason: 'not a PDF' })
     const next = await add(presentationId, { filename: 'good.pdf' })
     await jobs.apply(next.jobId, createResult(presentationId, next.jobId, 1), 1)
-    const mended = await find(presentationId)
-    expect(mended).toMatchObject({ filename: 'good.pdf' })
-    expect(mended && toStatus(mended)).toMatchObject({ state: 'awaiting_timings', reason: '' })
+    const repaired = await find(presentationId)
+    expect(repaired).toMatchObject({ filename: 'good.pdf' })
+    expect(repaired && toStatus(repaired)).toMatchObject({ state: 'awaiting_timings', reason: '' })
   })
   test('is accepted only after the previous one has ended, also with ten concurrent calls', async () => {
     const { presentationId } = await withSlides()

@@ -89,7 +89,7 @@ async function driveWebhooks({ webhooks, events }: CatalogueClients): Promise<vo
   await webhooks.rotateSecret({ webhookId }, owner)
   await webhooks.updateWebhook({ webhook: { ...webhook, enabled: true }, updateMask: ['enabled'] }, owner)
   const event = { eventId: 'scale', type: 'key.expiring', organisationId: '1', objectKey: 'key:1', dataJson: '{}' }
-  for (let again = 0; again < 2; again++) await events.addEvent(event, internal)
+  for (let repeated = 0; repeated < 2; repeated++) await events.addEvent(event, internal)
   const { deliveryId } = await webhooks.testWebhook({ webhookId }, owner)
   await webhooks.resendDelivery({ webhookId, deliveryId }, owner).catch((error: { reason?: string }) => {
     if (error.reason !== 'DELIVERY_WAITING') throw error

@@ -16,8 +16,8 @@ const split = (text: string) => text.trim().split(/\s+/)
 /** Creates a generator of about six thousand words, the most frequent ones first. */
 export function makeWords(seed: number) {
   const random = seededRandom(seed)
-  const made = split(BEGINNINGS).flatMap((a) => split(MIDDLES).flatMap((b) => split(ENDINGS).map((c) => a + b + c)))
-  const rare = made.map((word) => [random(), word] as const).sort(([a], [b]) => a - b)
+  const created = split(BEGINNINGS).flatMap((a) => split(MIDDLES).flatMap((b) => split(ENDINGS).map((c) => a + b + c)))
+  const rare = created.map((word) => [random(), word] as const).sort(([a], [b]) => a - b)
   const all = [...new Set([...split(COMMON), ...rare.slice(0, 6_000).map(([, word]) => word)])]
   /** The frequency of the nth word is proportional to 1/n. */
   const word = () => all[Math.min(all.length - 1, Math.floor(all.length ** random()) - 1)] ?? 'the'

@@ -185,7 +185,7 @@ describe('events', () => {
       objectKey: 'key:1',
       dataJson: '{"user_id":"7","n":9007199254740993}',
     }
-    for (let again = 0; again < 3; again++) await events.addFromService(event)
+    for (let repeated = 0; repeated < 3; repeated++) await events.addFromService(event)
     expect((await log(webhook)).map(({ event: type }) => type)).toEqual(['key.expiring'])
     const { eventId, body } = await leaseOne(webhook)
     expect([eventId, body]).toEqual([event.eventId, expect.stringContaining('9007199254740993')])
@@ -203,9 +203,9 @@ describe('a delivery', () => {
     expect(await sendings.recordResult(sendings1[0] as Sending, 500)).toBe('again')
     expect(await leaseAll(webhook)).toEqual([])
     await makeDue(webhook)
-    const again = await leaseOne(webhook)
-    expect([again.deliveryId, again.attempt, again.body]).toEqual([sendings1[0]?.deliveryId, 2, sendings1[0]?.body])
-    expect(await sendings.recordResult(again, 200)).toBe('delivered')
+    const repeated = await leaseOne(webhook)
+    expect([repeated.deliveryId, repeated.attempt, repeated.body]).toEqual([sendings1[0]?.deliveryId, 2, sendings1[0]?.body])
+    expect(await sendings.recordResult(repeated, 200)).toBe('delivered')
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.ready' })
   })
   test('is retried with growing delays', async () => {
@@ -245,9 +245,9 @@ describe('a delivery', () => {
     const webhook = await createWebhook({ events: ['video.created'] })
     for (let count = 0; count < 10; count++) await upload(webhook)
     const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(stranger)))
-    const mine = responses.flatMap((result) => (result?.webhookId === webhook.webhookId ? [result.deliveryId] : []))
-    expect(new Set(mine).size).toBe(mine.length)
-    expect(mine.length + (await leaseAll(webhook)).length).toBe(10)
+    const own = responses.flatMap((result) => (result?.webhookId === webhook.webhookId ? [result.deliveryId] : []))
+    expect(new Set(own).size).toBe(own.length)
+    expect(own.length + (await leaseAll(webhook)).length).toBe(10)
   })
   test('is skipped while its webhook or organisation is at the limit', async () => {
     const webhook = await createWebhook({ events: ['video.created'] })
@@ -347,19 +347,19 @@ describe('the delivery log', () => {
     const sent = await leaseOne(webhook)
     await expect(deliveries.resend(webhook.key, sent.deliveryId, createCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
     await sendings.recordResult(sent, 200)
-    const again = await deliveries.resend(webhook.key, sent.deliveryId, createCall())
+    const repeated = await deliveries.resend(webhook.key, sent.deliveryId, createCall())
     await expect(deliveries.resend(webhook.key, sent.deliveryId, createCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
     await expect(deliveries.resend(webhook.key, '9007199254740991', createCall())).rejects.toMatchObject({ reason: 'DELIVERY_NOT_FOUND' })
     const leased = await leaseOne(webhook)
-    expect([leased.deliveryId, leased.eventId, leased.body]).toEqual([again, sent.eventId, sent.body])
+    expect([leased.deliveryId, leased.eventId, leased.body]).toEqual([repeated, sent.eventId, sent.body])
     const tested = await deliveries.test(webhook.key, createCall())
     await expect(deliveries.test(webhook.key, createCall())).rejects.toMatchObject({ reason: 'DELIVERY_WAITING' })
     const page = (place: object) => deliveries.list(webhook.key, { before: '0', limit: 2, skip: 0, ...place })
     const ids = async (place: object) => (await page(place)).map(({ deliveryId }) => deliveryId)
-    expect([await ids({}), await ids({ before: again }), await ids({ skip: 1 })]).toEqual([
-      [tested, again],
+    expect([await ids({}), await ids({ before: repeated }), await ids({ skip: 1 })]).toEqual([
+      [tested, repeated],
       [sent.deliveryId],
-      [again, sent.deliveryId],
+      [repeated, sent.deliveryId],
     ])
   })
   test('is bounded, and a webhook with too many pending deliveries is disabled', async () => {
