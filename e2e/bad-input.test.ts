@@ -1,3 +1,4 @@
+// Faults: B1, B2, B3, B4, B6, B9, B11
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Api } from './support/api.ts'
 import { startTestPlatform, type TestPlatform } from './support/test-platform.ts'

@@ -1,3 +1,4 @@
+// Faults: C1, C6, C7, C18
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

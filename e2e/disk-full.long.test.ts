@@ -1,3 +1,4 @@
+// Faults: C20
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, open, rename, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

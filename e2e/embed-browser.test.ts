@@ -1,3 +1,4 @@
+// Faults: B13, A6
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// Faults: C17
 import { createReadStream } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'

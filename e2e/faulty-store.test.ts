@@ -1,3 +1,4 @@
+// Faults: C19
 import { expect, test } from '@jest/globals'
 import { s3Path } from '@vitascope/testing'
 import { runOnFaultyStore } from './support/faulty-store-run.ts'

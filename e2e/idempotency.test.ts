@@ -1,3 +1,4 @@
+// Faults: C13
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'

@@ -1,3 +1,4 @@
+// Faults: A20
 import { rm } from 'node:fs/promises'
 import { request as secureRequest } from 'node:https'
 import type { Metadata } from '@grpc/grpc-js'

@@ -1,3 +1,4 @@
+// Faults: R4, R12
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Faults: K14
 import { afterAll, expect, test } from '@jest/globals'
 import { isLongRun, redisPath, startRedis, type TestRedis } from '@vitascope/testing'
 import { nouns } from './endpoint-cases/index.ts'

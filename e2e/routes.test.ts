@@ -1,3 +1,4 @@
+// Faults: B1, A1, A2, A3, A4, A5, A21
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { nouns } from './endpoint-cases/index.ts'
 import { fingerprint } from './support/database.ts'

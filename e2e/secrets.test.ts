@@ -1,3 +1,4 @@
+// Faults: A8, A9
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

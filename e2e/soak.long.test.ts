@@ -1,3 +1,4 @@
+// Faults: R14
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Platform, startPlatform } from './support/platform.ts'
 import { soak } from './support/soak.ts'

@@ -1,3 +1,4 @@
+// Faults: B20, A2
 import { expect, test } from '@jest/globals'
 import { nouns } from './endpoint-cases/index.ts'
 import { nameOfEndpoint, readEndpoints } from './support/endpoints.ts'

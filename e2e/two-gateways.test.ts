@@ -1,3 +1,4 @@
+// Faults: A11, R9, C18
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { type Api, createApi } from './support/api.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { boundaryProblems } from './boundaries.ts'
 import { chartDrift } from './chart-documents.ts'
 import { documentReferenceProblems } from './document-references.ts'
+import { isFaultReferenceCurrent } from './faults/fault-reference.ts'
 import { type CommandResult, root, runCommand } from './lib/run-command.ts'
 import { linkProblems } from './links.ts'
 import { isMetricsReferenceCurrent } from './metrics-reference.ts'
@@ -38,6 +39,11 @@ export const lintChecks: Check[] = [
     name: 'metrics reference',
     run: async () =>
       isMetricsReferenceCurrent() ? {} : { problem: 'docs/reference/metrics.md does not match the source: npm run generate' },
+  },
+  {
+    name: 'fault reference',
+    run: async () =>
+      isFaultReferenceCurrent() ? {} : { problem: 'docs/reference/faults.md does not match its sources: npm run generate' },
   },
   { name: 'settings reference', run: async () => getProblem(await runNode('tools/settings-reference.ts', '--check')) },
   { name: 'prose', run: inCheckout(proseProblems) },

@@ -1,3 +1,4 @@
+// Faults: C26
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { expect, test } from '@jest/globals'

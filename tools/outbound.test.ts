@@ -1,3 +1,4 @@
+// Faults: S4
 import { expect, test } from '@jest/globals'
 import { getSockets } from './outbound.ts'
 

@@ -1,3 +1,4 @@
+// Faults: B19
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from '@jest/globals'

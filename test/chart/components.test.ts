@@ -1,3 +1,4 @@
+// Faults: K7
 import { createPublicKey } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import {

@@ -1,3 +1,4 @@
+// Faults: K2, K5, K6, K7, K13
 import { expect, test } from '@jest/globals'
 import { chart, describeChart, getContainers, helm, type Manifest, render, valueSets, workloads } from './support/chart.ts'
 

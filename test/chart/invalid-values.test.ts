@@ -1,3 +1,4 @@
+// Faults: K1
 import { expect, test } from '@jest/globals'
 import { components, describeChart, renderError } from './support/chart.ts'
 

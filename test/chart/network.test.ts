@@ -1,3 +1,4 @@
+// Faults: K4
 import { expect, test } from '@jest/globals'
 import { components, describeChart, find, getSettings, type Manifest, render } from './support/chart.ts'
 

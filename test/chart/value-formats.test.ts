@@ -1,3 +1,4 @@
+// Faults: K1
 import { expect, test } from '@jest/globals'
 import { describeChart, render, renderError } from './support/chart.ts'
 

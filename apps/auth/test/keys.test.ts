@@ -1,3 +1,4 @@
+// Faults: A8
 import { afterAll, expect, test } from '@jest/globals'
 import { Organisation, OrganisationStatus } from '@vitascope/proto/auth/v1/organisation'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'

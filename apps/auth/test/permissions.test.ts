@@ -1,3 +1,4 @@
+// Faults: A5
 import { afterAll, expect, test } from '@jest/globals'
 import type { Call } from '@vitascope/grpc'
 import { ListEntriesRequest } from '@vitascope/proto/auth/v1/audit'

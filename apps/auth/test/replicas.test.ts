@@ -1,3 +1,4 @@
+// Faults: A11
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { createGrpcServer, openChannel } from '@vitascope/grpc'
 import { ApiKeyServiceService } from '@vitascope/proto/auth/v1/api_key'

@@ -1,3 +1,4 @@
+// Faults: A4
 import { afterAll, expect, test } from '@jest/globals'
 import { User, UserStatus, UserType } from '@vitascope/proto/auth/v1/user'
 import { errorWith, invalidFields, startAuth } from './auth-setup.ts'

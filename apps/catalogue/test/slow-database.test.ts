@@ -1,3 +1,4 @@
+// Faults: R13
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { openChannel, serviceCall } from '@vitascope/grpc'

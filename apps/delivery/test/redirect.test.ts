@@ -1,3 +1,4 @@
+// Faults: A19
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { notFound } from '@vitascope/errors'
 import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'

@@ -1,3 +1,4 @@
+// Faults: R1
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

@@ -1,3 +1,4 @@
+// Faults: C2
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { isLongRun, waitFor } from '@vitascope/testing'

@@ -1,3 +1,4 @@
+// Faults: C6
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { makeVideo } from './fixture.ts'

@@ -1,3 +1,4 @@
+// Faults: S13
 import { execFile } from 'node:child_process'
 import { access, chmod, cp, link, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

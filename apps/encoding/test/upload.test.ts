@@ -1,3 +1,4 @@
+// Faults: A17, C32
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'

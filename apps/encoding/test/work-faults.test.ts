@@ -1,3 +1,4 @@
+// Faults: C3, C10
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'

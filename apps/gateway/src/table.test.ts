@@ -1,3 +1,4 @@
+// Faults: A6
 import { describe, expect, test } from '@jest/globals'
 import { notFound } from '@vitascope/errors'
 import type { UserKind } from '@vitascope/grpc'

@@ -1,3 +1,4 @@
+// Faults: A3, A15
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { freePort, waitFor } from '@vitascope/testing'

@@ -1,3 +1,4 @@
+// Faults: R10, R17
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { type Call, createGrpcServer, type GrpcServer, type Handlers } from '@vitascope/grpc'

@@ -1,3 +1,4 @@
+// Faults: B18
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'

@@ -1,3 +1,4 @@
+// Faults: B1, B10, A1
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import { payloadSchema } from '../src/server/payload/payload-schema.ts'

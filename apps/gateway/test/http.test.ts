@@ -1,3 +1,4 @@
+// Faults: B10, B17, A19
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

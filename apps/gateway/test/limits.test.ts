@@ -1,3 +1,4 @@
+// Faults: K16
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { DomainError } from '@vitascope/errors'
 import { DEFAULT_LIMITS } from '@vitascope/rate-limit'

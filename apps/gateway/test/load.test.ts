@@ -1,3 +1,4 @@
+// Faults: R8
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'

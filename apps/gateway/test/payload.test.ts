@@ -1,3 +1,4 @@
+// Faults: B1, B2, B6, B7, B8, R17
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'

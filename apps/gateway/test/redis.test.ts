@@ -1,3 +1,4 @@
+// Faults: A11
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'

@@ -1,3 +1,4 @@
+// Faults: R9
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Budget } from '@vitascope/rate-limit'
 import { type FaultProxy, redisPath, startFaultProxy, startRedis, type TestRedis, testLog, waitFor } from '@vitascope/testing'

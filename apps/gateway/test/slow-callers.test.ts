@@ -1,3 +1,4 @@
+// Faults: R1
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'

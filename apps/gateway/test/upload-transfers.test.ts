@@ -1,3 +1,4 @@
+// Faults: R1
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/security'

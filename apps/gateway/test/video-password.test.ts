@@ -1,3 +1,4 @@
+// Faults: A12, A13
 import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'

@@ -1,3 +1,4 @@
+// Faults: C22, C31
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'

@@ -1,3 +1,4 @@
+// Faults: C16, C30, K6
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

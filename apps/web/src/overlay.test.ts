@@ -1,3 +1,4 @@
+// Faults: B13
 import { expect, test } from '@jest/globals'
 import { filterDueOverlays, readOverlays } from './overlay.ts'
 

@@ -1,3 +1,4 @@
+// Faults: B14, R18
 import { readdirSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterEach, describe, expect, test } from '@jest/globals'

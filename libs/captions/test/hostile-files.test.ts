@@ -1,3 +1,4 @@
+// Faults: B14
 import { expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { decodeText, plainText, readCaptions } from '../src/index.ts'

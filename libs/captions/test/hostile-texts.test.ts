@@ -1,3 +1,4 @@
+// Faults: B15
 import { describe, expect, test } from '@jest/globals'
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { type CaptionLine, readCaptions, writeTtml, writeVtt } from '../src/index.ts'

@@ -1,3 +1,4 @@
+// Faults: B14
 import { createRequire } from 'node:module'
 import { describe, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'

@@ -1,3 +1,4 @@
+// Faults: S1, S5
 import { expect, test } from '@jest/globals'
 import { forbiddenHosts } from '../test/forbidden-hosts.ts'
 import { checkUrl } from './check-url.ts'

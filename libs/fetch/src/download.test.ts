@@ -1,3 +1,4 @@
+// Faults: S4
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,3 +1,4 @@
+// Faults: S2, S3, S6
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { createServer as createTlsServer } from 'node:tls'

@@ -1,3 +1,4 @@
+// Faults: C23
 import { credentials, Client as GrpcClient, type ServiceError } from '@grpc/grpc-js'
 import { afterEach, expect, test } from '@jest/globals'
 import { GetVideoResponse, VideoServiceService } from '@vitascope/proto/catalogue/v1/video'

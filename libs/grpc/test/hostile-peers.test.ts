@@ -1,3 +1,4 @@
+// Faults: R5, R6, R7
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'

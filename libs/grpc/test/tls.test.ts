@@ -1,3 +1,4 @@
+// Faults: A20, K10
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { credentials, Client as GrpcClient, type ServiceError, status } from '@grpc/grpc-js'

@@ -1,3 +1,4 @@
+// Faults: S8
 import { describe, expect, test } from '@jest/globals'
 import { callFilter, type FilterVariant } from './call-filter.ts'
 

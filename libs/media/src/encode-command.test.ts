@@ -1,3 +1,4 @@
+// Faults: S10
 import { expect, test } from '@jest/globals'
 import { pictureArguments, soundArguments } from './encode-command.ts'
 import { planEncode } from './plan.ts'

@@ -1,3 +1,4 @@
+// Faults: R3
 import { expect, test } from '@jest/globals'
 import { planEncode } from './plan.ts'
 import type { SourceProbe } from './source-probe.ts'

@@ -1,3 +1,4 @@
+// Faults: C8
 import { expect, test } from '@jest/globals'
 import { createProgress, progressLines } from './progress.ts'
 

@@ -1,3 +1,4 @@
+// Faults: S8, S13, R4, C7
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, readdir, readlink } from 'node:fs/promises'

@@ -1,3 +1,4 @@
+// Faults: S14
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'

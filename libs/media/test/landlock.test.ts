@@ -1,3 +1,4 @@
+// Faults: S13
 import { execFile } from 'node:child_process'
 import { chmod, chown, copyFile, link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// Faults: S7, S9, S11, S12, R2, R3
 import { open, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'

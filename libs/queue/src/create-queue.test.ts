@@ -1,3 +1,4 @@
+// Faults: R11, C4, C24
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'

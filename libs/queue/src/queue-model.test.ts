@@ -1,3 +1,4 @@
+// Faults: C11
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'

@@ -1,3 +1,4 @@
+// Faults: K16
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from '@jest/globals'
 import { parseAddressRules } from './address-rules.ts'

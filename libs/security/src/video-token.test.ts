@@ -1,3 +1,4 @@
+// Faults: A14
 import { createHmac } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { makeTokenKeys, parseTokenKeys } from './token-keys.ts'

@@ -1,3 +1,4 @@
+// Faults: C22
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Faults: K4
 import { expect, test } from '@jest/globals'
 import type { V1NetworkPolicy, V1NetworkPolicySpec, V1Pod } from '@kubernetes/client-node'
 import { policyRules } from './policy-rules.ts'

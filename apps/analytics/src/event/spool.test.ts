@@ -1,3 +1,4 @@
+// Faults: C20
 import { appendFile, mkdir, mkdtemp, open as openFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Faults: B5
 import { expect, test } from '@jest/globals'
 import { readPeriod } from './period.ts'
 

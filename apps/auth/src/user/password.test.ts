@@ -1,3 +1,4 @@
+// Faults: R16
 import { expect, test } from '@jest/globals'
 import { verify } from '@node-rs/argon2'
 import { createPasswordHasher } from './password.ts'

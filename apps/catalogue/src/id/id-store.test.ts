@@ -1,3 +1,4 @@
+// Faults: A21, R15
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createTextGenerator, createUniqueText } from '../rules/random-text.ts'

@@ -1,3 +1,4 @@
+// Faults: A18
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isId } from '@vitascope/request'
 import { createCall } from '../../test/builders.ts'

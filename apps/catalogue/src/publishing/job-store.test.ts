@@ -1,3 +1,4 @@
+// Faults: C27
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createCall, createSet } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'

@@ -1,3 +1,4 @@
+// Faults: R12
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'

@@ -1,3 +1,4 @@
+// Faults: A13
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'

@@ -1,3 +1,4 @@
+// Faults: A6
 import { describe, expect, test } from '@jest/globals'
 import { createPlayableStatus } from '../publishing/media/status.ts'
 import { restrictsAccess, toPublicView, type Video } from './video.ts'

@@ -1,3 +1,4 @@
+// Faults: C12
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type Db, openPostgres } from '@vitascope/postgres'

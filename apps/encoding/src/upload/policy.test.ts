@@ -1,3 +1,4 @@
+// Faults: A16
 import { expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { checkPolicy, exactKey, organisationOfKey, type RequestedCondition } from './policy.ts'

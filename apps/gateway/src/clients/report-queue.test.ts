@@ -1,3 +1,4 @@
+// Faults: R10
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { type Call, serviceCall } from '@vitascope/grpc'

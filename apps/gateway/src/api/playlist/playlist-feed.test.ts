@@ -1,3 +1,4 @@
+// Faults: B15
 import { describe, expect, test } from '@jest/globals'
 import { parseFeed } from '@rowanmanning/feed-parser'
 import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'

@@ -1,3 +1,4 @@
+// Faults: A12
 import { expect, test } from '@jest/globals'
 import { createPasswordAttempts } from './password-attempts.ts'
 

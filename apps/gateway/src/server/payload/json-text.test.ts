@@ -1,3 +1,4 @@
+// Faults: B7
 import { describe, expect, test } from '@jest/globals'
 import type { DomainError, FieldError } from '@vitascope/errors'
 import { parseJsonText } from './json-text.ts'

@@ -1,3 +1,4 @@
+// Faults: B16
 import { describe, expect, test } from '@jest/globals'
 import { seededRandom } from '@vitascope/testing'
 import { parseMultipartForm } from './multipart-form.ts'

@@ -1,3 +1,4 @@
+// Faults: A7
 import { beforeEach, expect, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import fc from 'fast-check'

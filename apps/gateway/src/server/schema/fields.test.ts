@@ -1,3 +1,4 @@
+// Faults: B4, B5, B20
 import { describe, expect, test } from '@jest/globals'
 import { z } from 'zod'
 import * as fields from './fields.ts'
