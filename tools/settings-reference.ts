@@ -78,7 +78,7 @@ function ignoreProblems(read: () => unknown): void {
 function nameOfFamily(name: string): string {
   const services = Object.keys(SERVICES).join('|').toUpperCase()
   return name.replace(
-    new RegExp(`^VITASCOPE_(?:${services})_(LISTEN|HEALTH_LISTEN|METRICS_LISTEN|DATABASE_URL)$`),
+    new RegExp(`^VITASCOPE_(?:${services})_(LISTEN|HEALTH_LISTEN|METRICS_LISTEN|DATABASE_(?:DIRECT_)?URL)$`),
     'VITASCOPE_<SERVICE>_$1',
   )
 }

@@ -150,6 +150,23 @@ describeChart('components', () => {
     })
   })
 
+  test('behind a pooler, services use both URLs, and migrations the direct one', () => {
+    const manifests = render(['production'], { database: { pooler: { existingSecret: 'videos-pooler' } } })
+    for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
+      const pod = getPod(manifests, name)
+      expect(volume(pod, 'pooler')?.secret).toMatchObject({ secretName: 'videos-pooler', items: [{ key: name, path: 'url' }] })
+      expect(volume(pod, 'database')?.secret).toMatchObject({ secretName: 'videos-databases', items: [{ key: name, path: 'url' }] })
+      const prefix = `VITASCOPE_${name.toUpperCase()}_DATABASE`
+      expect(getSettings(manifests, name)).toMatchObject({
+        [`${prefix}_URL_FILE`]: '/etc/vitascope/pooler/url',
+        [`${prefix}_DIRECT_URL_FILE`]: '/etc/vitascope/database/url',
+      })
+    }
+    const migrations = workloads(manifests).filter(({ manifest }) => manifest.kind === 'Job')
+    expect(migrations.length).toBeGreaterThan(0)
+    expect(JSON.stringify(migrations)).not.toContain('pooler')
+  })
+
   test('migrations run before new pods start, on install and on upgrade', () => {
     const jobs = workloads(getManifests('production')).filter(({ manifest }) => manifest.kind === 'Job')
     expect(jobs.map(({ component }) => component).sort()).toEqual(

@@ -1,7 +1,17 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { browserPath, builtProgramsDir, helmPath, kubeconformPath, kubectlPath, kubeScorePath, redisPath, s3Path } from '@vitascope/testing'
+import {
+  browserPath,
+  builtProgramsDir,
+  helmPath,
+  kubeconformPath,
+  kubectlPath,
+  kubeScorePath,
+  pgbouncerPath,
+  redisPath,
+  s3Path,
+} from '@vitascope/testing'
 import { runCommand } from './run-command.ts'
 import { extractFromZip } from './zip.ts'
 
@@ -17,6 +27,7 @@ interface Program {
 
 const packages: readonly (Program & { package: string })[] = [
   { name: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
+  { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
   { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]
 

@@ -70,7 +70,11 @@ async function assemble(config: AnalyticsConfig, base: ServiceBase): Promise<Ser
   const countMerged = registerMergeMetrics(db, metrics)
   registerGrowthMetrics(db, metrics)
   const comparisons = createComparisonStore(db)
-  const nightly = createNightlyComparison({ comparisons, compare: (signal) => reconcileInChildProcess(config.databaseUrl, signal), log })
+  const nightly = createNightlyComparison({
+    comparisons,
+    compare: (signal) => reconcileInChildProcess(config.directDatabaseUrl ?? config.databaseUrl, signal),
+    log,
+  })
   registerComparisonMetrics(comparisons, metrics)
 
   server.implement(

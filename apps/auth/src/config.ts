@@ -2,7 +2,7 @@ import {
   AUDIT_DAYS,
   MASTER_KEY_FILE,
   type Reader,
-  readDatabaseUrl,
+  readCommandDatabaseUrl,
   readEnvironment,
   readServiceAddress,
   SYSTEM_KEY,
@@ -47,7 +47,7 @@ export function readAuthConfig(env: NodeJS.ProcessEnv): AuthConfig {
 export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; masterKeyFile: string; systemKey: string | undefined } {
   const read = readEnvironment(env)
   const config = {
-    databaseUrl: readDatabaseUrl(read, 'AUTH'),
+    databaseUrl: readCommandDatabaseUrl(read, 'AUTH'),
     masterKeyFile: readMasterKeyFile(read),
     systemKey: read.secret('VITASCOPE_SYSTEM_KEY', SYSTEM_KEY),
   }

@@ -74,7 +74,7 @@ function assemble(config: AuthConfig, base: ServiceBase): ServiceParts {
   }
   // A replica that starts with another system key notifies the others of a key change.
   const changes = createNotifications({
-    url: config.databaseUrl,
+    url: config.directDatabaseUrl ?? config.databaseUrl,
     channel: KEY_CHANGED,
     applicationName: 'vitascope-auth-listen',
     log,

@@ -2,7 +2,7 @@ import {
   MASTER_KEY_FILE,
   PUBLIC_URL,
   type Reader,
-  readDatabaseUrl,
+  readCommandDatabaseUrl,
   readEnvironment,
   readServiceAddress,
   readSourceAllow,
@@ -63,7 +63,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
 /** Reads the settings of the command that re-encrypts secrets. Throws `ConfigError`. */
 export function readRekeyConfig(env: NodeJS.ProcessEnv): { databaseUrl: string; masterKeyFile: string } {
   const read = readEnvironment(env)
-  const config = { databaseUrl: readDatabaseUrl(read, 'CATALOGUE'), masterKeyFile: readMasterKeyFile(read) }
+  const config = { databaseUrl: readCommandDatabaseUrl(read, 'CATALOGUE'), masterKeyFile: readMasterKeyFile(read) }
   read.check()
   return config
 }

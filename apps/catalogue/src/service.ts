@@ -168,7 +168,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const tokens = createVideoTokens(db, videos, config.tokenKeys, masterKeys)
 
   const publicChanges = createNotifications({
-    url: config.databaseUrl,
+    url: config.directDatabaseUrl ?? config.databaseUrl,
     channel: PUBLIC_CHANGED,
     applicationName: 'vitascope-catalogue-listen',
     log,

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FfmpegNotFound, findFfmpeg } from '@vitascope/media'
 import { type LogPrinter, migrateAll, openDataFolder, type PlatformConfig, STATEFUL, StartError, startDatabase } from '@vitascope/platform'
+import { roleSettings } from '@vitascope/postgres'
 import { type Child, superviseChild } from './child.ts'
 import { serveMetricsPage } from './metrics-page.ts'
 import { planServices } from './services.ts'
@@ -38,6 +39,7 @@ export async function startPlatform(config: PlatformConfig, print: LogPrinter): 
     const database = await startDatabase({
       folder,
       databaseUrl: config.databaseUrl,
+      roleSettings: config.poolerUrl === undefined ? undefined : roleSettings,
       services: STATEFUL,
       print,
     })

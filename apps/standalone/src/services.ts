@@ -52,10 +52,15 @@ export async function planServices(config: PlatformConfig, folder: DataFolder, d
     }
     return { name, main: join(APPS, main), env: { ...shared, ...keys, ...settings, [metricsName]: listen, ...config.forwardedEnvironment } }
   }
-  const stateful = (name: string) => ({
-    [`VITASCOPE_${name.toUpperCase()}_LISTEN`]: `${address[name]}`,
-    [`VITASCOPE_${name.toUpperCase()}_DATABASE_URL`]: `${databaseUrls[name]}`,
-  })
+  const stateful = (name: string) => {
+    const [prefix, directUrl] = [`VITASCOPE_${name.toUpperCase()}`, `${databaseUrls[name]}`]
+    const url = config.poolerUrl === undefined ? directUrl : withLogin(config.poolerUrl, directUrl)
+    return {
+      [`${prefix}_LISTEN`]: `${address[name]}`,
+      [`${prefix}_DATABASE_URL`]: url,
+      ...(url !== directUrl && { [`${prefix}_DATABASE_DIRECT_URL`]: directUrl }),
+    }
+  }
 
   const services = [
     await child('auth', {
@@ -91,4 +96,12 @@ export async function planServices(config: PlatformConfig, folder: DataFolder, d
     }),
   ]
   return { services, metrics, systemKeyFile }
+}
+
+/** Returns the URL with the user and password of another one. */
+function withLogin(url: string, loginUrl: string): string {
+  const [result, login] = [new URL(url), new URL(loginUrl)]
+  result.username = login.username
+  result.password = login.password
+  return result.href
 }

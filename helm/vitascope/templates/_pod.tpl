@@ -33,6 +33,9 @@ secrets, and writable folders.
 - { name: database, mountPath: /etc/vitascope/database, readOnly: true }
 {{- end }}
 {{- if not .migrate }}
+{{- if and (has "database" $row.egress) .root.Values.database.pooler.existingSecret }}
+- { name: pooler, mountPath: /etc/vitascope/pooler, readOnly: true }
+{{- end }}
 - { name: keys, mountPath: /etc/vitascope/keys, readOnly: true }
 {{- if (fromYaml (include "vitascope.signersOfCallers" .)).names }}
 - { name: public-keys, mountPath: /etc/vitascope/public-keys, readOnly: true }
@@ -91,6 +94,14 @@ secrets, and writable folders.
       - { key: {{ $database.key }}, path: url }
 {{- end }}
 {{- if not .migrate }}
+{{- if and (has "database" $row.egress) $root.Values.database.pooler.existingSecret }}
+- name: pooler
+  secret:
+    secretName: {{ $root.Values.database.pooler.existingSecret }}
+    defaultMode: 0440
+    items:
+      - { key: {{ .name }}, path: url }
+{{- end }}
 - name: keys
   secret:
     secretName: {{ $secrets.keys }}

@@ -1,4 +1,4 @@
-export { readDatabaseConfig, readDatabaseUrl } from './database.ts'
+export { readCommandDatabaseUrl, readDatabaseConfig, readDatabaseUrl, readDirectDatabaseUrl, readPoolSize } from './database.ts'
 /** Parts of an address. */
 export { hostAndPort } from './host-and-port.ts'
 /** Storage of objects. */

@@ -30,6 +30,8 @@ export interface PlatformConfig {
    * platform starts an embedded one.
    */
   databaseUrl: string | undefined
+  /** A transaction pooler in front of `databaseUrl`. */
+  poolerUrl: string | undefined
   systemKey: string | undefined
   /** Secret files that replace those in the data folder. */
   secretFiles: Partial<Record<'masterKey' | 'tokenKeys' | 'uploadSigningKey' | 'idempotencyHashKey', string | undefined>>
@@ -53,6 +55,7 @@ const SECRETS = [
 /** Settings that are forwarded unchanged. */
 const FORWARDED = [
   'VITASCOPE_LOG_LEVEL',
+  'VITASCOPE_DATABASE_POOL_SIZE',
   'VITASCOPE_TLS_DIR',
   'VITASCOPE_TLS_CALLERS',
   'VITASCOPE_GRPC_CONNECTION_SECONDS',
@@ -155,6 +158,13 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
       description:
         'URL of a PostgreSQL server, version 15 or newer, with a role that may create roles and schemas. See [External database](../operate/storage.md#external-database).',
     }),
+    poolerUrl: read.secretUrl('VITASCOPE_DATABASE_POOLER_URL', {
+      protocols: ['postgres:', 'postgresql:'],
+      defaultText: 'none',
+      description:
+        'URL of a transaction pooler such as PgBouncer in front of `VITASCOPE_DATABASE_URL`. Each service replaces user and password by its ' +
+        'own. See [Connection poolers](../operate/storage.md#connection-poolers).',
+    }),
     systemKey,
     secretFiles: {
       masterKey: read.optional('VITASCOPE_MASTER_KEY_FILE', { ...MASTER_KEY_FILE, defaultText: CREATED }),
@@ -170,6 +180,8 @@ export function readPlatformConfig(env: NodeJS.ProcessEnv): PlatformConfig {
     ),
   }
   checkForwarded(read)
+  if (config.poolerUrl !== undefined && config.databaseUrl === undefined)
+    read.addProblem('VITASCOPE_DATABASE_POOLER_URL requires VITASCOPE_DATABASE_URL')
   if (config.opsPort === port) read.addProblem('VITASCOPE_OPS_PORT must differ from VITASCOPE_PORT')
   read.rejectUnknown('VITASCOPE_')
   read.check()

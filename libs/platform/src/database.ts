@@ -16,16 +16,21 @@ export interface Database {
   stop(): Promise<void>
 }
 
+/** Returns the names and values of the settings of a service's role. */
+export type RoleSettings = (service: string) => readonly (readonly [name: string, value: string])[]
+
 /** Starts the embedded server, or uses the external one, and creates the logins and schemas of the services. */
 export async function startDatabase(options: {
   folder: DataFolder
   databaseUrl: string | undefined
+  /** Returns the settings of a service's role. Only needed if services connect through a transaction pooler. */
+  roleSettings?: RoleSettings | undefined
   services: readonly string[]
   print: LogPrinter
 }): Promise<Database> {
-  const { folder, databaseUrl, services, print } = options
+  const { folder, databaseUrl, roleSettings, services, print } = options
   if (databaseUrl !== undefined) {
-    return { urls: await prepareLogins(databaseUrl, services), pid: () => undefined, stop: async () => {} }
+    return { urls: await prepareLogins(databaseUrl, services, roleSettings), pid: () => undefined, stop: async () => {} }
   }
   const server = await keepPostgresRunning(folder, print)
   await createDatabase(server.url)
@@ -83,7 +88,7 @@ async function keepPostgresRunning(folder: DataFolder, print: LogPrinter) {
  * Creates a role and a schema for each service, with a new password per start. Other roles have no
  * access to the schema.
  */
-async function prepareLogins(url: string, services: readonly string[]): Promise<Record<string, string>> {
+async function prepareLogins(url: string, services: readonly string[], roleSettings?: RoleSettings): Promise<Record<string, string>> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -96,6 +101,7 @@ async function prepareLogins(url: string, services: readonly string[]): Promise<
       // password is base64url.
       await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} login password '${password}'`)
       await client.query(`grant ${role} to current_user`)
+      for (const [setting, value] of roleSettings?.(service) ?? []) await client.query(`alter role ${role} set ${setting} = '${value}'`)
       await client.query(`create schema if not exists ${service} authorization ${role}`)
       const { rows } = await client.query<{ name: string }>('select quote_ident(current_database()) as name')
       await client.query(`grant create on database ${rows[0]?.name} to ${role}`)

@@ -7,6 +7,8 @@ export async function connectOnce(url: string): Promise<pg.Client> {
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
     application_name: 'vitascope-command',
+    // The role may have timeouts, for services behind a transaction pooler.
+    options: '-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0',
   })
   // Without a listener, a lost connection would end the process before its statement can report the reason.
   client.on('error', () => {})

@@ -64,6 +64,11 @@ export interface PostgresOptions {
    * two cores.
    */
   poolSize?: number
+  /**
+   * True if `url` leads through a transaction pooler such as PgBouncer. Connections then have the
+   * settings of their role, and there are no prepared statements.
+   */
+  isPooled?: boolean
   /** Timeout of a statement in ms; 5,000 by default. */
   statementTimeoutMs?: number
   /** Checks every new connection before its first use, and at every ping. Shared by all pools of a service. */
@@ -73,8 +78,11 @@ export interface PostgresOptions {
 const MAX_ATTEMPTS = 5
 /** Maximum delay in ms before the second attempt. It doubles for each further attempt. */
 const JITTER_MS = 20
+const STATEMENT_TIMEOUT_MS = 5_000
 /** Milliseconds that a statement waits for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 2_000
+/** Milliseconds after which the server ends a connection that is idle in a transaction. */
+const IDLE_TIMEOUT_MS = 30_000
 const SERIALISATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const LOCKED = '55P03'
@@ -102,7 +110,7 @@ export function openPostgres(options: PostgresOptions): Db {
 
   return {
     query: (text, values = []) => run(queryPool, text, values),
-    prepared: (text, values = []) => run(queryPool, text, values, statementName(text)),
+    prepared: (text, values = []) => run(queryPool, text, values, options.isPooled ? undefined : statementName(text)),
     transaction: (change, signal) => retryConflicts(() => transactionOnce(transactionPool, 'begin', change, signal), signal),
     copy: (text, lines) => retryConflicts(() => copyOnce(transactionPool, text, lines)),
     readOnly: (read, signal) => transactionOnce(queryPool, 'begin read only', ({ query }) => read(query), signal).catch(throwWriteError),
@@ -119,25 +127,57 @@ export function openPostgres(options: PostgresOptions): Db {
 }
 
 function openPool(options: PostgresOptions): pg.Pool {
-  const statementTimeoutMs = options.statementTimeoutMs ?? 5_000
+  const statementTimeoutMs = options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize ?? 4,
     connectionTimeoutMillis: 2_000,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: LOCK_TIMEOUT_MS,
     query_timeout: statementTimeoutMs + RESPONSE_DELAY_MS,
     keepAlive: true,
-    idle_in_transaction_session_timeout: 30_000,
     application_name: `vitascope-${options.schema}`,
-    options: `-c search_path=${quoteIdentifier(options.schema)}`,
-    ...(options.failovers && { onConnect: options.failovers.check }),
+    ...(!options.isPooled && {
+      statement_timeout: statementTimeoutMs,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
+      options: `-c search_path=${quoteIdentifier(options.schema)}`,
+    }),
+    onConnect: async (client: pg.ClientBase) => {
+      if (options.isPooled) await requireRoleSettings(client, options.schema)
+      await options.failovers?.check(client)
+    },
   })
   // Without a listener, a shutdown of the server would end this process. A connection may end at the moment when the
   // pool returns it, while there is no other listener. The next statement on it fails.
   pool.on('connect', (client) => client.on('error', (error) => options.log.debug({ reason: error.message }, 'database connection closed')))
   pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection closed'))
   return pool
+}
+
+/** Returns the settings that the role of a service needs behind a transaction pooler, with their values. */
+export function roleSettings(schema: string): readonly (readonly [name: string, value: string])[] {
+  return [
+    ['search_path', schema],
+    ['statement_timeout', `${STATEMENT_TIMEOUT_MS / 1_000}s`],
+    ['lock_timeout', `${LOCK_TIMEOUT_MS / 1_000}s`],
+    ['idle_in_transaction_session_timeout', `${IDLE_TIMEOUT_MS / 1_000}s`],
+  ]
+}
+
+/**
+ * Throws unless the role has the settings that a direct connection sets itself. A transaction pooler
+ * cannot pass them on.
+ */
+async function requireRoleSettings(client: pg.ClientBase, schema: string): Promise<void> {
+  const required = roleSettings(schema)
+  const names = required.map(([name]) => `current_setting('${name}') as ${name}`)
+  const { rows } = await client.query<Record<string, string>>(`select quote_ident(current_user) as role, ${names.join(', ')}`)
+  const settings = rows[0] ?? {}
+  // A timeout of 0 disables it. Other values are the operator's choice.
+  const isMissing = (name: string) => (name === 'search_path' ? settings[name] !== schema : settings[name] === '0')
+  const missing = required.filter(([name]) => isMissing(name))
+  if (missing.length === 0) return
+  const statements = missing.map(([name, value]) => `alter role ${settings['role']} set ${name} = '${value}';`)
+  throw new Error(`behind a transaction pooler, the role needs its own settings; run as an administrator: ${statements.join(' ')}`)
 }
 
 /**

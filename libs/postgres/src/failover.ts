@@ -2,7 +2,7 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import pg from 'pg'
 
 /**
- * Detects that the database has lost transactions: a standby was promotion_position, which may lack the last ones, or a backup
+ * Detects that the database has lost transactions: a standby was promoted that may lack the last ones, or a backup
  * was restored. Each new connection is checked before its first statement, and at every ping.
  */
 export interface FailoverWatch {

@@ -60,7 +60,11 @@ async function migrateOnce({ url, schema, log }: MigrateOptions, dir: string, mi
   /** Lines of node-pg-migrate. They matter only for an attempt that is not retried. */
   const problems: string[] = []
   const attempt = runner({
-    databaseUrl: { connectionString: url, lock_timeout: LOCK_TIMEOUT_MS },
+    databaseUrl: {
+      connectionString: url,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
+    },
     dir: `${dir}/*.sql`,
     useGlob: true,
     direction: 'up',

@@ -1,9 +1,11 @@
 import {
   type Reader,
   readDatabaseUrl,
+  readDirectDatabaseUrl,
   readGrpcServerSettings,
   readListenAddress,
   readMetricsAddress,
+  readPoolSize,
   readPrincipalKeys,
   readTls,
 } from '@vitascope/config'
@@ -19,6 +21,10 @@ export interface GrpcServiceConfig {
   /** TLS between services; undefined for plain text. */
   tls?: TlsSettings | undefined
   databaseUrl: string
+  /** URL without a transaction pooler. Undefined if `databaseUrl` has none. */
+  directDatabaseUrl?: string | undefined
+  /** Connections of each pool; 4 by default. */
+  poolSize?: number
   /** The key that signs this service's calls, and the keys that verify calls of other services. */
   principalKeys: PrincipalKeySettings
 }
@@ -31,6 +37,8 @@ export function readGrpcServiceConfig(read: Reader, service: string): GrpcServic
     serve: readGrpcServerSettings(read, service),
     tls: readTls(read),
     databaseUrl: readDatabaseUrl(read, service),
+    directDatabaseUrl: readDirectDatabaseUrl(read, service),
+    poolSize: readPoolSize(read),
     principalKeys: readPrincipalKeys(read, { isServer: true }),
   }
 }

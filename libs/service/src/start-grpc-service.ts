@@ -92,7 +92,11 @@ export async function startGrpcService(
   const base: ServiceBase = {
     ...{ log, metrics, identity, principals, server, stopping: stopping.signal },
     openDatabase(poolOptions) {
-      const pool = openPostgres({ url: config.databaseUrl, schema: name, log, failovers, ...poolOptions })
+      const { databaseUrl, directDatabaseUrl, poolSize } = config
+      // A pooler has one statement timeout per role, so pools with another timeout connect directly.
+      const isPooled = directDatabaseUrl !== undefined && poolOptions?.statementTimeoutMs === undefined
+      const url = isPooled ? databaseUrl : (directDatabaseUrl ?? databaseUrl)
+      const pool = openPostgres({ url, isPooled, schema: name, log, failovers, ...(poolSize && { poolSize }), ...poolOptions })
       pools.push(pool)
       return pool
     },

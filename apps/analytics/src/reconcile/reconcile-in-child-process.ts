@@ -16,7 +16,13 @@ const TIMEOUT_MS = 50 * 60_000
 export async function reconcileInChildProcess(databaseUrl: string, signal: AbortSignal): Promise<Reconciliation> {
   const child = fork(CHILD_SCRIPT, {
     execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MIB}`],
-    env: { ...process.env, VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl, VITASCOPE_ANALYTICS_DATABASE_URL_FILE: '' },
+    env: {
+      ...process.env,
+      VITASCOPE_ANALYTICS_DATABASE_URL: databaseUrl,
+      VITASCOPE_ANALYTICS_DATABASE_URL_FILE: '',
+      VITASCOPE_ANALYTICS_DATABASE_DIRECT_URL: '',
+      VITASCOPE_ANALYTICS_DATABASE_DIRECT_URL_FILE: '',
+    },
     signal,
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',

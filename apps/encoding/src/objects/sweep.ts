@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ConfigError, readDatabaseUrl, readEnvironment, readObjectStore } from '@vitascope/config'
+import { ConfigError, readCommandDatabaseUrl, readEnvironment, readObjectStore } from '@vitascope/config'
 import { isDomainError } from '@vitascope/errors'
 import { openPostgres } from '@vitascope/postgres'
 import { openStorage } from '@vitascope/storage'
@@ -22,7 +22,7 @@ async function run(): Promise<number> {
   const { isDry, isJson, graceMs } = options
   try {
     const read = readEnvironment(process.env)
-    const settings = { databaseUrl: readDatabaseUrl(read, 'ENCODING'), objects: readObjectStore(read) }
+    const settings = { databaseUrl: readCommandDatabaseUrl(read, 'ENCODING'), objects: readObjectStore(read) }
     read.check()
     const log = createLogger({ service: 'encoding-sweep', level: 'fatal' })
     const db = openPostgres({ url: settings.databaseUrl, schema: 'encoding', log, poolSize: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
