@@ -9,7 +9,7 @@ import { endOnSignal } from '../end-on-signal.ts'
 import { startFilledPlatform } from '../overload/filled-platform.ts'
 import { cpuSeconds } from '../process-cpu.ts'
 import { median, medianRatio, type Ratio } from '../ratio.ts'
-import { startNginx } from './nginx.ts'
+import { startAccelFront, startFileServer } from './nginx.ts'
 import { requestsPerSecond } from './wrk.ts'
 
 /** Number and size of the segments of a row. */
@@ -27,12 +27,18 @@ const FOLDER = 'bench'
 
 /**
  * Compares segments of a video from the public address with the same files from nginx. The same
- * files through the gateway are measured for comparison. Returns true if every row reaches 0.9 of nginx.
+ * files through the gateway are measured for comparison. With `--accel`, nginx is in front of the
+ * public address and sends the files. Returns true if every row reaches 0.9 of nginx.
  */
 export async function bench(args: string[]): Promise<boolean> {
   const { values } = parseArgs({
     args,
-    options: { only: { type: 'string' }, pairs: { type: 'string', default: '7' }, seconds: { type: 'string', default: '4' } },
+    options: {
+      only: { type: 'string' },
+      pairs: { type: 'string', default: '7' },
+      seconds: { type: 'string', default: '4' },
+      accel: { type: 'boolean', default: false },
+    },
   })
   const rows = Object.entries(ROWS).filter(([name]) => values.only === undefined || values.only === name)
   const [pairs, seconds] = [Number(values.pairs), Number(values.seconds)]
@@ -42,11 +48,14 @@ export async function bench(args: string[]): Promise<boolean> {
   const { platform, filled, stop } = await startFilledPlatform(4, {
     VITASCOPE_DELIVERY_PUBLIC_LISTEN: listen,
     VITASCOPE_DELIVERY_PUBLIC_URL: `http://${listen}`,
+    ...(values.accel && { VITASCOPE_DELIVERY_ACCEL_PATH: '/objects/', VITASCOPE_TRUST_PROXY: '127.0.0.1' }),
     // All requests come from one address.
     VITASCOPE_LIMITS: JSON.stringify({ media: 1_000_000 }),
   })
   endOnSignal(stop)
-  const nginx = await startNginx(join(platform.dataDir, 'storage'))
+  const objects = join(platform.dataDir, 'storage')
+  const nginx = await startFileServer(objects)
+  const front = values.accel ? await startAccelFront(listen, objects) : undefined
   try {
     const met: boolean[] = []
     for (const [name, { count, bytes }] of rows) {
@@ -54,12 +63,16 @@ export async function bench(args: string[]): Promise<boolean> {
       const files = await writeSegments(join(platform.dataDir, 'storage', set.prefix, FOLDER), count, bytes)
       const sides = {
         nginx: { origin: nginx.url, paths: files.map((file) => `/${set.prefix}/${FOLDER}/${file}`) },
-        public: { origin: set.url.origin, paths: files.map((file) => `${set.url.pathname}${FOLDER}/${file}`) },
+        public: { origin: front?.url ?? set.url.origin, paths: files.map((file) => `${set.url.pathname}${FOLDER}/${file}`) },
         proxied: { origin: platform.url, paths: files.map((file) => `${set.url.pathname}${FOLDER}/${file}`) },
       }
       const rates: Record<Side, number[]> = { nginx: [], public: [], proxied: [] }
       const milliseconds: Record<Side, number[]> = { nginx: [], public: [], proxied: [] }
-      const pids = { nginx: [nginx.pid], public: [platform.pid('delivery')], proxied: [platform.pid('delivery'), platform.pid('gateway')] }
+      const pids = {
+        nginx: [nginx.pid],
+        public: [platform.pid('delivery'), ...(front ? [front.pid] : [])],
+        proxied: [platform.pid('delivery'), platform.pid('gateway')],
+      }
       // The first, uncounted round fills the caches of the disk.
       for (let pair = 0; pair <= pairs; pair++) {
         for (const side of pair % 2 ? SIDES : SIDES.toReversed()) {
@@ -85,6 +98,7 @@ export async function bench(args: string[]): Promise<boolean> {
     return met.every(Boolean)
   } finally {
     await nginx.stop()
+    await front?.stop()
     await stop()
   }
 }

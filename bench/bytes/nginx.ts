@@ -1,49 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '@vitascope/embedded-postgres'
-import { waitFor } from '@vitascope/testing'
+import { startNginx, type TestNginx } from '@vitascope/testing'
 
-export interface Nginx {
-  url: string
-  pid: number | undefined
-  stop(): Promise<void>
+/** Starts nginx with `sendfile` on a folder of files. */
+export function startFileServer(root: string): Promise<TestNginx> {
+  return startNginx(
+    ({ port }) => `sendfile on; tcp_nopush on; open_file_cache max=10000;
+  server { listen 127.0.0.1:${port}; root ${root}; }`,
+  )
 }
 
-/** Starts nginx with two workers and `sendfile` on a folder of files, without an access log. */
-export async function startNginx(root: string): Promise<Nginx> {
-  const folder = await mkdtemp(join(tmpdir(), 'vitascope-nginx-'))
-  const port = await freePort()
-  const config = join(folder, 'nginx.conf')
-  await writeFile(
-    config,
-    `daemon off; worker_processes 2; pid ${folder}/pid; error_log stderr crit; ${process.getuid?.() === 0 ? 'user root;' : ''}
-events { worker_connections 1024; }
-http {
-  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; open_file_cache max=10000;
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
-  server { listen 127.0.0.1:${port}; root ${root}; }
-}
-`,
+/** Starts nginx with `deploy/nginx/files.conf` in front of a delivery. */
+export function startAccelFront(delivery: string, objects: string): Promise<TestNginx> {
+  const config = readFileSync(join(import.meta.dirname, '../../deploy/nginx/files.conf'), 'utf8')
+  return startNginx(({ port }) =>
+    config
+      .replace('delivery:8082', delivery)
+      .replace('listen 8080', `listen 127.0.0.1:${port}`)
+      .replace('/var/lib/vitascope/objects/', `${objects}/`),
   )
-  const child: ChildProcess = spawn('nginx', ['-p', folder, '-c', config], { stdio: ['ignore', 'inherit', 'inherit'] })
-  const url = `http://127.0.0.1:${port}`
-  await waitFor(() =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    ),
-  )
-  return {
-    url,
-    pid: child.pid,
-    async stop() {
-      const ended = once(child, 'exit')
-      child.kill('SIGQUIT')
-      await ended
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
 }

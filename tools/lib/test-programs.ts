@@ -8,6 +8,7 @@ import {
   kubeconformPath,
   kubectlPath,
   kubeScorePath,
+  nginxPath,
   pgbouncerPath,
   redisPath,
   s3Path,
@@ -27,6 +28,7 @@ interface Program {
 
 const packages: readonly (Program & { package: string })[] = [
   { name: 'Chromium', package: 'chromium', find: browserPath, neededBy: 'playwright-core', tests: 'in a browser' },
+  { name: 'nginx', package: 'nginx-light', find: nginxPath, neededBy: 'startNginx', tests: 'with nginx' },
   { name: 'PgBouncer', package: 'pgbouncer', find: pgbouncerPath, neededBy: 'startPgBouncer', tests: 'with PgBouncer' },
   { name: 'Redis', package: 'redis-server', find: redisPath, neededBy: 'startRedis', tests: 'with Redis' },
 ]

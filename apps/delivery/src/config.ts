@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import {
   LIMITS,
   type ObjectStoreSettings,
+  type Reader,
   readDeliveryS3Mode,
   readDownloadLimits,
   readEnvironment,
@@ -46,6 +47,8 @@ export interface DeliveryConfig {
   downloads: { perAddress: number; total: number }
   /** Address of the HTTP server that viewers reach without the gateway; undefined for none. */
   publicListen?: string | undefined
+  /** Path of the location of nginx in front of that server that sends the files; undefined if delivery sends them. */
+  accelPath?: string | undefined
   /** Proxies in front of that server, whose `X-Forwarded-For` is used. */
   publicTrustedProxies: AddressRules
   /** Limits of requests to that server. */
@@ -74,6 +77,7 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
       description:
         'Address on which delivery serves viewers without the gateway, in plain HTTP for an ingress or load balancer. See [Media addresses](../operate/scale.md#media-addresses).',
     }),
+    accelPath: readAccelPath(read),
     publicTrustedProxies: edges.rules ?? [],
     limits: limits.limits ?? DEFAULT_LIMITS,
     metricsListen: readMetricsAddress(read, 'DELIVERY'),
@@ -108,6 +112,17 @@ export function readDeliveryConfig(env: NodeJS.ProcessEnv): DeliveryConfig {
   read.check()
   if (!tokenKeys) throw new Error('unreachable: read.check() throws without token keys')
   return { ...config, tokenKeys }
+}
+
+function readAccelPath(read: Reader): string | undefined {
+  const path = read.optional('VITASCOPE_DELIVERY_ACCEL_PATH', {
+    description:
+      'Path of an internal location of nginx, such as `/objects/`. Delivery then sends files by `X-Accel-Redirect`, to requests at ' +
+      '`VITASCOPE_DELIVERY_PUBLIC_LISTEN` only. See [nginx](../operate/scale.md#nginx-in-front-of-delivery).',
+  })
+  if (path !== undefined && !/^\/[\w-]+\/$/.test(path))
+    read.addProblem('VITASCOPE_DELIVERY_ACCEL_PATH must be a path of one segment, such as /objects/')
+  return path
 }
 
 function loopback(): AddressRules {

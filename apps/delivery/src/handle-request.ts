@@ -5,6 +5,7 @@ import { isDomainError } from '@vitascope/errors'
 import { type TokenCheck, type TokenKeys, verifyVideoToken } from '@vitascope/security'
 import type { ObjectStorage, PresignUrl } from '@vitascope/storage'
 import { LRUCache } from 'lru-cache'
+import { accelRedirect } from './accel-redirect.ts'
 import { locateFile, renditionsAddedTo, withVariants } from './added/added-renditions.ts'
 import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
@@ -27,8 +28,10 @@ export interface DeliveryParts {
    * slow client does not occupy a storage connection.
    */
   objects: ObjectReader
-  /** Signs URLs of the bucket to redirect to; undefined if files are sent. */
+  /** Signs URLs of the bucket; undefined for a file store. */
   presign: PresignUrl | undefined
+  /** True if clients are redirected to the bucket. */
+  isRedirecting: boolean
   captionTexts: CaptionTexts
   preview: PreviewFiles
   tokenKeys: TokenKeys
@@ -37,6 +40,8 @@ export interface DeliveryParts {
 export interface RequestOptions {
   /** Address of the client. */
   address: string
+  /** Path of the location of nginx that sends the files; undefined if delivery sends them. */
+  accelPath?: string | undefined
   /** Aborts when the client disconnects. */
   signal: AbortSignal
 }
@@ -47,7 +52,7 @@ export interface RequestOptions {
  */
 export function createRequestHandler(parts: DeliveryParts) {
   const verify = createTokenVerifier(parts.tokenKeys)
-  return async (request: IncomingMessage, response: ServerResponse, { address, signal }: RequestOptions): Promise<void> => {
+  return async (request: IncomingMessage, response: ServerResponse, { address, accelPath, signal }: RequestOptions): Promise<void> => {
     // Players on other origins read playlists and segments by script.
     response.setHeader('Access-Control-Allow-Origin', '*')
     response.setHeader('Access-Control-Expose-Headers', 'Content-Length, Content-Range, ETag')
@@ -80,7 +85,7 @@ export function createRequestHandler(parts: DeliveryParts) {
       const token = requested.token === undefined ? undefined : await verify(requested.token, policy.videoId, address)
       const admission = admit(policy, { version: requested.version, token, address, now: new Date() })
       if (!admission.admitted) return sendProblem(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
-      const file: ServedFile = { request, response, ...admission, file: requested.file, signal }
+      const file: ServedFile = { request, response, ...admission, file: requested.file, accelPath, signal }
       try {
         return await serveFile(parts, file, policy)
       } catch (error) {
@@ -101,12 +106,13 @@ interface ServedFile {
   prefix: string
   open: boolean
   file: string
+  accelPath: string | undefined
   signal: AbortSignal
 }
 
 async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, added }: PlaybackPolicy) {
   const { storage, objects, presign, captionTexts: texts, preview } = parts
-  const { request, response, open, signal } = target
+  const { request, response, open, accelPath, signal } = target
   const { prefix, file } = locateFile(target.file, target.prefix, added)
   const jobId = previewJob(prefix)
   const captionFile = getCaptionFile(target.file, captions)
@@ -118,7 +124,11 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
     return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.getObject(jobId, file)
-  if (presign && isRedirected(name)) return redirectToBucket(request, response, presign, name)
+  if (isRedirected(name)) {
+    // Files of a set in progress may move when it is finished, so delivery sends them itself.
+    if (accelPath !== undefined && jobId === undefined) return accelRedirect(response, { path: accelPath, name, isPublic: open, presign })
+    if (presign && parts.isRedirecting) return redirectToBucket(request, response, presign, name)
+  }
   // HEAD reads no bytes.
   const reader = request.method === 'HEAD' ? createStreamReader(storage) : objects
   return serveObject(request, response, { objects: reader, name, isPublic: open }, signal)

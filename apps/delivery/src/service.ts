@@ -46,13 +46,14 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
       's3' in config.objects ? createStorageReads(storage, config.storageReads, metrics) : storage,
       createObjectCache(config.cacheBytes, metrics),
     ),
-    presign: config.s3Mode === 'redirect' && 's3' in config.objects ? createUrlSigner(config.objects.s3) : undefined,
+    presign: 's3' in config.objects ? createUrlSigner(config.objects.s3) : undefined,
+    isRedirecting: config.s3Mode === 'redirect',
     captionTexts: createCaptionTexts(channel.client(CaptionServiceService)),
     preview: createPreviewFiles(encoding.client(PreviewPlaylistServiceService)),
     tokenKeys: config.tokenKeys,
   })
 
-  const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse, trustedProxies: AddressRules, accelPath?: string) => {
     const end = seconds.startTimer()
     response.setHeader('X-Request-Id', requestId(request.headers['x-request-id']))
     const hangUp = new AbortController()
@@ -68,7 +69,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
           'close',
           downloads.begin({ client: widestGroup(address), ...downloadProgress(response), cut: () => response.destroy() }),
         )
-        await handle(request, response, { address, signal: hangUp.signal })
+        await handle(request, response, { address, accelPath, signal: hangUp.signal })
       }
     } catch (error) {
       if (hangUp.signal.aborted) return
@@ -90,7 +91,7 @@ export async function startDelivery(config: DeliveryConfig, log: Logger): Promis
   const { host, port } = hostAndPort(config.listen)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   const publicServer = await listenPublicly(config, {
-    listener: (request, response) => void respond(request, response, config.publicTrustedProxies),
+    listener: (request, response) => void respond(request, response, config.publicTrustedProxies, config.accelPath),
     log,
     metrics,
   })

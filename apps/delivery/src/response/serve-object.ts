@@ -39,6 +39,11 @@ export function protectiveHeaders(name: string): Partial<typeof DOCUMENT_HEADERS
 const PUBLIC_CACHE_CONTROL = 'public, max-age=31536000, immutable'
 const PRIVATE_CACHE_CONTROL = 'private, max-age=60'
 
+/** Returns how long caches may keep a file. */
+export function cacheControl(isPublic: boolean): string {
+  return isPublic ? PUBLIC_CACHE_CONTROL : PRIVATE_CACHE_CONTROL
+}
+
 /**
  * Sends an object with ranges and conditional requests (RFC 9110, sections 13 and 14).
  */
@@ -50,7 +55,7 @@ export async function serveObject(
 ): Promise<void> {
   const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 22)}"`
   response.setHeader('ETag', etag)
-  response.setHeader('Cache-Control', isPublic ? PUBLIC_CACHE_CONTROL : PRIVATE_CACHE_CONTROL)
+  response.setHeader('Cache-Control', cacheControl(isPublic))
   response.setHeader('Accept-Ranges', 'bytes')
   response.setHeader('Content-Type', getContentType(name))
   for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
