@@ -12,6 +12,7 @@ import {
 import { checkNetwork } from '@vitascope/fetch'
 import { masterKeysProblem, parseTokenKeys, type TokenKeys } from '@vitascope/security'
 import { type GrpcServiceConfig, readGrpcServiceConfig } from '@vitascope/service'
+import type { CdnPurgeSettings } from './cdn/cdn-purge.ts'
 import { parseSender } from './notification/mail/mail-address.ts'
 import type { MailSettings } from './notification/mail/mail-transport.ts'
 import type { ReconcileTimes } from './publishing/job/reconcile.ts'
@@ -30,6 +31,8 @@ export interface CatalogueConfig extends GrpcServiceConfig {
   /** Base URL of links in mails, without a trailing slash. */
   publicUrl: string
   reconcile: ReconcileTimes & { everyMs: number }
+  /** Receiver of the delivery versions that a CDN must remove; undefined for none. */
+  cdnPurge?: CdnPurgeSettings | undefined
 }
 
 const DEFAULT_PUBLIC_URL = 'http://localhost:8080'
@@ -54,6 +57,7 @@ export function readConfig(env: NodeJS.ProcessEnv): CatalogueConfig {
     }),
     mail: readMailSettings(read, publicUrl),
     publicUrl,
+    cdnPurge: readCdnPurge(read),
     reconcile: { everyMs: 10_000, staleSeconds: 30, resultSeconds: 600 },
   }
   read.check()
@@ -105,4 +109,21 @@ function readMailSettings(read: Reader, publicUrl: string): MailSettings {
     }),
     from: from ?? { email: '', name: '' },
   }
+}
+
+function readCdnPurge(read: Reader): CdnPurgeSettings | undefined {
+  const url = read.secretUrl('VITASCOPE_CDN_PURGE_URL', {
+    protocols: ['http:', 'https:'],
+    defaultText: 'none',
+    description:
+      'URL that is called when files of a video must be removed from a CDN. See [CDN](../operate/scale.md#cdn). Requires `VITASCOPE_CDN_PURGE_SECRET`.',
+  })
+  const secret = read.secret('VITASCOPE_CDN_PURGE_SECRET', {
+    description: 'Secret of the signatures of these calls, in the format of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64.',
+  })
+  if (secret !== undefined && !/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(secret))
+    read.addProblem('VITASCOPE_CDN_PURGE_SECRET must be whsec_ and 24 to 64 bytes in base64')
+  if ((url === undefined) !== (secret === undefined))
+    read.addProblem('VITASCOPE_CDN_PURGE_URL and VITASCOPE_CDN_PURGE_SECRET require each other')
+  return url === undefined || secret === undefined ? undefined : { url, secret }
 }

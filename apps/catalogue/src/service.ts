@@ -33,6 +33,7 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import { captionHandlers } from './caption/caption-rpc.ts'
 import { createSourceReader } from './caption/caption-source.ts'
 import { createCaptionStore } from './caption/caption-store.ts'
+import { cdnPurgeHandlers } from './cdn/cdn-purge.ts'
 import type { CatalogueConfig } from './config.ts'
 import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
 import { createContactFormStore } from './contact-form/contact-form-store.ts'
@@ -151,6 +152,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const handlers = {
     ...sendToEncodingHandlers(encoding, () => jobs, log),
     ...sendSlidesToEncodingHandlers(encoding, () => slideJobs, log),
+    ...cdnPurgeHandlers(config.cdnPurge, metrics, log),
   }
   const outbox = createOutbox({ db: outboxDb, handlers, log, maxErrors: SEND_ATTEMPTS })
   const { enqueue } = outbox
@@ -298,7 +300,7 @@ function registerBacklogGauges(metrics: Metrics, db: Db): void {
   addGauge(
     'vitascope_catalogue_outbox_lag_seconds',
     'Age of the oldest outbox message that encoding has not received',
-    `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox where dead_time is null`,
+    `select greatest(coalesce(extract(epoch from now() - min(create_time)), 0), 0)::float8 as value from outbox where dead_time is null`,
   )
   addGauge(
     'vitascope_catalogue_webhook_lag_seconds',

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { PresignUrl } from '@vitascope/storage'
-import { cacheControl, getContentType, protectiveHeaders } from './response/serve-object.ts'
+import { type Caching, cachingHeaders, getContentType, protectiveHeaders } from './response/serve-object.ts'
 
 /** Validity of the URL of an object in the bucket. nginx uses it at once. */
 const SECONDS = 300
@@ -9,7 +9,7 @@ export interface AccelTarget {
   /** Path of the internal location of nginx, such as `/objects/`. */
   path: string
   name: string
-  isPublic: boolean
+  caching: Caching
   /** Signs URLs of the bucket; undefined for a file store. */
   presign: PresignUrl | undefined
 }
@@ -19,12 +19,12 @@ export interface AccelTarget {
  * to the admitted client. nginx handles ranges and conditional requests. It keeps the content type,
  * the disposition and the caching of this response.
  */
-export async function accelRedirect(response: ServerResponse, { path, name, isPublic, presign }: AccelTarget): Promise<void> {
+export async function accelRedirect(response: ServerResponse, { path, name, caching, presign }: AccelTarget): Promise<void> {
   // nginx replaces the other headers of this response, but not its content type.
   const responseHeaders = { 'response-content-type': getContentType(name) }
   const signed = presign && new URL(await presign({ method: 'GET', name, now: new Date(), seconds: SECONDS, responseHeaders }))
   const location = signed ? `${path}${signed.pathname.slice(1)}${signed.search}` : `${path}${name}`
   for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
-  const headers = { 'Content-Type': getContentType(name), 'Cache-Control': cacheControl(isPublic), 'X-Accel-Redirect': location }
+  const headers = { 'Content-Type': getContentType(name), ...cachingHeaders(caching), 'X-Accel-Redirect': location }
   response.writeHead(200, headers).end()
 }

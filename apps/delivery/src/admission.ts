@@ -18,7 +18,7 @@ export interface PlaybackPolicy {
 
 /** The object prefix if access is granted, or else the reason for the rejection. */
 export type Admission =
-  | { admitted: true; prefix: string; open: boolean }
+  | { admitted: true; prefix: string; open: boolean; expires: Date | undefined }
   | { admitted: false; reason: 'not_found' | 'token_required' | 'token_refused' | 'address_refused' }
 
 /**
@@ -36,5 +36,6 @@ export function admit(
   if (request.token && !request.token.allowed) return { admitted: false, reason: 'token_refused' }
   if (policy.tokenRequired && !request.token) return { admitted: false, reason: 'token_required' }
   if (!isAddressAllowed(request.address, policy.allowed)) return { admitted: false, reason: 'address_refused' }
-  return { admitted: true, prefix: set.prefix, open: !policy.tokenRequired && policy.allowed.length === 0 && !request.token }
+  const open = !policy.tokenRequired && policy.allowed.length === 0 && !request.token
+  return { admitted: true, prefix: set.prefix, open, expires: policy.expires }
 }

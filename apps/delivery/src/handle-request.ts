@@ -11,7 +11,7 @@ import { admit, type PlaybackPolicy } from './admission.ts'
 import type { CaptionTexts } from './captions/caption-texts.ts'
 import { getCaptionFile } from './captions/hls-captions.ts'
 import { serveCaptions } from './captions/serve-captions.ts'
-import { parseDeliveryPath, withToken } from './delivery-path.ts'
+import { type DeliveryPath, parseDeliveryPath, withToken } from './delivery-path.ts'
 import { createStreamReader, type ObjectReader } from './object/send-object.ts'
 import type { PolicyCache } from './policy-cache.ts'
 import { type PreviewFiles, previewJob } from './preview-playlist/preview-files.ts'
@@ -85,7 +85,7 @@ export function createRequestHandler(parts: DeliveryParts) {
       const token = requested.token === undefined ? undefined : await verify(requested.token, policy.videoId, address)
       const admission = admit(policy, { version: requested.version, token, address, now: new Date() })
       if (!admission.admitted) return sendProblem(response, admission.reason === 'not_found' ? 404 : 403, admission.reason)
-      const file: ServedFile = { request, response, ...admission, file: requested.file, accelPath, signal }
+      const file: ServedFile = { request, response, ...admission, ...requested, accelPath, signal }
       try {
         return await serveFile(parts, file, policy)
       } catch (error) {
@@ -103,8 +103,12 @@ export function createRequestHandler(parts: DeliveryParts) {
 interface ServedFile {
   request: IncomingMessage
   response: ServerResponse
+  kind: DeliveryPath['kind']
+  id: string
+  version: string
   prefix: string
   open: boolean
+  expires: Date | undefined
   file: string
   accelPath: string | undefined
   signal: AbortSignal
@@ -124,14 +128,15 @@ async function serveFile(parts: DeliveryParts, target: ServedFile, { captions, a
     return sendText(request, response, Buffer.from(await preview.playlist(jobId, file)), { type: PLAYLIST_TYPE, open })
   }
   const name = jobId === undefined ? `${prefix}/${file}` : await preview.getObject(jobId, file)
+  const caching = { isPublic: open, expires: target.expires, tags: `${target.kind}-${target.id},version-${target.version}` }
   if (isRedirected(name)) {
     // Files of a set in progress may move when it is finished, so delivery sends them itself.
-    if (accelPath !== undefined && jobId === undefined) return accelRedirect(response, { path: accelPath, name, isPublic: open, presign })
+    if (accelPath !== undefined && jobId === undefined) return accelRedirect(response, { path: accelPath, name, caching, presign })
     if (presign && parts.isRedirecting) return redirectToBucket(request, response, presign, name)
   }
   // HEAD reads no bytes.
   const reader = request.method === 'HEAD' ? createStreamReader(storage) : objects
-  return serveObject(request, response, { objects: reader, name, isPublic: open }, signal)
+  return serveObject(request, response, { objects: reader, name, caching }, signal)
 }
 
 /**

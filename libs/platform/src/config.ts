@@ -49,7 +49,9 @@ const SECRETS = [
   'VITASCOPE_REDIS_URL',
   'VITASCOPE_SMTP_URL',
   'VITASCOPE_S3_ACCESS_KEY_ID',
-  ...SERVICES.map((service) => `VITASCOPE_${service}_DATABASE_URL`),
+  'VITASCOPE_CDN_PURGE_URL',
+  'VITASCOPE_CDN_PURGE_SECRET',
+  ...SERVICES.flatMap((service) => [`VITASCOPE_${service}_DATABASE_URL`, `VITASCOPE_${service}_DATABASE_DIRECT_URL`]),
 ]
 
 /** Settings that are forwarded unchanged. */

@@ -36,12 +36,25 @@ export function protectiveHeaders(name: string): Partial<typeof DOCUMENT_HEADERS
 }
 
 /** Caches may keep a file for a year: its name is unique, and its bytes never change. */
-const PUBLIC_CACHE_CONTROL = 'public, max-age=31536000, immutable'
+const YEAR_SECONDS = 31_536_000
 const PRIVATE_CACHE_CONTROL = 'private, max-age=60'
 
-/** Returns how long caches may keep a file. */
-export function cacheControl(isPublic: boolean): string {
-  return isPublic ? PUBLIC_CACHE_CONTROL : PRIVATE_CACHE_CONTROL
+/** How long caches may keep a file, and the tags by which a CDN can remove it. */
+export interface Caching {
+  /** False if only the viewer's own cache may keep the file. */
+  isPublic: boolean
+  /** Time at which the video expires. */
+  expires: Date | undefined
+  /** Tags such as `video-12,version-ab`. */
+  tags: string
+}
+
+/** Returns the headers for caches. */
+export function cachingHeaders({ isPublic, expires, tags }: Caching): Record<string, string> {
+  if (!isPublic) return { 'Cache-Control': PRIVATE_CACHE_CONTROL }
+  const remainingSeconds = expires === undefined ? YEAR_SECONDS : Math.floor((expires.getTime() - Date.now()) / 1_000)
+  const seconds = Math.max(0, Math.min(YEAR_SECONDS, remainingSeconds))
+  return { 'Cache-Control': `public, max-age=${seconds}, immutable`, 'Cache-Tag': tags }
 }
 
 /**
@@ -50,12 +63,12 @@ export function cacheControl(isPublic: boolean): string {
 export async function serveObject(
   request: IncomingMessage,
   response: ServerResponse,
-  { objects, name, isPublic }: { objects: ObjectReader; name: string; isPublic: boolean },
+  { objects, name, caching }: { objects: ObjectReader; name: string; caching: Caching },
   signal: AbortSignal,
 ): Promise<void> {
   const etag = `"${createHash('sha256').update(name).digest('base64url').slice(0, 22)}"`
   response.setHeader('ETag', etag)
-  response.setHeader('Cache-Control', cacheControl(isPublic))
+  for (const [header, value] of Object.entries(cachingHeaders(caching))) response.setHeader(header, value)
   response.setHeader('Accept-Ranges', 'bytes')
   response.setHeader('Content-Type', getContentType(name))
   for (const [header, value] of Object.entries(protectiveHeaders(name))) response.setHeader(header, value)
