@@ -43,7 +43,7 @@ export async function catalogueDatabase() {
     /** Returns the pending messages to encoding, oldest first. */
     messages: async () =>
       await db.query<{ topic: string; key: string; payload: { jobId: string } }>(
-        'select topic, key, payload from outbox order by outbox_id',
+        `select topic, key, payload from outbox where topic <> 'cdn_purge' order by outbox_id`,
       ),
     async close() {
       await db.close()
