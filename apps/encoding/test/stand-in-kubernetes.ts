@@ -27,7 +27,7 @@ export interface StandInKubernetes {
   cutWatches(): void
   /** Discards the history: watches of older versions get 410, active ones within their stream. */
   compact(): void
-  /** Requests get no response until `resumeAnswering`. */
+  /** Requests get no response until `resumeResponses`. */
   stopResponses(): void
   resumeResponses(): void
   watches(): number

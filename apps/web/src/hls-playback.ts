@@ -11,7 +11,7 @@ const REPAIR_INTERVAL_MS = 10_000
 
 /**
  * Plays HLS by hls.js. Returns undefined in browsers without Media Source Extensions.
- * `recoveringLoader` hides outages from hls.js.
+ * The loader of `createLoaderClass` hides outages from hls.js.
  */
 export function playWithHlsJs(options: PlaybackOptions): Playback | undefined {
   if (!Hls.isSupported()) return undefined

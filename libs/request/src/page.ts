@@ -69,7 +69,7 @@ export function checkPage({ pageSize, skip = 0 }: { pageSize: number; skip?: num
   ]
 }
 
-/** Returns the page size: at most `max`, and `usual` for 0. Throws `invalid` for negative numbers. */
+/** Returns the page size: at most `max`, and `defaultSize` for 0. Throws `invalid` for negative numbers. */
 export function getPageSize(request: { pageSize: number; skip?: number }, max: number, defaultSize: number = max): number {
   requireValid(checkPage(request))
   return Math.min(request.pageSize || defaultSize, max)

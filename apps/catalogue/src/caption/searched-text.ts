@@ -1,7 +1,7 @@
 import { type CaptionLine, plainText } from '@vitascope/captions'
 
 /**
- * Maximum length of the text, in UTF-16 units. Search reads at most 250,000 characters of captions (`words_of_captions`), each
+ * Maximum length of the text, in UTF-16 units. Search reads at most 250,000 characters of captions (`caption_words`), each
  * of one or two units.
  */
 const MAX_SEARCHABLE_UNITS = 500_000

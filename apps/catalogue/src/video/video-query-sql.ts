@@ -115,7 +115,7 @@ function folderSource({ folderId, state, tag }: Filters, values: unknown[]): Sou
   return { from: 'folder_video f', where, id: 'f.video_id', createTime: 'f.create_time', title: 'f.title_key' }
 }
 
-/** Reads, ranks and sorts at most `MAX_FOUND` matching rows. Computes a rank only if `ranked` is set. */
+/** Reads, ranks and sorts at most `MAX_MATCHES` matching rows. Computes a rank only if `isRanked` is true. */
 function searchSource(
   { scope, state, tag, folderId, words, windows, videoWordsOnly }: Filters & { words: SearchWords },
   values: unknown[],

@@ -45,7 +45,7 @@ export function clampPercent(percent: number): number {
   return Math.min(99, Math.max(5, Math.floor(percent)))
 }
 
-/** Returns the code if it is from 4001 to 4005 or from 5000 to 5999, otherwise `INTERNAL_FAULT`. */
+/** Returns the code if it is from 4001 to 4005 or from 5000 to 5999, otherwise `INTERNAL_ERROR`. */
 export function toFailureCode(code: number): number {
   return (code >= 4001 && code <= 4005) || (code >= 5000 && code <= 5999) ? code : INTERNAL_ERROR
 }
