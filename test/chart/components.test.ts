@@ -167,6 +167,17 @@ describeChart('components', () => {
     expect(JSON.stringify(migrations)).not.toContain('pooler')
   })
 
+  test('only catalogue has the secret of the purge URL of a CDN', () => {
+    const manifests = render(['production'], { cdn: { existingSecret: 'videos-cdn' } })
+    const withSecret = components.filter((name) => volume(getPod(manifests, name), 'cdn')?.secret?.secretName === 'videos-cdn')
+    expect(withSecret).toEqual(['catalogue'])
+    expect(getSettings(manifests, 'catalogue')).toMatchObject({
+      VITASCOPE_CDN_PURGE_URL_FILE: '/etc/vitascope/cdn/url',
+      VITASCOPE_CDN_PURGE_SECRET_FILE: '/etc/vitascope/cdn/secret',
+    })
+    expect(volume(getPod(getManifests('production'), 'catalogue'), 'cdn')).toBeUndefined()
+  })
+
   test('migrations run before new pods start, on install and on upgrade', () => {
     const jobs = workloads(getManifests('production')).filter(({ manifest }) => manifest.kind === 'Job')
     expect(jobs.map(({ component }) => component).sort()).toEqual(

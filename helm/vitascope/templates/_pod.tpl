@@ -52,6 +52,9 @@ secrets, and writable folders.
 {{- if and (has "mail" $row.egress) .root.Values.mail.existingSecret }}
 - { name: mail, mountPath: /etc/vitascope/mail, readOnly: true }
 {{- end }}
+{{- if and (eq .name "catalogue") .root.Values.cdn.existingSecret }}
+- { name: cdn, mountPath: /etc/vitascope/cdn, readOnly: true }
+{{- end }}
 {{- if has "scratch" $row.volumes }}
 - { name: scratch, mountPath: /var/lib/vitascope/scratch }
 {{- end }}
@@ -151,6 +154,15 @@ secrets, and writable folders.
     defaultMode: 0440
     items:
       - { key: {{ $root.Values.mail.key }}, path: url }
+{{- end }}
+{{- if and (eq .name "catalogue") $root.Values.cdn.existingSecret }}
+- name: cdn
+  secret:
+    secretName: {{ $root.Values.cdn.existingSecret }}
+    defaultMode: 0440
+    items:
+      - { key: url, path: url }
+      - { key: secret, path: secret }
 {{- end }}
 {{- if has "scratch" $row.volumes }}
 {{- $scratch := (index $root.Values .name).scratch }}

@@ -159,6 +159,10 @@ VITASCOPE_MAIL_FROM: {{ .mail.from | quote }}
 {{- if .mail.existingSecret }}
 VITASCOPE_SMTP_URL_FILE: /etc/vitascope/mail/url
 {{- end }}
+{{- if .cdn.existingSecret }}
+VITASCOPE_CDN_PURGE_URL_FILE: /etc/vitascope/cdn/url
+VITASCOPE_CDN_PURGE_SECRET_FILE: /etc/vitascope/cdn/secret
+{{- end }}
 {{- end }}
 {{- end }}
 
