@@ -59,13 +59,13 @@ export async function makeKeys(folder: string, { server, names }: { server: stri
   writeFileSync(join(keys, 'tokens.csv'), tokens.map(({ token, who }) => `${token},${who}`).join('\n'))
   for (const { user, token } of tokens) {
     writeFileSync(join(keys, `${user}.token`), token)
-    writeFileSync(getKubeconfig(folder, user), kubeconfig(server, join(keys, 'ca.crt'), token))
+    writeFileSync(getKubeconfig(folder, user), formatKubeconfig(server, join(keys, 'ca.crt'), token))
   }
   writeFileSync(done, '')
 }
 
 /** Returns a kubeconfig as JSON, which is valid YAML. */
-export function kubeconfig(server: string, authority: string, token: string): string {
+export function formatKubeconfig(server: string, authority: string, token: string): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',

@@ -28,7 +28,7 @@ const TAG_BYTES = 16
  */
 export function createSeal(keys: MasterKeys, purpose: string): Seal {
   const getKey = createKeyDerivation(purpose)
-  const prefix = () => getPrefix(keys.current()[0].version)
+  const prefix = () => formatPrefix(keys.current()[0].version)
   return {
     prefix,
     seal(plaintext, context) {
@@ -36,13 +36,13 @@ export function createSeal(keys: MasterKeys, purpose: string): Seal {
       const [{ version, secret }] = keys.current()
       const cipher = createCipheriv('aes-256-gcm', getKey(secret), nonce).setAAD(context)
       const text = Buffer.concat([cipher.update(plaintext), cipher.final()])
-      return Buffer.concat([getPrefix(version), nonce, cipher.getAuthTag(), text])
+      return Buffer.concat([formatPrefix(version), nonce, cipher.getAuthTag(), text])
     },
     open(sealed, context) {
       const version = getVersion(sealed)
       const key = keys.current().find((candidate) => candidate.version === version)
       if (!key) throw new Error(`a value is sealed with version ${version} of the master key, which is missing`)
-      const rest = sealed.subarray(getPrefix(version).length)
+      const rest = sealed.subarray(formatPrefix(version).length)
       const decipher = createDecipheriv('aes-256-gcm', getKey(key.secret), rest.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
       decipher.setAAD(context).setAuthTag(rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
       return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
@@ -50,7 +50,7 @@ export function createSeal(keys: MasterKeys, purpose: string): Seal {
   }
 }
 
-function getPrefix(version: number): Buffer {
+function formatPrefix(version: number): Buffer {
   return version === 1 ? Buffer.of(UNVERSIONED) : Buffer.of(VERSIONED, version >> 8, version & 0xff)
 }
 

@@ -78,7 +78,7 @@ const getName = (job: V1Job | undefined) => job?.metadata?.name ?? ''
 const createNewJob = (...former: V1Job[]) =>
   waitLong(async () => (await jobs()).find((job) => !former.some((formerJob) => getName(formerJob) === getName(job))), 'a Job')
 const getStatus = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })).status
-const getPod = (job: V1Job, index: number, ...former: V1Pod[]) =>
+const waitForPod = (job: V1Job, index: number, ...former: V1Pod[]) =>
   waitLong(async () => {
     const pod = (await kubelet.pods(getName(job))).get(index)
     return former.some((formerPod) => formerPod.metadata?.uid === pod?.metadata?.uid) ? undefined : pod
@@ -118,16 +118,16 @@ test('the executor has the permissions that it requires, and no others', async (
 test('evicted pods are replaced without counting as failures, and the Job is deleted after its last chunk', async () => {
   await makeJob()
   const job = await createNewJob()
-  const first = await getPod(job, 0)
+  const first = await waitForPod(job, 0)
   await kubelet.run(first)
   await kubelet.evict(first)
-  const second = await getPod(job, 0, first)
+  const second = await waitForPod(job, 0, first)
   expect((await getStatus(job))?.failed ?? 0).toBe(0)
   await make(0)
   await kubelet.end(second, 0)
-  await kubelet.end(await getPod(job, 1), 1)
+  await kubelet.end(await waitForPod(job, 1), 1)
   await make(1)
-  const retryPod = await getPod(job, 2)
+  const retryPod = await waitForPod(job, 2)
   await make(2)
   await kubelet.end(retryPod, 0)
   await noJobs()
@@ -140,11 +140,11 @@ test('evicted pods are replaced without counting as failures, and the Job is del
 test('an index whose pod exits with 42 is not retried, the others continue, and the next Job encodes its chunk', async () => {
   await makeJob()
   const job = await createNewJob()
-  const pod = await getPod(job, 0)
+  const pod = await waitForPod(job, 0)
   await kubelet.end(pod, 42)
   await waitLong(async () => (await getStatus(job))?.failedIndexes === '0', 'the index to have failed')
   for (const index of [1, 2]) {
-    const otherPod = await getPod(job, index)
+    const otherPod = await waitForPod(job, index)
     await make(index)
     await kubelet.end(otherPod, 0)
   }
@@ -158,13 +158,13 @@ test('an index whose pod exits with 42 is not retried, the others continue, and 
 test('after an API server outage of a minute, the Jobs still exist, and changes during the outage are detected', async () => {
   await makeJob()
   const job = await createNewJob()
-  await kubelet.end(await getPod(job, 0), 42)
+  await kubelet.end(await waitForPod(job, 0), 42)
   await cluster.stopApiServer()
   await delay(AWAY_MS)
   await make(1)
   await cluster.startApiServer()
-  await kubelet.end(await getPod(job, 1), 0)
-  await kubelet.end(await getPod(job, 2), 42)
+  await kubelet.end(await waitForPod(job, 1), 0)
+  await kubelet.end(await waitForPod(job, 2), 42)
   const next = await createNewJob(job)
   expect(getChunks(next)).toBe('0,2')
   await make(0)
@@ -177,7 +177,7 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
 test('cancelling a job deletes its Kubernetes Job and pods', async () => {
   await makeJob()
   const job = await createNewJob()
-  await kubelet.run(await getPod(job, 0))
+  await kubelet.run(await waitForPod(job, 0))
   await service.jobs.cancelJob({ jobId }, service.call)
   await noJobs()
   await waitLong(async () => (await kubelet.pods(getName(job))).size === 0, 'its pods to be removed')
@@ -208,5 +208,5 @@ test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   const body = await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })
   if (body.spec) body.spec.suspend = false
   await cluster.batch.replaceNamespacedJob({ namespace, name: getName(job), body })
-  await getPod(job, 0)
+  await waitForPod(job, 0)
 })

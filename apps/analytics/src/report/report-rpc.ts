@@ -28,7 +28,7 @@ export function reportHandlers({
   ) => {
     const organisationId = resolveReportedOrganisation(call.principal, request.organisationId)
     const period = readPeriod(request.period)
-    return { languages: await store.languages(organisationId, period, column), period }
+    return { languages: await store.listLanguages(organisationId, period, column), period }
   }
   return {
     listLanguages: (request, call) => listByLanguage({ reports, by: 'language' }, request, call),
@@ -36,16 +36,16 @@ export function reportHandlers({
     async getViews({ organisationId: requestedId, period: requestedPeriod, videoIds }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       const period = readPeriod(requestedPeriod)
-      if (videoIds.length === 0) return { counts: await reports.total(organisationId, period), period }
+      if (videoIds.length === 0) return { counts: await reports.getOrganisationTotal(organisationId, period), period }
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
-      return { counts: await reports.getTotal(ids, period), period }
+      return { counts: await reports.getVideosTotal(ids, period), period }
     },
     async listDays({ organisationId: requestedId, period: requestedPeriod, videoIds, ...request }, { principal }) {
       const organisationId = resolveReportedOrganisation(principal, requestedId)
       const period = readPeriod(requestedPeriod)
       const ids = await requireOwnVideos(videos, organisationId, videoIds)
       const { rows, nextPageToken } = await pageByDay(request, (page) =>
-        ids.length === 0 ? reports.days(organisationId, period, page) : reports.getDays(ids, period, page),
+        ids.length === 0 ? reports.listOrganisationDays(organisationId, period, page) : reports.listVideosDays(ids, period, page),
       )
       return { days: rows, nextPageToken }
     },
@@ -55,11 +55,11 @@ export function reportHandlers({
       checkLanguages(languages)
       const filter = await requireOwnVideos(videos, organisationId, videoIds)
       const { rows: ids, nextPageToken } = await pageById(request, detailed ? MAX_DETAILED_VIDEOS : MAX_PAGE_SIZE, {
-        read: (page) => reports.videosWithViews({ organisationId, period, videoIds: filter, languages }, page),
+        read: (page) => reports.listViewedVideoIds({ organisationId, period, videoIds: filter, languages }, page),
         getId: (videoId) => videoId,
       })
       const [rows, videosById, texts] = await Promise.all([
-        detailed ? reports.watchedVideos(ids, period, languages) : reports.videos(ids, period, languages),
+        detailed ? reports.countWatchedVideos(ids, period, languages) : reports.countVideos(ids, period, languages),
         videos.findIncludingDeleted(ids),
         detailed ? videos.findTexts(ids) : undefined,
       ])
@@ -78,18 +78,18 @@ export function reportHandlers({
     async getVideo({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {
       const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
       const period = readPeriod(requestedPeriod)
-      return { counts: await reports.getTotal([videoId], period), durationSeconds: durationMs / 1000, period }
+      return { counts: await reports.getVideosTotal([videoId], period), durationSeconds: durationMs / 1000, period }
     },
     async listVideoDays({ organisationId: requestedId, videoId, period: requestedPeriod, ...request }, { principal }) {
       await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
       const period = readPeriod(requestedPeriod)
-      const { rows, nextPageToken } = await pageByDay(request, (page) => reports.getDays([videoId], period, page))
+      const { rows, nextPageToken } = await pageByDay(request, (page) => reports.listVideosDays([videoId], period, page))
       return { days: rows, nextPageToken }
     },
     async getDurationViewed({ organisationId: requestedId, videoId, period: requestedPeriod }, { principal }) {
       const { durationMs } = await requireOwnVideo(videos, resolveReportedOrganisation(principal, requestedId), videoId)
       const period = readPeriod(requestedPeriod)
-      const [{ counts, sums } = NOT_WATCHED] = await reports.watchedVideos([videoId], period, [])
+      const [{ counts, sums } = NOT_WATCHED] = await reports.countWatchedVideos([videoId], period, [])
       return { counts, watched: toWatched(counts, sums), durationSeconds: durationMs / 1000, period }
     },
   }

@@ -28,16 +28,16 @@ export interface WatchedVideo extends CountedVideo {
 }
 
 export interface ReportStore {
-  languages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
-  total(organisationId: string, period: Period): Promise<Counts>
-  getTotal(videoIds: readonly string[], period: Period): Promise<Counts>
-  days(organisationId: string, period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
-  getDays(videoIds: readonly string[], period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  listLanguages(organisationId: string, period: Period, column: 'language' | 'subtitle'): Promise<{ language: string; counts: Counts }[]>
+  getOrganisationTotal(organisationId: string, period: Period): Promise<Counts>
+  getVideosTotal(videoIds: readonly string[], period: Period): Promise<Counts>
+  listOrganisationDays(organisationId: string, period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
+  listVideosDays(videoIds: readonly string[], period: Period, page: PagePosition): Promise<{ day: string; counts: Counts }[]>
   /** Returns the ids of an organisation's videos that have views, in order. A non-empty `videoIds` restricts them. */
-  videosWithViews(filter: VideoFilter, page: PagePosition): Promise<string[]>
-  videos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
+  listViewedVideoIds(filter: VideoFilter, page: PagePosition): Promise<string[]>
+  countVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<CountedVideo[]>
   /** Returns counts and sums, both of one snapshot, because an average is a sum divided by a count. */
-  watchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
+  countWatchedVideos(videoIds: readonly string[], period: Period, languages: readonly string[]): Promise<WatchedVideo[]>
 }
 
 export interface VideoFilter {
@@ -71,7 +71,7 @@ export function createReportStore(db: Db): ReportStore {
       return await query(text, values)
     })
   return {
-    async languages(organisationId, { dateStart, dateEnd }, column) {
+    async listLanguages(organisationId, { dateStart, dateEnd }, column) {
       const rows = await db.query<SumRow & { language: string }>(
         `select ${column} as language, ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3
          group by 1 having sum(loads) > 0 order by sum(loads) desc, 1 limit ${MAX_LANGUAGES}`,
@@ -79,7 +79,7 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => ({ language: row.language, counts: toCounts(row) }))
     },
-    async total(organisationId, { dateStart, dateEnd }) {
+    async getOrganisationTotal(organisationId, { dateStart, dateEnd }) {
       const rows = await db.query<SumRow>(`select ${SUMS} from organisation_day where organisation_id = $1 and day between $2 and $3`, [
         organisationId,
         dateStart,
@@ -87,17 +87,18 @@ export function createReportStore(db: Db): ReportStore {
       ])
       return toCounts(rows[0])
     },
-    async getTotal(videoIds, { dateStart, dateEnd }) {
+    async getVideosTotal(videoIds, { dateStart, dateEnd }) {
       const rows = await withoutParallelWorkers<SumRow>(
         `select ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3`,
         [videoIds, dateStart, dateEnd],
       )
       return toCounts(rows[0])
     },
-    days: (organisationId, period, page) => readDays(db.query, 'organisation_day where organisation_id = $1', organisationId, period, page),
-    getDays: (videoIds, period, page) =>
+    listOrganisationDays: (organisationId, period, page) =>
+      readDays(db.query, 'organisation_day where organisation_id = $1', organisationId, period, page),
+    listVideosDays: (videoIds, period, page) =>
       readDays(withoutParallelWorkers, 'video_day where video_id = any ($1::bigint[])', videoIds, period, page),
-    async videosWithViews({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
+    async listViewedVideoIds({ organisationId, period, videoIds, languages }, { after, limit, skip }) {
       const rows = await db.query<{ video_id: string }>(
         `select video_id from video v
          where organisation_id = $1 and video_id > $2 and (cardinality($3::bigint[]) = 0 or video_id = any ($3::bigint[]))
@@ -108,7 +109,7 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => row.video_id)
     },
-    async videos(videoIds, { dateStart, dateEnd }, languages) {
+    async countVideos(videoIds, { dateStart, dateEnd }, languages) {
       const rows = await withoutParallelWorkers<SumRow & { video_id: string }>(
         `select video_id, ${SUMS} from video_day where video_id = any ($1::bigint[]) and day between $2 and $3
            and (cardinality($4::text[]) = 0 or language = any ($4::text[])) group by video_id order by video_id`,
@@ -116,7 +117,7 @@ export function createReportStore(db: Db): ReportStore {
       )
       return rows.map((row) => ({ videoId: row.video_id, counts: toCounts(row) }))
     },
-    async watchedVideos(videoIds, { dateStart, dateEnd }, languages) {
+    async countWatchedVideos(videoIds, { dateStart, dateEnd }, languages) {
       const rows = await withoutParallelWorkers<
         SumRow & Record<'video_id' | 'share_ppm' | 'viewing_ms', string> & Record<'buckets' | 'furthest', string[]>
       >(

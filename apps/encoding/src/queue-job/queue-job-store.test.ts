@@ -94,7 +94,7 @@ const removeFromModel = (model: ModelJob[], id: string | undefined) => {
   if (index !== -1) model.splice(index, 1)
 }
 
-const createAdd = (n: number, priority: number) =>
+const createAddCommand = (n: number, priority: number) =>
   command(`add(${n}, ${priority})`, async (model) => {
     model.push({ id: await add(n, priority), priority, leased: false })
   })
@@ -126,8 +126,8 @@ test('three clients behave as the model', async () => {
   const client = fc.nat(2)
   const commands = fc.commands(
     [
-      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAdd(n, priority)),
-      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAdd(n, priority)),
+      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAddCommand(n, priority)),
+      fc.tuple(client, fc.constantFrom(1, 10)).map(([n, priority]) => createAddCommand(n, priority)),
       fc.tuple(client, fc.constantFrom(0, 60)).map(([n, lease]) => createPop(n, lease)),
       fc.constant(concurrentPops),
       fc.tuple(client, fc.nat(20)).map(([n, index]) => createRemove(n, index)),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AuthorizationV1Api, BatchV1Api, CoreV1Api, KubeConfig, RbacAuthorizationV1Api, type V1Pod } from '@kubernetes/client-node'
 import { startCertManager, stopCertManager } from '../../../cluster/cert-manager.ts'
 import { type ClusterLocation, startApiServer } from '../../../cluster/control-plane.ts'
-import { getKubeconfig, kubeconfig } from '../../../cluster/keys.ts'
+import { formatKubeconfig, getKubeconfig } from '../../../cluster/keys.ts'
 import { stopProgram } from '../../../cluster/program.ts'
 
 /** Opens the cluster that `npm run test:cluster` has started, as administrator. */
@@ -37,7 +37,9 @@ export function openCluster() {
       const { status } = await core.createNamespacedServiceAccountToken({ namespace, name, body: { spec } })
       const file = join(folder, `${namespace}-${name}.kubeconfig`)
       const authority = join(location.folder, 'keys/ca.crt')
-      writeFileSync(file, kubeconfig(`https://${location.address}:${location.ports.api}`, authority, status?.token ?? ''), { mode: 0o600 })
+      writeFileSync(file, formatKubeconfig(`https://${location.address}:${location.ports.api}`, authority, status?.token ?? ''), {
+        mode: 0o600,
+      })
       return file
     },
     /** Creates a namespace that enforces the restricted standard. */
