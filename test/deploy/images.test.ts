@@ -134,7 +134,7 @@ describe('the assembled folder', () => {
     expect(commands).toHaveLength(6)
     for (const [, service, command = ''] of commands) {
       const code = existsSync(join(folder, command)) ? readFileSync(join(folder, command), 'utf8') : ''
-      expect([command.split('/')[1], /readDatabaseUrl|readDatabaseConfig|readRekeyConfig/.test(code)]).toEqual([service, true])
+      expect([command.split('/')[1], /readCommandDatabaseUrl|readDatabaseConfig|readRekeyConfig/.test(code)]).toEqual([service, true])
     }
   })
 
