@@ -24,6 +24,8 @@ test('the required settings are sufficient, and the others have defaults', () =>
     serve: { connectionGraceSeconds: 600, connectionSeconds: 120, healthListen: undefined, reflection: false },
     tls: undefined,
     databaseUrl: 'postgres://a@b/c',
+    directDatabaseUrl: undefined,
+    poolSize: 4,
     principalKeys: { signingKeyFile: '/keys/signing-key', publicKeysDir: '/keys/public' },
     masterKeyFile: join(folder, 'master'),
     systemKey: { value: undefined, file: undefined },
