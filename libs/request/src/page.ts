@@ -24,7 +24,7 @@ export interface KeyedPage<Row> {
   isKey: (text: string) => boolean
   /** A key before all others. */
   start: string
-  /** Size of a row in a message, in bytes. The page ends before 3 MiB, because a message has at most 4 MiB. */
+  /** Size of a row in a message, in bytes. A page has at most 3 MiB, or one row. A message has at most 4 MiB. */
   getBytes?: (row: Row) => number
 }
 

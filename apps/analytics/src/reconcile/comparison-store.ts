@@ -9,7 +9,10 @@ export interface ComparisonStore {
   claim(): Promise<Claim | undefined>
   /** Stores the result of a comparison, unless another process has claimed it in the meantime. */
   save(claim: Claim, differences: number): Promise<void>
-  /** Returns the last finished comparison, or undefined before the first `claim`. */
+  /**
+   * Returns the last finished comparison. Before the first one has finished, it returns the initial
+   * row with 0 differences, and before the first `claim` undefined.
+   */
   last(): Promise<{ startSeconds: number; differences: number } | undefined>
 }
 

@@ -21,8 +21,9 @@ type IdempotentCall = Pick<Call, 'idempotency' | 'signal'>
 export interface EncodingFormatStore {
   findOfMedia(mediaId: string, signal: AbortSignal): Promise<MediaFormats | undefined>
   /**
-   * Adds a format to a media, and queues the rendition if the media has a set. Throws
-   * MEDIA_NOT_FOUND, NO_PICTURE and quota errors.
+   * Adds a format to a media, and queues the rendition if the media has a rendition set. Returns the
+   * formats, and the id of the job or `''` without a set. Throws MEDIA_NOT_FOUND, NO_PICTURE and
+   * quota errors.
    */
   addToMedia(
     request: { mediaId: string; profileId: number; userId: string },

@@ -97,8 +97,9 @@ export function createGuestResponses({
   let clockDifferenceMs = Number.POSITIVE_INFINITY
   /** Time on this clock until which all changes have been received. */
   let completeUntilMs = Number.NEGATIVE_INFINITY
-  /** Time of the last change by a key of an organisation, or of a change that concerns all. */
+  /** Local time of the last change by a key of an organisation, by organisation. */
   const changedMs = new Map<string, number>()
+  /** Local time of the last change that may concern every organisation. */
   let allChangedMs = Number.NEGATIVE_INFINITY
 
   const isFollowed = () => completeUntilMs > Number.NEGATIVE_INFINITY
@@ -151,7 +152,7 @@ export function createGuestResponses({
         return entry.response
       }
       const running = loads.get(url)
-      // A slow read may be outdated before it ends.
+      // The data of a load that started earlier may be outdated, so it is not joined.
       const load = running && now() - running.requestedMs <= MAX_LOAD_AGE_MS ? running : undefined
       sources.inc({ source: load ? 'concurrent' : 'read' })
       return await (load ?? startLoad(url, create)).response
@@ -162,7 +163,8 @@ export function createGuestResponses({
       else changedMs.set(organisationId, now())
     },
     apply({ videoIds, organisationIds, completeUntilMs: senderMs }) {
-      // Changes before the first message are not notified, and these loads may miss them.
+      // The stream has no changes from before its first message. Loads that started earlier may lack
+      // such a change, so they are not cached.
       if (!isFollowed()) loads.clear()
       for (const videoId of videoIds) for (const url of [...(urlsByVideo.get(videoId) ?? [])]) entries.delete(url)
       if (organisationIds.length > 0) {

@@ -9,10 +9,11 @@ import type { Input } from './input.ts'
 const HEADER = 'Idempotency-Key'
 
 /**
- * Returns the hashes that services store for an `Idempotency-Key`: one of its scope (caller and
- * path), one of the request. The hashes are keyed, because a request may contain a password that
- * must not be guessable from stored data. Returns undefined without the header, or if the method is
- * not POST.
+ * Returns the hashes that services store for an `Idempotency-Key`. `key` is the hash of the caller,
+ * the path with its parameters, and the value of the header. `fingerprint` is the hash of query and
+ * payload. The hashes are keyed, because a request may contain a password that must not be guessable
+ * from stored data. Returns undefined without the header, or if the method is not POST. Throws
+ * `invalid` for a malformed header.
  */
 export function getIdempotency(
   request: IncomingMessage,
