@@ -22,10 +22,10 @@ const PURGE_MS = 5_000
 withNginx('a CDN that caches media files, with a purge URL', () => {
   let folder: string
   let sources: SourceServer
-  /** Stands for the CDN: a cache that decides nothing itself. */
+  /** Replaces the CDN: a cache that does not check access. */
   let cdn: TestNginx
   let cacheFolder: string
-  /** Stands for the API of the CDN: removes the files of a prefix from the cache. */
+  /** Replaces the API of the CDN. It removes the files of a prefix from the cache. */
   let purger: Server
   let isPurgerDown = false
   let platform: TestPlatform

@@ -4,8 +4,8 @@
 -- until then. The second one removes files whose transfer to the CDN took longer.
 create function enqueue_cdn_purges(video_ids bigint[], versions text[]) returns void language sql set search_path from current as $$
   insert into outbox (topic, key, payload, create_time, next_time)
-    select 'cdn_purge', 'cdn_purge:' || video_id, jsonb_build_object('videoId', video_id::text, 'version', version), due, due
-    from unnest(video_ids, versions) as ended (video_id, version), unnest(array[interval '2.5 s', interval '60 s']) as delay,
+    select 'cdn_purge', 'cdn_purge:' || video_id, jsonb_build_object('videoId', video_id::text, 'version', version, 'pass', pass), due, due
+    from unnest(video_ids, versions) as ended (video_id, version), (values (1, interval '2.5 s'), (2, interval '60 s')) as passes (pass, delay),
       lateral (select now() + delay as due) as times
     where version <> ''
     order by due

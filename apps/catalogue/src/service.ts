@@ -33,7 +33,7 @@ import type { Logger, Metrics } from '@vitascope/telemetry'
 import { captionHandlers } from './caption/caption-rpc.ts'
 import { createSourceReader } from './caption/caption-source.ts'
 import { createCaptionStore } from './caption/caption-store.ts'
-import { cdnPurgeHandlers } from './cdn/cdn-purge.ts'
+import { CDN_PURGE, cdnPurgeHandlers } from './cdn/cdn-purge.ts'
 import type { CatalogueConfig } from './config.ts'
 import { contactFormHandlers } from './contact-form/contact-form-rpc.ts'
 import { createContactFormStore } from './contact-form/contact-form-store.ts'
@@ -152,9 +152,16 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
   const handlers = {
     ...sendToEncodingHandlers(encoding, () => jobs, log),
     ...sendSlidesToEncodingHandlers(encoding, () => slideJobs, log),
-    ...cdnPurgeHandlers(config.cdnPurge, metrics, log),
   }
   const outbox = createOutbox({ db: outboxDb, handlers, log, maxErrors: SEND_ATTEMPTS })
+  // The purge URL is called by a separate outbox, because a slow receiver must not delay messages to encoding.
+  const cdnPurges = createOutbox({
+    db: base.openDatabase({ poolSize: 1 }),
+    handlers: cdnPurgeHandlers(config.cdnPurge, metrics, log),
+    log,
+    maxErrors: SEND_ATTEMPTS,
+    concurrency: 1,
+  })
   const { enqueue } = outbox
   const jobs = createJobStore(db, enqueue)
   const staleJobs = createStaleEncodeJobs(db, enqueue)
@@ -267,6 +274,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
     db,
     start() {
       outbox.start()
+      cdnPurges.start()
       sender.start()
       // It is not awaited: without a database, catalogue starts and reports that it is not ready.
       void publicChanges.start()
@@ -282,7 +290,7 @@ function assemble(config: CatalogueConfig, base: ServiceBase): ServiceParts {
       ...(mailer ? [{ run: mailer.run, everyMs: MAIL_EVERY_MS }] : []),
     ],
     drain: () => publicChanges.stop(),
-    finish: () => Promise.all([outbox.stop(), sender.stop(), captionReader.close()]),
+    finish: () => Promise.all([outbox.stop(), cdnPurges.stop(), sender.stop(), captionReader.close()]),
     close: () => masterKeys.close(),
   }
 }
@@ -300,7 +308,8 @@ function registerBacklogGauges(metrics: Metrics, db: Db): void {
   addGauge(
     'vitascope_catalogue_outbox_lag_seconds',
     'Age of the oldest outbox message that encoding has not received',
-    `select greatest(coalesce(extract(epoch from now() - min(create_time)), 0), 0)::float8 as value from outbox where dead_time is null`,
+    `select coalesce(extract(epoch from now() - min(create_time)), 0)::float8 as value from outbox
+     where dead_time is null and topic <> '${CDN_PURGE}'`,
   )
   addGauge(
     'vitascope_catalogue_webhook_lag_seconds',

@@ -12,7 +12,10 @@ export interface OutboxMessage {
   payload: unknown
 }
 
-/** Functions that send the messages, by topic. If a function throws, the message is sent again, so it must be idempotent. */
+/**
+ * Functions that send the messages, by topic. An outbox sends the messages of its topics only, so a slow receiver can
+ * have an outbox of its own. If a function throws, the message is sent again, so it must be idempotent.
+ */
 export type OutboxHandlers = Readonly<Record<string, (payload: never, signal: AbortSignal) => Promise<void>>>
 
 export interface Outbox {
@@ -34,7 +37,7 @@ interface Row {
 
 /** Poll interval for rows of other replicas and rows that become due. */
 const POLL_MS = 500
-/** Number of messages that are sent at the same time. */
+/** Number of messages that are sent at the same time, by default. Each uses a connection. */
 const SENDERS = 4
 /** Number of failed attempts that are logged at debug level only, while the receiver is unavailable. */
 const SILENT_ATTEMPTS = 4
@@ -52,9 +55,12 @@ export interface OutboxOptions {
    * detects in another way that a message was not delivered.
    */
   maxErrors?: number
+  /** Number of messages that are sent at the same time; 4 by default. */
+  concurrency?: number
 }
 
-export function createOutbox({ db, handlers, log, maxErrors = Number.POSITIVE_INFINITY }: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { db, handlers, log, maxErrors = Number.POSITIVE_INFINITY, concurrency = SENDERS } = options
   const stopping = new AbortController()
   const waiting = new Set<() => void>()
   let senders: Promise<void>[] = []
@@ -92,7 +98,7 @@ export function createOutbox({ db, handlers, log, maxErrors = Number.POSITIVE_IN
       tx.afterCommit(wake)
     },
     start() {
-      senders = Array.from({ length: SENDERS }, runSender)
+      senders = Array.from({ length: concurrency }, runSender)
     },
     async stop() {
       stopping.abort()
@@ -103,13 +109,14 @@ export function createOutbox({ db, handlers, log, maxErrors = Number.POSITIVE_IN
 }
 
 /** Sends the oldest due message that is the first of its key, while its row is locked. Returns false if there is none. */
-function sendOne({ db, handlers, log, maxErrors }: Required<OutboxOptions>, signal: AbortSignal): Promise<boolean> {
+function sendOne({ db, handlers, log, maxErrors }: Required<Omit<OutboxOptions, 'concurrency'>>, signal: AbortSignal): Promise<boolean> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<Row>(
       `select outbox_id, topic, payload, attempts, faults from outbox o
-       where dead_time is null and next_time <= now()
+       where dead_time is null and next_time <= now() and topic = any($1)
          and not exists (select 1 from outbox p where p.key = o.key and p.outbox_id < o.outbox_id and p.dead_time is null)
        order by next_time, outbox_id limit 1 for update skip locked`,
+      [Object.keys(handlers)],
     )
     if (!row) return false
     try {

@@ -313,6 +313,30 @@ describe('the outbox', () => {
     await outbox.stop()
     expect(got).toEqual([{ key: 'a', n: 2 }])
   })
+  test('sends the messages of its topics only, so a slow receiver delays no other outbox', async () => {
+    const sent: string[] = []
+    let release = () => {}
+    const slow = createOutbox({
+      ...{ db, log, concurrency: 1 },
+      handlers: { slow: () => new Promise<void>((resolve) => (release = resolve)).then(() => void sent.push('slow')) },
+    })
+    const fast = createOutbox({ db, log, handlers: { fast: async () => void sent.push('fast') } })
+    const isEmpty = async (topic: string) => (await db.query('select from outbox where topic = $1', [topic])).length === 0
+    await db.transaction(async (tx) => {
+      await slow.enqueue(tx, { topic: 'slow', key: 'a', payload: 1 })
+      await fast.enqueue(tx, { topic: 'fast', key: 'b', payload: 1 })
+    })
+    slow.start()
+    fast.start()
+    await waitFor(() => isEmpty('fast'), { timeout: 5_000 })
+    expect(sent).toEqual(['fast'])
+    await waitFor(async () => {
+      release()
+      return await isEmpty('slow')
+    })
+    expect(sent).toEqual(['fast', 'slow'])
+    await Promise.all([slow.stop(), fast.stop()])
+  })
   test('two senders send each message once if nothing fails', async () => {
     const got: number[] = []
     const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void got.push(m.n) } }))

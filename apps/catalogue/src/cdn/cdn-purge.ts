@@ -11,10 +11,15 @@ export interface CdnPurgeSettings {
   secret: string
 }
 
+/** Topic of the messages in the outbox. */
+export const CDN_PURGE = 'cdn_purge'
+
 /** A delivery version of a video that is no longer available. */
 interface EndedVersion {
   videoId: string
   version: string
+  /** Each version is purged twice: 1 or 2. */
+  pass: number
 }
 
 const TIMEOUT_MS = 10_000
@@ -31,7 +36,7 @@ export function cdnPurgeHandlers(settings: CdnPurgeSettings | undefined, metrics
     'outcome',
   ])
   return {
-    async cdn_purge(ended: EndedVersion, signal) {
+    async [CDN_PURGE](ended: EndedVersion, signal) {
       if (!settings) return
       try {
         await sendPurge(settings, ended, signal)
@@ -45,14 +50,15 @@ export function cdnPurgeHandlers(settings: CdnPurgeSettings | undefined, metrics
   }
 }
 
-async function sendPurge({ url, secret }: CdnPurgeSettings, { videoId, version }: EndedVersion, signal: AbortSignal): Promise<void> {
+async function sendPurge({ url, secret }: CdnPurgeSettings, { videoId, version, pass }: EndedVersion, signal: AbortSignal): Promise<void> {
   const time = new Date()
   const body = JSON.stringify({
     type: 'delivery.purge',
     timestamp: time.toISOString(),
     data: { video_id: videoId, prefix: `/delivery/${videoId}/${version}`, tags: [`version-${version}`] },
   })
-  const headers = createSignedHeaders(`purge-${version}`, time, body, [secret])
+  // Receivers drop a repeated id, so each pass has its own.
+  const headers = createSignedHeaders(`purge-${version}-${pass}`, time, body, [secret])
   const post = guardedPost(url, { policy: ANY_ADDRESS, headers, body, timeoutMs: TIMEOUT_MS, signal })
   const { status } = await post.catch((error: unknown) => {
     throw unavailable('did not respond', error)
