@@ -38,7 +38,7 @@ const goPrograms: readonly (Program & { module: string })[] = [
     name: 'Versity S3 Gateway',
     module: 'github.com/versity/versitygw/cmd/versitygw@v1.8.0',
     find: s3Path,
-    neededBy: 'startS3',
+    neededBy: 's3Path',
     tests: 'with an S3 store',
   },
   {

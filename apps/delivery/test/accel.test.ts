@@ -2,15 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { notFound } from '@vitascope/errors'
-import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
-import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
-import { openS3Storage } from '@vitascope/storage'
-import { createMetrics } from '@vitascope/telemetry'
-import { freePort, nginxPath, s3Path, startNginx, startS3, type TestNginx, type TestS3, testLog, waitFor } from '@vitascope/testing'
-import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
-import { startDelivery } from '../src/service.ts'
+import type { GetPlaybackPolicyResponse } from '@vitascope/proto/catalogue/v1/playback_policy'
+import { signVideoToken } from '@vitascope/security'
+import { freePort, nginxPath, s3Path, startNginx, type TestNginx, waitFor } from '@vitascope/testing'
+import { type BucketDelivery, startBucketDelivery } from './bucket-delivery.ts'
 
 const MIB = 1024 * 1024
 const BYTES = Buffer.from(Array.from({ length: 3 * MIB + 17 }, (_, index) => (index * 7) % 251))
@@ -18,71 +13,36 @@ const SETS = [{ version: 'v1', prefix: 'media/1/7-1' }]
 const withPrograms = s3Path() === undefined || nginxPath() === undefined ? describe.skip : describe
 
 withPrograms('nginx in front of delivery, with the configuration for a bucket', () => {
-  const tokenKeys = parseTokenKeys(makeTokenKeys())
   const policies: Record<string, Partial<GetPlaybackPolicyResponse>> = { '1': { sets: SETS }, '2': { sets: SETS, tokenRequired: true } }
-  let store: TestS3
-  let catalogue: GrpcServer
-  let delivery: Awaited<ReturnType<typeof startDelivery>>
+  let bucket: BucketDelivery
   let nginx: TestNginx
   beforeAll(async () => {
-    store = await startS3()
-    const storage = openS3Storage(store)
-    await storage.put('media/1/7-1/h264_100.mp4', BYTES)
-    await storage.put('media/1/7-1/small.m4s', BYTES.subarray(0, 5_000))
-    await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from('#EXTM3U'))
-    await storage.put('media/1/7-1/document.pdf', Buffer.from('%PDF-1.7'))
-    catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
-    catalogue.implement(PlaybackPolicyServiceService, {
-      async getPlaybackPolicy({ videoId }) {
-        const policy = policies[videoId]
-        if (!policy) throw notFound('video', videoId)
-        return GetPlaybackPolicyResponse.fromPartial(policy)
-      },
-      async getPresentationPolicy({ presentationId }) {
-        throw notFound('presentation', presentationId)
-      },
-    })
-    const publicListen = `127.0.0.1:${await freePort()}`
-    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = store
-    const config = {
-      listen: '127.0.0.1:0',
-      metricsListen: '127.0.0.1:0',
-      publicListen,
-      accelPath: '/objects/',
-      catalogueAddress: await catalogue.listen('127.0.0.1:0'),
-      encodingAddress: '127.0.0.1:1',
-      principalKeys: testKeyFiles('delivery'),
-      tokenKeys,
-      objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
-      s3Mode: 'proxy' as const,
-      storageReads: 48,
-      cacheBytes: 1024 * 1024,
-      publicTrustedProxies: [],
-      limits: 'off' as const,
-      downloads: { perAddress: 256, total: 4_096 },
-      trustedProxies: [],
+    const objects = {
+      'media/1/7-1/h264_100.mp4': BYTES,
+      'media/1/7-1/small.m4s': BYTES.subarray(0, 5_000),
+      'media/1/7-1/hls/master.m3u8': Buffer.from('#EXTM3U'),
+      'media/1/7-1/document.pdf': Buffer.from('%PDF-1.7'),
     }
-    delivery = await startDelivery(config, testLog)
+    const publicListen = `127.0.0.1:${await freePort()}`
+    bucket = await startBucketDelivery({ objects, policies, config: { publicListen, accelPath: '/objects/' } })
     const text = readFileSync(join(import.meta.dirname, '../../../deploy/nginx/bucket.conf'), 'utf8')
     nginx = await startNginx(({ port, folder }) =>
       text
         .replace('delivery:8082', publicListen)
-        .replaceAll('store:7070', new URL(endpoint).host)
+        .replaceAll('store:7070', new URL(bucket.store.endpoint).host)
         .replace('listen 8080', `listen 127.0.0.1:${port}`)
         .replace('/var/cache/nginx/objects', `${folder}/objects`),
     )
   }, 60_000)
   afterAll(async () => {
     await nginx?.stop()
-    await delivery?.stop()
-    await catalogue?.drain()
-    await store?.stop()
+    await bucket?.stop()
   })
 
   const get = (path: string, init: RequestInit = {}) => fetch(`${nginx.url}/delivery/${path}`, init)
   const read = async (response: Response) => Buffer.from(await response.arrayBuffer())
   const sign = async (videoId: string, seconds = 60) =>
-    signVideoToken({ videoId, expires: new Date(Date.now() + seconds * 1_000) }, tokenKeys)
+    signVideoToken({ videoId, expires: new Date(Date.now() + seconds * 1_000) }, bucket.tokenKeys)
 
   test('a file is read from the bucket once, in pieces, and later from the cache', async () => {
     const first = await get('1/v1/h264_100.mp4')
@@ -106,7 +66,7 @@ withPrograms('nginx in front of delivery, with the configuration for a bucket', 
     expect((await read(response)).length).toBe(5_000)
     const headers = JSON.stringify([...response.headers])
     expect(response.headers.get('content-type')).toBe('video/iso.segment')
-    for (const secret of ['X-Amz', 'x-amz-', 'x-accel', store.accessKeyId, new URL(store.endpoint).host])
+    for (const secret of ['X-Amz', 'x-amz-', 'x-accel', bucket.store.accessKeyId, new URL(bucket.store.endpoint).host])
       expect([secret, headers.toLowerCase().includes(secret.toLowerCase())]).toEqual([secret, false])
   })
 

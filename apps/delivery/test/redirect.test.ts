@@ -1,79 +1,39 @@
 // Faults: A19
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { notFound } from '@vitascope/errors'
-import { createGrpcServer, type GrpcServer } from '@vitascope/grpc'
-import { GetPlaybackPolicyResponse, PlaybackPolicyServiceService } from '@vitascope/proto/catalogue/v1/playback_policy'
-import { makeTokenKeys, parseTokenKeys, signVideoToken } from '@vitascope/security'
-import { openS3Storage } from '@vitascope/storage'
-import { createMetrics } from '@vitascope/telemetry'
-import { s3Path, startS3, type TestS3, testLog } from '@vitascope/testing'
-import { testKeyFiles, testPrincipals } from '@vitascope/testing/principal-keys'
-import { startDelivery } from '../src/service.ts'
+import type { GetPlaybackPolicyResponse } from '@vitascope/proto/catalogue/v1/playback_policy'
+import { signVideoToken } from '@vitascope/security'
+import { s3Path } from '@vitascope/testing'
+import { type BucketDelivery, startBucketDelivery } from './bucket-delivery.ts'
 
 const BYTES = Buffer.from(Array.from({ length: 1_000 }, (_, i) => i % 251))
 const SETS = [{ version: 'v1', prefix: 'media/1/7-1' }]
 const withS3 = s3Path() === undefined ? describe.skip : describe
 
 withS3('files of a bucket with redirects', () => {
-  const tokenKeys = parseTokenKeys(makeTokenKeys())
   const policies: Record<string, Partial<GetPlaybackPolicyResponse>> = {
     '1': { sets: SETS },
     '2': { sets: SETS, tokenRequired: true },
     '3': { sets: SETS, allowedIps: ['203.0.113.0/24'] },
   }
-  let store: TestS3
-  let catalogue: GrpcServer
-  let delivery: Awaited<ReturnType<typeof startDelivery>>
+  let bucket: BucketDelivery
   beforeAll(async () => {
-    store = await startS3()
-    const storage = openS3Storage(store)
-    await storage.put('media/1/7-1/h264_100.mp4', BYTES)
-    await storage.put('media/1/7-1/hls/master.m3u8', Buffer.from('#EXTM3U'))
-    await storage.put('media/1/7-1/sprite.vtt', Buffer.from('WEBVTT'))
-    await storage.put('media/1/7-1/document.pdf', Buffer.from('%PDF-1.7'))
-    catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('test') })
-    catalogue.implement(PlaybackPolicyServiceService, {
-      async getPlaybackPolicy({ videoId }) {
-        const policy = policies[videoId]
-        if (!policy) throw notFound('video', videoId)
-        return GetPlaybackPolicyResponse.fromPartial(policy)
-      },
-      async getPresentationPolicy({ presentationId }) {
-        throw notFound('presentation', presentationId)
-      },
-    })
-    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = store
-    const config = {
-      listen: '127.0.0.1:0',
-      metricsListen: '127.0.0.1:0',
-      catalogueAddress: await catalogue.listen('127.0.0.1:0'),
-      encodingAddress: '127.0.0.1:1',
-      principalKeys: testKeyFiles('delivery'),
-      tokenKeys,
-      objects: { s3: { endpoint, region, bucket, accessKeyId, secretAccessKey, virtualHost: false } },
-      s3Mode: 'redirect' as const,
-      storageReads: 48,
-      cacheBytes: 1024 * 1024,
-      publicTrustedProxies: [],
-      limits: 'off' as const,
-      downloads: { perAddress: 256, total: 4_096 },
-      trustedProxies: [],
+    const objects = {
+      'media/1/7-1/h264_100.mp4': BYTES,
+      'media/1/7-1/hls/master.m3u8': Buffer.from('#EXTM3U'),
+      'media/1/7-1/sprite.vtt': Buffer.from('WEBVTT'),
+      'media/1/7-1/document.pdf': Buffer.from('%PDF-1.7'),
     }
-    delivery = await startDelivery(config, testLog)
+    bucket = await startBucketDelivery({ objects, policies, config: { s3Mode: 'redirect' } })
   }, 60_000)
-  afterAll(async () => {
-    await delivery?.stop()
-    await catalogue?.drain()
-    await store?.stop()
-  })
+  afterAll(() => bucket?.stop())
 
-  const get = (path: string, init: RequestInit = {}) => fetch(`http://${delivery.address}/delivery/${path}`, init)
+  const get = (path: string, init: RequestInit = {}) => fetch(`http://${bucket.address}/delivery/${path}`, init)
 
   test('an admitted client is redirected to a URL in the bucket that is valid for 5 min and is not cached', async () => {
     const redirect = await get('1/v1/h264_100.mp4', { redirect: 'manual' })
     expect([redirect.status, redirect.headers.get('cache-control'), await redirect.text()]).toEqual([302, 'no-store', ''])
     const address = new URL(redirect.headers.get('location') ?? '')
-    expect(`${address.origin}${address.pathname}`).toBe(`${store.endpoint}/videos/media/1/7-1/h264_100.mp4`)
+    expect(`${address.origin}${address.pathname}`).toBe(`${bucket.store.endpoint}/videos/media/1/7-1/h264_100.mp4`)
     expect(Number(address.searchParams.get('X-Amz-Expires'))).toBeLessThanOrEqual(300)
     const whole = await get('1/v1/h264_100.mp4')
     expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4'])
@@ -104,8 +64,8 @@ withS3('files of a bucket with redirects', () => {
   })
 
   test('a rejected caller gets no redirect', async () => {
-    const token = await signVideoToken({ videoId: '2', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
-    const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 3_600_000) }, tokenKeys)
+    const token = await signVideoToken({ videoId: '2', expires: new Date(Date.now() + 3_600_000) }, bucket.tokenKeys)
+    const foreign = await signVideoToken({ videoId: '1', expires: new Date(Date.now() + 3_600_000) }, bucket.tokenKeys)
     const responses = []
     for (const path of ['2/v1', `2/v1~${foreign}`, '3/v1', '1/v2', '9/v1', `2/v1~${token}`]) {
       const response = await get(`${path}/h264_100.mp4`, { redirect: 'manual' })
