@@ -30,18 +30,18 @@ afterAll(() => platform?.remove())
 type Attack = (nth: number) => { events: object[]; userAgent?: string }
 const hundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
 const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
-const createEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
+const buildEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
 const oneView = randomUUID()
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`
 
 const ATTACKS: [what: string, attack: Attack][] = [
-  ['new views', () => ({ events: hundred(() => createEvent()) })],
+  ['new views', () => ({ events: hundred(() => buildEvent()) })],
   [
     'new views with every field of an event',
     () => ({
       events: hundred(() =>
-        createEvent({
+        buildEvent({
           watched: intervals,
           rewatched: intervals,
           position: 1,
@@ -52,14 +52,14 @@ const ATTACKS: [what: string, attack: Attack][] = [
   ],
   [
     'new views in changing languages',
-    (nth) => ({ events: hundred((one) => createEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
+    (nth) => ({ events: hundred((one) => buildEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
   ],
-  ['events of one view', () => ({ events: hundred(() => createEvent({ view_id: oneView })) })],
+  ['events of one view', () => ({ events: hundred(() => buildEvent({ view_id: oneView })) })],
   [
     'events of one view with all their intervals',
-    () => ({ events: Array.from({ length: 4 }, () => createEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
+    () => ({ events: Array.from({ length: 4 }, () => buildEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),
   ],
-  ['events of changing browsers', (nth) => ({ events: [createEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
+  ['events of changing browsers', (nth) => ({ events: [buildEvent({ view_id: oneView })], userAgent: `browser ${nth}` })],
 ]
 
 test.each(ATTACKS)(

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function createPlayingVideo(): Promise<VideoRecord> {
+async function uploadPlayableVideo(): Promise<VideoRecord> {
   const { id } = await upload(api, tenant.organisationId, `${sources.url}/other.mp4`)
   const video = await waitUntilSettled(api, id)
   expect(video.status.status).toBe('ok')
@@ -69,7 +69,7 @@ const closes = (urls: readonly string[]) =>
   waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old URL to return an error' })
 
 test('a video that requires a token delivers its files only with a valid token', async () => {
-  const [video, otherVideo] = [await createPlayingVideo(), await createPlayingVideo()]
+  const [video, otherVideo] = [await uploadPlayableVideo(), await uploadPlayableVideo()]
   const open = await crawl(video.uri)
   expect(open.length).toBeGreaterThan(30)
   expect(await served(open)).toBe(open.length)
@@ -105,7 +105,7 @@ test('a video that requires a token delivers its files only with a valid token',
 }, 120_000)
 
 test('a video with allowed addresses is not delivered to others', async () => {
-  const video = await createPlayingVideo()
+  const video = await uploadPlayableVideo()
   const open = await crawl(video.uri)
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
   await closes(open)
@@ -133,7 +133,7 @@ test.each([
 ])(
   'a video that is %s is no longer delivered after 5 s, and guests get 404',
   async (_, change) => {
-    const video = await createPlayingVideo()
+    const video = await uploadPlayableVideo()
     const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
     expect((await change(video.video_id)).status).toBe(200)
     await closes(open)
@@ -143,7 +143,7 @@ test.each([
 )
 
 test('the keys and videos of an inactive organisation are rejected', async () => {
-  const video = await createPlayingVideo()
+  const video = await uploadPlayableVideo()
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'inactive' })
   await waitFor(async () => (await api.get('/video')).status === 403, { timeout: 5_000, describe: 'its key to be rejected' })
   await waitFor(async () => (await platform.guest.get(`/video/${video.video_id}`)).status === 404, {

@@ -3,11 +3,11 @@ import {
   createClip,
   createEntry,
   createForeignVideo,
+  createVideoWithEntry,
   type Entry,
   findEmail,
   MISSING,
   MISSING_VIDEO,
-  makeEntry,
   read,
   waitUntilEntriesDeleted,
   wrongIds,
@@ -20,7 +20,7 @@ const entryDeletion = (suffix: string): Row => ({
   endpoint: `DELETE /collaborate/item/{collaborate_id}${suffix}`,
   async works(fixture) {
     const { clients } = fixture
-    const { id, video_id } = await makeEntry(fixture)
+    const { id, video_id } = await createVideoWithEntry(fixture)
     const clip = await createClip(fixture, id)
     const original_data = await read(fixture, id)
     const { status, body } = await clients.uploader.delete(`/collaborate/item/${id}${suffix}`)
@@ -32,7 +32,7 @@ const entryDeletion = (suffix: string): Row => ({
     expect((await clients.system.delete(`/collaborate/item/${bySystem}${suffix}`)).status).toBe(200)
   },
   async rejectedCalls(fixture) {
-    const { id } = await makeEntry(fixture)
+    const { id } = await createVideoWithEntry(fixture)
     await createClip(fixture, id)
     return wrongIds('DELETE', (one) => `/collaborate/item/${one}${suffix}`, id, 'collaboration_not_found')
   },
@@ -79,7 +79,7 @@ export const collaborateRows: NounRows = {
         await waitUntilEntriesDeleted(fixture, video_id)
       },
       async rejectedCalls(fixture) {
-        const { video_id } = await makeEntry(fixture)
+        const { video_id } = await createVideoWithEntry(fixture)
         return [
           ...wrongIds('GET', (one) => `/collaborate/${one}`, video_id, 'video_not_found'),
           { method: 'GET', path: `/collaborate/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
@@ -92,7 +92,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'GET /collaborate/{video_id}/user/{email}',
       async works(fixture) {
         const { clients, uploader } = fixture
-        const { id, video_id } = await makeEntry(fixture)
+        const { id, video_id } = await createVideoWithEntry(fixture)
         const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
         const email = await findEmail(fixture, uploader.userId)
         for (const api of [clients.uploader, clients.system]) {
@@ -107,7 +107,7 @@ export const collaborateRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, uploader } = fixture
-        const { video_id } = await makeEntry(fixture)
+        const { video_id } = await createVideoWithEntry(fixture)
         const email = await findEmail(fixture, uploader.userId)
         const noEntry = await findEmail(fixture, owner.userId)
         return [
@@ -213,7 +213,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'GET /collaborate/item/{collaborate_id}',
       async works(fixture) {
         const { clients, uploader } = fixture
-        const { id, video_id } = await makeEntry(fixture)
+        const { id, video_id } = await createVideoWithEntry(fixture)
         const clip = await createClip(fixture, id)
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Entry>(`/collaborate/item/${id}`)
@@ -225,7 +225,7 @@ export const collaborateRows: NounRows = {
         expect((await clients.owner.send('GET', `/collaborate/item/${id}`, { headers: { 'if-none-match': etag } })).status).toBe(304)
       },
       async rejectedCalls(fixture) {
-        const { id } = await makeEntry(fixture)
+        const { id } = await createVideoWithEntry(fixture)
         return wrongIds('GET', (one) => `/collaborate/item/${one}`, id, 'collaboration_not_found')
       },
     },
@@ -235,7 +235,7 @@ export const collaborateRows: NounRows = {
       endpoint: 'PUT /collaborate/item/{collaborate_id}/put',
       async works(fixture) {
         const { clients, owner, uploader } = fixture
-        const { id } = await makeEntry(fixture)
+        const { id } = await createVideoWithEntry(fixture)
         await createClip(fixture, id)
         const original_data = await read(fixture, id)
         const fields = { user_id: owner.userId, email: 'guest@example.org' }
@@ -258,7 +258,7 @@ export const collaborateRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { stranger } = fixture
-        const { id } = await makeEntry(fixture)
+        const { id } = await createVideoWithEntry(fixture)
         const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
         const at = (one: string) => `/collaborate/item/${one}/put`
         return [
@@ -293,7 +293,7 @@ export const collaborateRows: NounRows = {
       'PUT /collaborate/clip/{}/order': (v) => ({ order: [v['clip_id']] }),
     },
     async make(fixture) {
-      const { id } = await makeEntry(fixture)
+      const { id } = await createVideoWithEntry(fixture)
       return { collaborate_id: id, clip_id: await createClip(fixture, id) }
     },
   },

@@ -5,7 +5,7 @@ import { createTenant, waitUntilSettled } from '../support/video-steps.ts'
 const MISSING = '4611686018427387905'
 const MISSING_FOLDER = '9007199254740991'
 let folderCount = 0
-const createName = () => `Folder ${++folderCount}`
+const nextName = () => `Folder ${++folderCount}`
 
 /** Returns the path of the next page. */
 const getNext = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
@@ -16,7 +16,7 @@ interface Folder extends Record<string, unknown> {
 }
 
 /** Creates a folder in the owner's organisation. */
-async function folder({ clients, owner }: Fixture, name = createName()): Promise<string> {
+async function folder({ clients, owner }: Fixture, name = nextName()): Promise<string> {
   const { status, body } = await clients.owner.post<{ created: string }>('/folder', { organisation_id: owner.organisationId, name })
   if (status !== 200) throw new Error(`no folder was made: ${JSON.stringify(body)}`)
   return body.created
@@ -147,9 +147,9 @@ export const folderRows: NounRows = {
           expect([status, body.data]).toMatchObject([200, { ...fields, ...by }])
           expect((await listFolders(fixture))[body.created]).toEqual({ folder_id: body.created, ...body.data })
         }
-        const form = new URLSearchParams({ organisation_id: owner.organisationId, name: createName() })
+        const form = new URLSearchParams({ organisation_id: owner.organisationId, name: nextName() })
         expect((await clients.system.send('POST', '/folder', { body: form })).body).toMatchObject({ data: { description: '' } })
-        const name = createName()
+        const name = nextName()
         const responses = await Promise.all(
           Array.from({ length: 20 }, () => clients.owner.post('/folder', { organisation_id: owner.organisationId, name })),
         )
@@ -158,7 +158,7 @@ export const folderRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
-        const name = createName()
+        const name = nextName()
         await folder(fixture, name)
         const ownerFields = { organisation_id: owner.organisationId }
         const rejectedCall = { method: 'POST', path: '/folder' }
@@ -202,7 +202,7 @@ export const folderRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const id = await folder(fixture)
         const old_data = (await listFolders(fixture))[id]
-        const name = createName()
+        const name = nextName()
         const { status, body } = await clients.uploader.put(`/folder/${id}/update`, { organisation_id: owner.organisationId, name })
         const updated_data = (await listFolders(fixture))[id]
         expect([status, body]).toEqual([200, { updated: id, old_data, updated_data }])
@@ -214,7 +214,7 @@ export const folderRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const { owner, stranger } = fixture
-        const taken = createName()
+        const taken = nextName()
         await folder(fixture, taken)
         const id = await folder(fixture)
         const ownerFields = { organisation_id: owner.organisationId }

@@ -174,24 +174,22 @@ export const oauthRows: NounRows = {
         expect(repeated.body).toEqual(first.body)
       },
       async rejectedCalls({ owner, stranger }) {
-        const createPath = '/oauth/thirdparty'
+        const thirdPartyPath = '/oauth/thirdparty'
         const { organisationId: organisation_id } = owner
         return [
-          ...invalidFieldCalls('POST', createPath, organisation_id),
-          { method: 'POST', path: createPath, payload: {}, status: 400, fields: ['organisation_id'] },
+          ...invalidFieldCalls('POST', thirdPartyPath, organisation_id),
+          { method: 'POST', path: thirdPartyPath, payload: {}, status: 400, fields: ['organisation_id'] },
           {
             method: 'POST',
-            path: createPath,
+            path: thirdPartyPath,
             payload: { organisation_id: stranger.organisationId },
             status: 403,
             code: 'foreign_organisation',
           },
-          { method: 'POST', path: createPath, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
-          { method: 'POST', path: createPath, payload: { organisation_id, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { method: 'POST', path: thirdPartyPath, payload: { organisation_id: '999999' }, status: 403, code: 'foreign_organisation' },
           {
-            caller: 'system',
             method: 'POST',
-            path: createPath,
+            path: thirdPartyPath,
             payload: { organisation_id, user_id: stranger.userId },
             status: 404,
             code: 'user_not_found',
@@ -199,12 +197,20 @@ export const oauthRows: NounRows = {
           {
             caller: 'system',
             method: 'POST',
-            path: createPath,
+            path: thirdPartyPath,
+            payload: { organisation_id, user_id: stranger.userId },
+            status: 404,
+            code: 'user_not_found',
+          },
+          {
+            caller: 'system',
+            method: 'POST',
+            path: thirdPartyPath,
             payload: { organisation_id: '999999' },
             status: 404,
             code: 'organisation_not_found',
           },
-          { caller: 'guest', method: 'POST', path: createPath, payload: { organisation_id }, status: 401 },
+          { caller: 'guest', method: 'POST', path: thirdPartyPath, payload: { organisation_id }, status: 401 },
         ]
       },
     },

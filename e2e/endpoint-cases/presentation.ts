@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
-import { addSlides, createPdf } from '../support/slides.ts'
+import { addSlides, buildPdf } from '../support/slides.ts'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 interface Presentation {
@@ -59,7 +59,7 @@ export const presentationRows: NounRows = {
       endpoint: 'GET /presentation/{id}',
       async works(fixture) {
         const { owner, clients } = fixture
-        const id = await addSlides(fixture, createPdf(2))
+        const id = await addSlides(fixture, buildPdf(2))
         const processedPresentation = await processed(fixture, id)
         expect(processedPresentation).toMatchObject({
           ...{ id, filename: 'launch.pdf', title: 'launch', number_of_slides: 2, video_id: '' },
@@ -80,7 +80,7 @@ export const presentationRows: NounRows = {
           expect((await clients[caller].get(`/presentation/${id}`)).body).toEqual(processedPresentation)
         }
         // Another file adds its pages after the existing ones.
-        await addSlides(fixture, createPdf(1), { presentationId: id })
+        await addSlides(fixture, buildPdf(1), { presentationId: id })
         const longer = await processed(fixture, id)
         expect(longer).toMatchObject({
           filename: 'launch.pdf',
@@ -170,7 +170,7 @@ export const presentationRows: NounRows = {
       endpoint: 'PUT /presentation/{id}',
       async works(fixture) {
         const { stranger, clients } = fixture
-        const id = await addSlides(fixture, createPdf(2))
+        const id = await addSlides(fixture, buildPdf(2))
         await processed(fixture, id)
         const put = async (payload: Record<string, unknown>) => {
           const { status, body } = await clients.system.put<Presentation>(`/presentation/${id}`, payload)

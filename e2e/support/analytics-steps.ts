@@ -18,7 +18,7 @@ export interface EventsResponse {
 
 export type EventFields = Record<string, unknown>
 
-export const createEvent = (video_id: string, fields: EventFields = {}): EventFields => ({
+export const buildEvent = (video_id: string, fields: EventFields = {}): EventFields => ({
   video_id,
   view_id: randomUUID(),
   type: 'load',
@@ -56,7 +56,7 @@ export async function makeViews(fixture: Fixture): Promise<ViewedVideo> {
   const half = duration / 2
   const view = (events: readonly EventFields[]) => {
     const view_id = randomUUID()
-    return events.map((event) => ({ ...createEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
+    return events.map((event) => ({ ...buildEvent(video_id, event), view_id, at, language: 'en', subtitle: 'de' }))
   }
   const qoe = { startup_ms: 200, stalls: 1, stalled_ms: 500 }
   const { status, body } = await sendEvents(fixture, [

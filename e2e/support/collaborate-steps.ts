@@ -17,7 +17,7 @@ export interface Entry extends Record<string, unknown> {
 }
 
 /** Creates an entry of the owner's uploader on a new video. */
-export async function makeEntry(fixture: Fixture) {
+export async function createVideoWithEntry(fixture: Fixture) {
   const { video_id } = await fixture.video()
   return { video_id, id: await createEntry(fixture, video_id) }
 }

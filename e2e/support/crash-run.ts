@@ -3,7 +3,7 @@ import { seededRandom, type TestRedis, waitFor } from '@vitascope/testing'
 import { kill, REDIS_FAULTS } from './nemesis.ts'
 import { orphanedObjects } from './orphaned-objects.ts'
 import { expectSameFrames } from './same-frames.ts'
-import { createPdf } from './slides.ts'
+import { buildPdf } from './slides.ts'
 import type { TestPlatform } from './test-platform.ts'
 import { type UploadedFile, type Uploader, uploadMethods, uploadSlides } from './upload-methods.ts'
 import { type Tenant, type VideoRecord, waitUntilSettled } from './video-steps.ts'
@@ -85,7 +85,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
       const currentUploader = { ...uploader, gateways: n % 2 === 0 ? gateways : gateways.toReversed() }
       const [file, uploadMethod] = [options.files[n % options.files.length], uploadMethods[n % uploadMethods.length]]
       if (!file || !uploadMethod) throw new Error('there is nothing to upload')
-      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(currentUploader, createPdf(PAGES)))
+      if (n % SLIDES_EVERY === SLIDES_EVERY - 1) presentations.push(await uploadSlides(currentUploader, buildPdf(PAGES)))
       else accepted.push({ id: await uploadMethod(currentUploader, file, `crash-${options.seed}-${n}`), file })
       await delay(2_500 + random() * 1_500)
     }

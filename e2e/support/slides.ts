@@ -8,7 +8,7 @@ import { getSettings } from './process-settings.ts'
 import type { Fixture } from './table-row.ts'
 
 /** Returns a valid PDF with numbered pages. */
-export function createPdf(pages: number): Buffer {
+export function buildPdf(pages: number): Buffer {
   const kids = Array.from({ length: pages }, (_, page) => `${4 + 2 * page} 0 R`)
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',

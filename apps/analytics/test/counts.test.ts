@@ -19,7 +19,7 @@ import {
   type ModelView,
   toDay,
 } from './analytics-model.ts'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -92,16 +92,16 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   const toStepMs = (step: number) => Math.min(startMs + step * drawn.pace, now)
   const spans = (parts: typeof watched) => parts.map(([fromSeconds, toSeconds]) => ({ fromSeconds, toSeconds }))
   const base = { videoId, viewId, language: drawn.language, subtitle: nth % 2 === 0 ? drawn.subtitle : '' }
-  const events = [createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(0) })]
+  const events = [buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(0) })]
   if (played) {
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: toStepMs(1) }))
+    events.push(buildEvent({ ...base, type: 'EVENT_TYPE_PLAY', atMs: toStepMs(1) }))
     for (const [step, part] of watched.entries()) {
       events.push(
-        createEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: toStepMs(2 + step), positionSeconds: part[1], watched: spans([part]) }),
+        buildEvent({ ...base, type: 'EVENT_TYPE_PROGRESS', atMs: toStepMs(2 + step), positionSeconds: part[1], watched: spans([part]) }),
       )
     }
     events.push(
-      createEvent({
+      buildEvent({
         ...base,
         type: drawn.fate === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
         atMs: toStepMs(9),
@@ -115,9 +115,9 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   if (quality) {
     // Measurements accumulate, so an earlier event has smaller values.
     events.push(
-      createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }),
+      buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(3), quality: { ...quality, stalls: 0, stalledMs: 0, error: '' } }),
     )
-    events.push(createEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(5), quality }))
+    events.push(buildEvent({ ...base, type: 'EVENT_TYPE_LOAD', atMs: toStepMs(5), quality }))
   }
   const view = {
     ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },

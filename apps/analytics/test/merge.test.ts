@@ -10,7 +10,7 @@ import { createMerger } from '../src/view/merge.ts'
 import { addContribution, emptyRollUps } from '../src/view/roll-up.ts'
 import { addRollUps } from '../src/view/roll-up-store.ts'
 import { addEvent, EVENT_TYPE, emptyPart } from '../src/view/view.ts'
-import { analyticsDatabase, createEvent } from './test-analytics.ts'
+import { analyticsDatabase, buildEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const now = Date.now()
 const createView = (videoId: string) => {
   const by = { organisationId: '1', durationMs: 2_000, receivedMs: now, visitor: undefined }
   const watched = [{ fromSeconds: 0, toSeconds: 1 }]
-  return toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
+  return toStoredEvent({ ...buildEvent({ videoId, viewId: randomUUID(), atMs: now, watched }), type: EVENT_TYPE.progress }, by)
 }
 
 /** Returns a database on which a round with more than `maxInserts` inserts times out. */

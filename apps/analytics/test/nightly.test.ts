@@ -6,7 +6,7 @@ import { type Claim, createComparisonStore } from '../src/reconcile/comparison-s
 import { createNightlyComparison, registerComparisonMetrics } from '../src/reconcile/nightly.ts'
 import type { Reconciliation } from '../src/reconcile/reconcile.ts'
 import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-process.ts'
-import { createEvent, openFixture } from './test-analytics.ts'
+import { buildEvent, openFixture } from './test-analytics.ts'
 
 const { signal } = new AbortController()
 const FOUND: Reconciliation = { since: '2026-01-01', events: 3, views: 2, differences: [] }
@@ -105,7 +105,7 @@ test('a result is not saved if another replica has claimed the comparison in the
 
 test('the comparison runs in a separate process and logs a difference as an error', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  await fixture.send([createEvent({ videoId, viewId: randomUUID() })])
+  await fixture.send([buildEvent({ videoId, viewId: randomUUID() })])
   await fixture.settled()
   const url = fixture.databaseUrl
   expect(await reconcileInChildProcess(url, signal)).toMatchObject({ events: 1, views: 1, differences: [] })

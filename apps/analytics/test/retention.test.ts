@@ -14,7 +14,7 @@ import { createRejectedCounter } from '../src/event/rejected-events.ts'
 import { openSpool } from '../src/event/spool.ts'
 import { analyticsRetention } from '../src/retention/retention.ts'
 import { toDay } from '../src/view/contribution.ts'
-import { as, createEvent, openFixture } from './test-analytics.ts'
+import { as, buildEvent, openFixture } from './test-analytics.ts'
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -44,7 +44,7 @@ async function writePastEvent(videoId: string, viewId: string, daysAgo: number, 
   const atMs = Math.round(now - daysAgo * DAY)
   const quality = { startupMs: 100 * daysAgo, stalls: 1, stalledMs: 50, error: '' }
   const playerEvent = {
-    ...createEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
+    ...buildEvent({ videoId, viewId, atMs, watched: [{ fromSeconds: 0, toSeconds: 10 + daysAgo }], language: 'en' }),
     type: 3,
     quality,
   }
@@ -106,7 +106,7 @@ test('reports do not change when the events, views and viewers of old days are r
 
   // A view that began on a removed day stays the same view. A new view is counted in addition.
   await writePastEvent(videoId, across, 0.5, 'anna')
-  await fixture.send([createEvent({ videoId, viewId: randomUUID(), atMs: now })])
+  await fixture.send([buildEvent({ videoId, viewId: randomUUID(), atMs: now })])
   await fixture.settled()
   const after = await allReports(videoId)
   expect(after.views.counts).toMatchObject({ playerLoads: 5, videoPlays: 5 })
@@ -195,7 +195,7 @@ test('spooled events older than the retention are rejected, and count no view tw
 
   const createStored = (viewId: string, daysAgo: number) => {
     const atMs = now - daysAgo * DAY
-    const event = { ...createEvent({ videoId, viewId, atMs }), type: 3 }
+    const event = { ...buildEvent({ videoId, viewId, atMs }), type: 3 }
     return toStoredEvent(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
   const events = [createStored(gone, KEPT_DAYS + 2), createStored(gone, KEPT_DAYS), createStored(young, 2)]

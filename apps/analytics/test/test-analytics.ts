@@ -133,7 +133,7 @@ export async function openFixture({ replicas = 1, databaseUrl }: { replicas?: nu
 }
 
 /** Returns an event with all fields set. */
-export function createEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
+export function buildEvent(more: Partial<Event> & { videoId: string; viewId: string }): Event {
   return {
     type: 'EVENT_TYPE_PROGRESS',
     atMs: Date.now(),

@@ -9,7 +9,7 @@ import type { StoredEvent } from '../src/view/event-row.ts'
 import { mergeRound } from '../src/view/merge.ts'
 import { batchViews } from '../src/view/view-batch.ts'
 import { createViewCache } from '../src/view/view-cache.ts'
-import { analyticsDatabase, createEvent } from './test-analytics.ts'
+import { analyticsDatabase, buildEvent } from './test-analytics.ts'
 
 let database: Awaited<ReturnType<typeof analyticsDatabase>>
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database?.close())
 
-const createStored = (videoId: string): StoredEvent => toStoredEvent({ ...createEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
+const createStored = (videoId: string): StoredEvent => toStoredEvent({ ...buildEvent({ videoId, viewId: randomUUID() }), type: 1 }, by)
 const by = { organisationId: '1', durationMs: 100_000, receivedMs: Date.now(), visitor: undefined }
 const toBatch = (event: StoredEvent) => ({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
 const findViews = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)

@@ -5,7 +5,7 @@ import { ApplyOrganisationRequest } from '@vitascope/proto/catalogue/v1/organisa
 import { ListVideosRequest, VideoState } from '@vitascope/proto/catalogue/v1/video'
 import { verifyVideoToken } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
-import { createSet } from './builders.ts'
+import { buildRenditionSet } from './builders.ts'
 import { catalogueUnderTest, type Fixture, guest, internal, owner, stranger, system, tokenKeys, user } from './catalogue-under-test.ts'
 
 const fixture = catalogueUnderTest()
@@ -36,7 +36,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
     descriptionPrivate: '',
     creatorId: '71',
     status: { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000 },
-    renditions: createSet(jobId),
+    renditions: buildRenditionSet(jobId),
   })
   expect(await send.policies.getPlaybackPolicy({ videoId }, internal)).toMatchObject({
     sets: [{ version: video?.deliveryVersion, prefix: `renditions/${jobId}` }],

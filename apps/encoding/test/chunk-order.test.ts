@@ -7,7 +7,7 @@ import { seededRandom, waitFor } from '@vitascope/testing'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { createLongProbe, requireInput, segmentNumbers, segmentPath, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, requireInput, segmentNumbers, segmentPath, standInWorker } from './stand-in-worker.ts'
 
 // Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
 
@@ -35,7 +35,7 @@ beforeEach(async () => {
   jobId = String(Number(jobId) + 1)
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe(SECONDS))
+  await worker.complete(await worker.lease(), buildLongProbe(SECONDS))
   // Encodes the audio.
   await worker.runNextTask()
   const [row] = await environment.db.query<{ plan: EncodePlan }>('select plan from job where job_id = $1', [jobId])

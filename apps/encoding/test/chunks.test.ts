@@ -3,7 +3,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { type Task, TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { createLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -22,7 +22,7 @@ beforeEach(async () => {
   jobId = String(nextJob++)
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
 })
 afterEach(() => service.stop())
 afterAll(() => environment.close())
@@ -82,7 +82,7 @@ test('a job reports the progress of each chunk and the total time', async () => 
     service.call,
   )
   if (!probe) throw new Error('there is no probe task')
-  await worker.complete(probe, createLongProbe())
+  await worker.complete(probe, buildLongProbe())
   const total = sum(ownCosts) + sum(await listCosts(otherJobId))
   expect((await service.job(otherJobId)).expectedSeconds).toBeCloseTo(packaging + total, 3)
   expect((await service.job(jobId)).expectedSeconds).toBeLessThan(packaging + total)

@@ -8,7 +8,7 @@ import { makeVideo } from './fixture.ts'
 import { framesOfSet } from './frames.ts'
 import { endProcesses, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { countCopied, createProbeToCopy, standInWorker } from './stand-in-worker.ts'
+import { buildCopyableProbe, countCopied, standInWorker } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let nextJob = 1
@@ -54,7 +54,7 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
       before.call,
     )
     const first = standInWorker(before, environment.storage, 'worker-1:a')
-    await first.complete(await first.lease(), createProbeToCopy())
+    await first.complete(await first.lease(), buildCopyableProbe())
     const failed = await first.lease()
     expect(countCopied(failed)).toBe(1)
     await first.fail(failed, 5003).catch(() => {})
@@ -66,7 +66,7 @@ test.each<CrashPoint>(['fault-undecided', 'fault-recorded'])(
     const worker = standInWorker(after, environment.storage, 'worker-1:a')
     // The worker repeats the report of the fault. The service counts it once.
     await worker.fail(failed, 5003).catch(() => {})
-    await worker.complete(await worker.lease(), createProbeToCopy())
+    await worker.complete(await worker.lease(), buildCopyableProbe())
     const encode = await worker.lease()
     expect(countCopied(encode)).toBe(0)
     await worker.complete(encode, await worker.make(encode))

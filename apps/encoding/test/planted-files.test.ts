@@ -58,7 +58,7 @@ interface Attack {
   reported: StoredFile[]
 }
 
-async function createAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<Attack> {
+async function prepareAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Promise<Attack> {
   const scratch = join(folder, `scratch-${runs}`)
   const outside = join(folder, `outside-${runs++}`)
   await mkdir(scratch)
@@ -125,7 +125,7 @@ test.each(attacks)(
     const opened = await open()
     close = opened.close
     const { storage } = opened
-    const attack = await createAttack(storage)
+    const attack = await prepareAttack(storage)
     const prefix = `work/${runs}`
     const chunk = { plan, chunk: 0, keys: chunkKeys(plan, 0), workPrefix: prefix }
     await prepareOutside(attack)
@@ -151,7 +151,7 @@ test.each(attacks)(
     const { storage } = opened
     const ffmpegFolder = join(folder, `fake-${runs}`)
     const wait = `: > ${SEGMENTS}/ready; until [ -e planted ]; do sleep 0.05; done`
-    const attack = await createAttack(
+    const attack = await prepareAttack(
       storage,
       await makeFakeFfmpeg(ffmpegFolder, `${ffmpegFolder}/lib/ffmpeg "$@" || exit 1\n${wait}; exit 0`),
     )

@@ -35,7 +35,7 @@ afterAll(async () => {
   await environment.close()
 })
 
-const createKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
+const newUploadKey = (organisation = '2') => `uploads/${organisation}/${randomUUID()}.mp4`
 
 async function signed(objectKey: string, { organisationId = '2', least = 1, most = 10_000_000, status = '' } = {}) {
   const condition = (name: string, value: string) => PolicyCondition.create({ operator: 'eq', name, value })
@@ -75,7 +75,7 @@ const complete = (objectKey: string, options: { etag?: string; bucket?: string }
 
 test('an accepted file is stored and becomes the source of a job', async () => {
   const file = randomBytes(3_000_000)
-  const name = createKey()
+  const name = newUploadKey()
   const result = await post(await signed(name, { status: '201' }), file)
   const md5 = createHash('md5').update(file).digest('hex')
   expect([result.status, result.headers.get('etag')]).toEqual([201, `"${md5}"`])
@@ -98,7 +98,7 @@ test('an accepted file is stored and becomes the source of a job', async () => {
 })
 
 test('an upload of another caller is not found, and a wrong etag is a conflict', async () => {
-  const name = createKey()
+  const name = newUploadKey()
   await expect(complete(name)).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
   await post(await signed(name), Buffer.from('abc'))
   await expect(complete(name, {}, user('3'))).rejects.toMatchObject({ reason: 'UPLOAD_NOT_FOUND' })
@@ -123,11 +123,11 @@ test('a random name belongs to the organisation that signed it first', async () 
 })
 
 test('wrong sizes, wrong checksums and forged forms leave no objects', async () => {
-  const name = createKey()
+  const name = newUploadKey()
   expect(getReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
   expect(getReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
   const form = await signed(name)
-  expect(getReason(await post(new Map(form).set('key', createKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(getReason(await post(new Map(form).set('key', newUploadKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(getReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(await environment.objects('uploads')).toEqual([])
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
@@ -137,7 +137,7 @@ test('wrong sizes, wrong checksums and forged forms leave no objects', async () 
 })
 
 test('an interrupted body or one that is not a form leaves no objects', async () => {
-  const form = await signed(createKey())
+  const form = await signed(newUploadKey())
   const boundary = 'cut-here'
   const fields = [...form].map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
   const opening = `${fields.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: video/mp4\r\n\r\n`
@@ -167,7 +167,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
 })
 
 test('an upload that no job reads is removed after a day', async () => {
-  const [used, unused] = [createKey(), createKey()]
+  const [used, unused] = [newUploadKey(), newUploadKey()]
   for (const name of [used, unused]) await post(await signed(name), Buffer.from('abc'))
   const { uploadId } = await complete(used)
   await environment.db.query(

@@ -4,7 +4,7 @@ import { JobState } from '@vitascope/proto/encoding/v1/job'
 import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { TestEnvironment } from './service-under-test.ts'
-import { countCopied, createProbeToCopy, leaseRequest } from './stand-in-worker.ts'
+import { buildCopyableProbe, countCopied, leaseRequest } from './stand-in-worker.ts'
 import { leaseLostError, type Service, setPrefixOfTask, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -199,7 +199,7 @@ describe('faults', () => {
   ])('a copied picture is encoded in the same attempt if %s', async (_, steps, code, reason) => {
     await create()
     const worker = createWorker()
-    const probe = createProbeToCopy()
+    const probe = buildCopyableProbe()
     await worker.complete(await worker.lease(), probe)
     if (steps === 2) expect(countCopied(await worker.runNextTask())).toBe(1)
     const failed = await worker.lease()

@@ -6,7 +6,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { LIGHT_KINDS } from '../src/worker/run-task.ts'
 import type { TestEnvironment } from './service-under-test.ts'
-import { createLongProbe, createProbe, leaseRequest } from './stand-in-worker.ts'
+import { buildLongProbe, buildProbe, leaseRequest } from './stand-in-worker.ts'
 import { leaseLostError, type Service, workUnderTest } from './work-under-test.ts'
 
 const work = workUnderTest()
@@ -60,13 +60,13 @@ test('the audio of a low-priority job does not start while other work waits, alt
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, lowPriority: true }, service.call)
   const worker = createWorker()
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
   const otherJobId = nextJobId()
   await create(otherJobId)
   await waitFor(async () => (await service.job(otherJobId)).state === JobState.JOB_STATE_PROBING)
   const probe = await worker.lease()
   expect(probe.jobId).toBe(otherJobId)
-  await worker.complete(probe, createProbe())
+  await worker.complete(probe, buildProbe())
   const sound = async () => (await service.work.leaseTask(leaseRequest({ workerId: 'w1:a', kinds: LIGHT_KINDS }), service.call)).task
   expect(await sound()).toBeUndefined()
   expect(await worker.runNextTask()).toMatchObject({ jobId: otherJobId, kind: TaskKind.TASK_KIND_ENCODE })

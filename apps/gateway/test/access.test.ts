@@ -4,7 +4,7 @@ import { DomainError } from '@vitascope/errors'
 import { freePort, waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandInKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 const allResources = ['sample::get', 'sample::post', 'sample::delete']
@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 function getKey(more: Partial<StandInKey> = {}): string {
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, keyRecord(more))
   return key
 }
@@ -55,7 +55,7 @@ describe('a key', () => {
     }
   })
 
-  const good = createKey()
+  const good = nextApiKey()
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   test.each([
     ['nothing', ''],
@@ -96,7 +96,7 @@ describe('a key', () => {
 
   test('is rejected with 401 if it is unknown, with at most one look-up per second', async () => {
     standIns.lookups.length = 0
-    const key = createKey()
+    const key = nextApiKey()
     const responses = [await get('/v2/sample/1', withKey(key)), await get('/v2/sample/all', withKey(key))]
     expect(await Promise.all(responses.map(statusAndCode))).toEqual([
       [401, 'key_unknown'],

@@ -12,7 +12,7 @@ import { testPrincipals } from '@vitascope/testing/principal-keys'
 import { eventRoutes } from '../src/api/analytics/event-routes.ts'
 import { exportRoutes } from '../src/api/analytics/export-routes.ts'
 import { reportRoutes } from '../src/api/analytics/report-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
@@ -26,7 +26,7 @@ let service: GrpcServer
 let serviceAddress: string
 let gateway: Gateway
 let limited: Gateway
-const key = createKey()
+const key = nextApiKey()
 const receivedCalls: { request: unknown; call: Call }[] = []
 let acceptEvents: (request: AcceptEventsRequest) => Promise<{ accepted: number; rejected: { index: number; message: string }[] }>
 let exportParts: () => AsyncGenerator<ExportDaysResponse>

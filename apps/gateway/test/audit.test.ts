@@ -3,7 +3,7 @@ import { DomainError } from '@vitascope/errors'
 import { waitFor } from '@vitascope/testing'
 import { z } from 'zod'
 import { route } from '../src/server/route/route.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
@@ -42,7 +42,7 @@ afterAll(async () => {
 })
 
 function getKey(): string {
-  const key = createKey()
+  const key = nextApiKey()
   standIns.keys.set(key, { keyId: '5', userType: 'uploader', organisationId: '2', resources: ['thing::post'] })
   return key
 }

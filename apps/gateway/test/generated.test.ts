@@ -16,7 +16,7 @@ import {
   wrongTexts,
   wrongValues,
 } from './route-cases.ts'
-import { createKey } from './stand-ins.ts'
+import { nextApiKey } from './stand-ins.ts'
 import { withKey } from './started-gateway.ts'
 import { openSubject, type Subject } from './subject.ts'
 
@@ -70,7 +70,7 @@ describe('access', () => {
     expect(headers.get('www-authenticate')).toMatch(/^Basic /)
   })
   test.each(each())('%s rejects an unknown key', async (_, { method, path }) => {
-    const { status, problem } = await call(method, path, createKey())
+    const { status, problem } = await call(method, path, nextApiKey())
     expect([status, problem?.code]).toEqual([401, codeFor(method, 'key_unknown')])
   })
   test.each(each(requiresKey))('%s rejects a key without the resource', async (_, { method, path, route }) => {

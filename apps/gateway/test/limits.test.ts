@@ -5,12 +5,12 @@ import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { parseAddressRules } from '@vitascope/security'
 import { waitFor } from '@vitascope/testing'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
-const key = createKey()
+const key = nextApiKey()
 
 beforeAll(async () => {
   standIns = await startStandIns()
@@ -56,9 +56,9 @@ test('429 has Retry-After', async () => {
   expect(await response.json()).toMatchObject({ status: 429, code: 'rate_limited' })
 })
 
-const sendBadKeys = (times: number, address: string) => getStatuses(times, () => call('/v2/sample/all', address, withKey(createKey())))
+const sendBadKeys = (times: number, address: string) => getStatuses(times, () => call('/v2/sample/all', address, withKey(nextApiKey())))
 function addKey(): string {
-  const fresh = createKey()
+  const fresh = nextApiKey()
   standIns.keys.set(fresh, { keyId: String(standIns.keys.size + 1), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   return fresh
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parseAddressRules } from '@vitascope/security'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 const SECONDS = 10
@@ -50,7 +50,7 @@ test('serves admitted callers under triple load, and rejects the others with Ret
     }
   }
   const keys = Array.from({ length: Math.ceil(WRITERS / CALLERS_PER_LIMIT) }, (_, n) => {
-    const key = createKey()
+    const key = nextApiKey()
     standIns.keys.set(key, { keyId: `${n}`, userType: 'uploader', organisationId: '2', resources: ['sample::post'] })
     return withKey(key)
   })

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { sendRaw, statuses } from './raw-request.ts'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
-const key = createKey()
-const otherKey = createKey()
+const key = nextApiKey()
+const otherKey = nextApiKey()
 let standIns: StandIns
 let gateway: Awaited<ReturnType<typeof startTestGateway>>
 

@@ -20,7 +20,7 @@ let gateway: Awaited<ReturnType<typeof startTestGateway>>
 let alone: Awaited<ReturnType<typeof startTestGateway>>
 
 /** 42 is public, 43 has a password, 44 has expired, 77 is a playlist of 43. */
-const createVideo = (videoId: string) =>
+const buildVideo = (videoId: string) =>
   Video.create({ videoId, title: `Video ${videoId}`, deliveryVersion: 'v1', renditions: { posterPath: 'poster.jpg' } })
 const uploadHtml = '<!doctype html><html><head><title>Upload</title></head><body></body></html>'
 
@@ -35,17 +35,17 @@ beforeAll(async () => {
   const found = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       requested.push(videoId)
-      if (published.has(videoId)) return { video: createVideo(videoId) }
+      if (published.has(videoId)) return { video: buildVideo(videoId) }
       if (videoId === '44') throw new DomainError('not_found', 'VIDEO_EXPIRED', 'The "sale" is over.')
       if (videoId === '45') throw new DomainError('unavailable', 'OVERLOADED', 'try again')
       if (!['42', '43'].includes(videoId)) throw notFound('video', videoId)
-      return { video: createVideo(videoId) }
+      return { video: buildVideo(videoId) }
     },
   }
   const listed = {
     async findPublicPlaylist({ playlistId }: { playlistId: string }) {
       if (playlistId !== '77') throw notFound('playlist', playlistId)
-      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [createVideo('43')], nextSkip: 0 }
+      return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [buildVideo('43')], nextSkip: 0 }
     },
   }
   const kept = {

@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '@vitascope/rate-limit'
 import { redisPath, startRedis, type TestRedis, waitFor } from '@vitascope/testing'
 import { Redis } from 'ioredis'
 import { sampleRoutes } from './sample-routes.ts'
-import { createKey, type StandIns, startStandIns } from './stand-ins.ts'
+import { nextApiKey, type StandIns, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 type Gateway = Awaited<ReturnType<typeof startTestGateway>>
@@ -31,7 +31,7 @@ withRedis('two gateways with one Redis', () => {
     gateways = [await start(), await start()]
   })
   beforeEach(() => {
-    key = createKey()
+    key = nextApiKey()
     standIns.keys.set(key, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
   })
   afterEach(async () => {
@@ -53,7 +53,7 @@ withRedis('two gateways with one Redis', () => {
     return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
   }
   async function shared(): Promise<boolean> {
-    const fresh = createKey()
+    const fresh = nextApiKey()
     standIns.keys.set(fresh, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
     return (await left(0, fresh)) === 9 && (await left(1, fresh)) === 8
   }

@@ -1,6 +1,6 @@
 import { waitFor } from '@vitascope/testing'
 import type { Route } from '../src/server/route/route.ts'
-import { createKey, startOrigin, startStandIns } from './stand-ins.ts'
+import { nextApiKey, startOrigin, startStandIns } from './stand-ins.ts'
 import { startTestGateway, withKey } from './started-gateway.ts'
 
 /** Target of the generated tests: a gateway, and keys of every kind. */
@@ -41,7 +41,7 @@ async function withStandIns(routes: readonly Route[]): Promise<Subject> {
     deliveryUrl: delivery.url,
   })
   const resources = routes.map(({ resource }) => resource)
-  const keys = { system: createKey(), standard: createKey(), uploader: createKey(), withoutResources: createKey() }
+  const keys = { system: nextApiKey(), standard: nextApiKey(), uploader: nextApiKey(), withoutResources: nextApiKey() }
   const organisationKey = { organisationId: '2', resources }
   standIns.keys.set(keys.system, { ...organisationKey, keyId: '1', userType: 'system', organisationId: '1' })
   standIns.keys.set(keys.standard, { ...organisationKey, keyId: '2', userType: 'standard' })

@@ -336,7 +336,7 @@ describe('a connection that silently stopped responding', () => {
   ])(
     'fails %s as unavailable, and is not used again',
     async (_, request) => {
-      const way = await aWayTo(url)
+      const way = await startProxy(url)
       const far = openPostgres({ url: way.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
       expect(await far.ping()).toBe(true)
       way.swallow()
@@ -351,7 +351,7 @@ describe('a connection that silently stopped responding', () => {
 })
 
 /** Returns a proxy to the database that can stop forwarding the data of existing connections. */
-async function aWayTo(to: string) {
+async function startProxy(to: string) {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   let carries = true

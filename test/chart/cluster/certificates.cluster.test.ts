@@ -68,7 +68,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-async function createProcess(of: Release, component: Component | 'encode'): Promise<PlatformProcess> {
+async function startWithCertificates(of: Release, component: Component | 'encode'): Promise<PlatformProcess> {
   const started = await startProcess(await issued.mounted(of, component, jobs), of, component)
   undo.push(started.end)
   return started
@@ -135,7 +135,7 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test.each(releases)('those of %s allow calls of the configured callers only, and only by the name of the service', async (_, of) => {
-    const processes = await Promise.all(components.map(async (name) => ({ name, process: await createProcess(of, name) })))
+    const processes = await Promise.all(components.map(async (name) => ({ name, process: await startWithCertificates(of, name) })))
     const services = processes.filter(({ process }) => process.callers.length > 0)
     expect(services.map(({ name }) => name)).toEqual(['auth', 'catalogue', 'encoding', 'delivery', 'collaboration', 'analytics'])
     for (const { name, process } of services) {
@@ -153,17 +153,17 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test('those of two releases with separate CAs do not trust each other', async () => {
-    const [gateway, stranger] = [await createProcess(alone, 'gateway'), await createProcess(shared, 'gateway')]
-    const address = await served(await createProcess(alone, 'catalogue'))
+    const [gateway, stranger] = [await startWithCertificates(alone, 'gateway'), await startWithCertificates(shared, 'gateway')]
+    const address = await served(await startWithCertificates(alone, 'catalogue'))
     expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
   })
 
   test('those of Jobs are in the namespace of the Jobs, and are accepted by encoding only', async () => {
-    const pod = await createProcess(shared, 'encode')
+    const pod = await startWithCertificates(shared, 'encode')
     expect(getLeaf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
     const [encoding, catalogue] = [
-      await served(await createProcess(shared, 'encoding')),
-      await served(await createProcess(shared, 'catalogue')),
+      await served(await startWithCertificates(shared, 'encoding')),
+      await served(await startWithCertificates(shared, 'catalogue')),
     ]
     expect(await call(pod, encoding, 'encoding')).toBe('answered')
     expect(await call(pod, catalogue, 'catalogue')).toContain('PERMISSION_DENIED')
@@ -187,7 +187,7 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('a removed secret is reissued with another key, which a running process loads', async () => {
     const before = await readMounted('auth')()
-    const [auth, gateway] = [await createProcess(alone, 'auth'), await createProcess(alone, 'gateway')]
+    const [auth, gateway] = [await startWithCertificates(alone, 'auth'), await startWithCertificates(alone, 'gateway')]
     const address = await served(auth)
     const after = await next(readMounted('auth'), removed('videos-vitascope-auth-tls'))
     expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
@@ -197,26 +197,26 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test('those from before and after the renewal of a release CA trust each other', async () => {
-    const before = { auth: await createProcess(alone, 'auth'), gateway: await createProcess(alone, 'gateway') }
+    const before = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
     const authority = await next(ownAuthority, renewed(ca))
     // cert-manager may notice its own write later than other watchers.
     const isSignedByNextAuthority = async () =>
       (await next(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
     await waitFor(isSignedByNextAuthority, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
     await next(readMounted('gateway'), renewed('videos-vitascope-gateway'))
-    const after = { auth: await createProcess(alone, 'auth'), gateway: await createProcess(alone, 'gateway') }
+    const after = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
     const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
   })
 
   test('those of a new CA do not trust those of the removed one, and are issued when their own secrets are removed', async () => {
-    const stranger = await createProcess(alone, 'gateway')
+    const stranger = await startWithCertificates(alone, 'gateway')
     const authority = await next(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
       const renewedFiles = await next(readMounted(component), removed(`videos-vitascope-${component}-tls`))
       expect(renewedFiles['ca.crt']).toBe(authority['tls.crt'])
     }
-    const [address, gateway] = [await served(await createProcess(alone, 'auth')), await createProcess(alone, 'gateway')]
+    const [address, gateway] = [await served(await startWithCertificates(alone, 'auth')), await startWithCertificates(alone, 'gateway')]
     expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', UNREACHABLE])
   })
 })

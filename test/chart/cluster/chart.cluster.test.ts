@@ -95,7 +95,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   let next = 1
-  const makeJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
+  const buildJob = (change: (pod: V1PodSpec) => V1PodSpec = (pod) => pod): V1Job => {
     const job = jobManifest(settings, { runId: String(next++), jobId: '12', chunks: [0, 1, 2] }, { memoryMib: 600, diskMib: 900 })
     if (job.spec?.template.spec) job.spec.template.spec = change(job.spec.template.spec)
     return job
@@ -106,7 +106,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       () => '',
       (error: Error) => error.message,
     )
-  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(makeJob(change))
+  const renderError = (change: (pod: V1PodSpec) => V1PodSpec) => rejectedBy(buildJob(change))
   const container = (pod: V1PodSpec, fields: object): V1PodSpec => ({
     ...pod,
     containers: pod.containers.map((one) => ({ ...one, ...fields })),
@@ -207,18 +207,18 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       ({ spec }) => Object.assign(spec?.template.metadata ?? {}, { annotations: { 'k8s.v1.cni.cncf.io/networks': 'nodes' } }),
     ]
     for (const change of changes) {
-      const job = makeJob()
+      const job = buildJob()
       change(job)
       expect(await rejectedBy(job)).toMatch(/a Job here/)
     }
   })
 
   test('a Job from before an upgrade can still be admitted with the node placement of Kueue, but its containers are immutable', async () => {
-    const job = makeJob()
+    const job = buildJob()
     expect(await rejectedBy(job)).toBe('')
     const policies = (manifests: Manifest[]) => [find(manifests, 'ValidatingAdmissionPolicy', 'encode')]
     cluster.kubectl(['replace', '-f', '-'], policies(release({ encodingImage: { tag: 'next' } }, 2)))
-    await waitFor(() => rejectedBy(makeJob()).then((output) => output.includes('image of the workers')), {
+    await waitFor(() => rejectedBy(buildJob()).then((output) => output.includes('image of the workers')), {
       describe: 'the policy of the next release to hold',
       timeout: 60_000,
     })
@@ -242,12 +242,12 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     // The policy does not apply to other users in other namespaces.
     await cluster.batch.createNamespacedJob({
       namespace: jobs,
-      body: makeJob((spec) => container(spec, { image: 'of/others:1' })),
+      body: buildJob((spec) => container(spec, { image: 'of/others:1' })),
       dryRun: 'All',
     })
     await cluster.batch.deleteNamespacedJob({ ...key, propagationPolicy: 'Background' })
     cluster.kubectl(['replace', '-f', '-'], policies(release()))
-    await waitFor(() => rejectedBy(makeJob()).then((output) => output === ''), {
+    await waitFor(() => rejectedBy(buildJob()).then((output) => output === ''), {
       describe: 'the policy of before to hold',
       timeout: 60_000,
     })
@@ -262,7 +262,7 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
       { parallelism: 99 },
       { completions: 9_999 },
     ]) {
-      const job = makeJob()
+      const job = buildJob()
       if (job.spec) Object.assign(job.spec, fields)
       expect(await rejectedBy(job)).toMatch(/a Job here/)
     }

@@ -9,7 +9,7 @@ import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from '../../../apps/encoding/test/service-under-test.ts'
-import { createLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
+import { buildLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
 import { getKubelet, openCluster } from './support/cluster.ts'
 
 const TIMEOUT_MS = 60_000
@@ -66,16 +66,16 @@ function restricted(): KubernetesSettings['template'] {
 }
 
 /** Creates a job with three chunks, whose audio is already encoded. */
-async function makeJob(): Promise<void> {
+async function createJob(): Promise<void> {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId: `9${jobId}`, organisationId: '1', sourceUrl }, service.call)
-  await worker.complete(await worker.lease(), createLongProbe())
+  await worker.complete(await worker.lease(), buildLongProbe())
   await worker.runNextTask()
 }
 const waitLong = <Seen>(check: () => Seen | Promise<Seen>, describe: string) => waitFor(check, { timeout: TIMEOUT_MS, describe })
 const jobs = async () => (await cluster.batch.listNamespacedJob({ namespace })).items
 const getName = (job: V1Job | undefined) => job?.metadata?.name ?? ''
-const createNewJob = (...former: V1Job[]) =>
+const waitForNewJob = (...former: V1Job[]) =>
   waitLong(async () => (await jobs()).find((job) => !former.some((formerJob) => getName(formerJob) === getName(job))), 'a Job')
 const getStatus = async (job: V1Job) => (await cluster.batch.readNamespacedJob({ namespace, name: getName(job) })).status
 const getPod = (job: V1Job, index: number, ...former: V1Pod[]) =>
@@ -116,8 +116,8 @@ test('the executor has the permissions that it requires, and no others', async (
 })
 
 test('evicted pods are replaced without counting as failures, and the Job is deleted after its last chunk', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   const first = await getPod(job, 0)
   await kubelet.run(first)
   await kubelet.evict(first)
@@ -138,8 +138,8 @@ test('evicted pods are replaced without counting as failures, and the Job is del
 })
 
 test('an index whose pod exits with 42 is not retried, the others continue, and the next Job encodes its chunk', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   const pod = await getPod(job, 0)
   await kubelet.end(pod, 42)
   await waitLong(async () => (await getStatus(job))?.failedIndexes === '0', 'the index to have failed')
@@ -148,7 +148,7 @@ test('an index whose pod exits with 42 is not retried, the others continue, and 
     await make(index)
     await kubelet.end(otherPod, 0)
   }
-  const next = await createNewJob(job)
+  const next = await waitForNewJob(job)
   expect(getChunks(next)).toBe('0')
   expect(await waitLong(async () => (await faults()).some((count) => count > 0) && (await faults()), 'a fault')).toEqual([1, 0, 0, 0])
   await make(0)
@@ -156,8 +156,8 @@ test('an index whose pod exits with 42 is not retried, the others continue, and 
 })
 
 test('after an API server outage of a minute, the Jobs still exist, and changes during the outage are detected', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   await kubelet.end(await getPod(job, 0), 42)
   await cluster.stopApiServer()
   await delay(AWAY_MS)
@@ -165,7 +165,7 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
   await cluster.startApiServer()
   await kubelet.end(await getPod(job, 1), 0)
   await kubelet.end(await getPod(job, 2), 42)
-  const next = await createNewJob(job)
+  const next = await waitForNewJob(job)
   expect(getChunks(next)).toBe('0,2')
   await make(0)
   await make(2)
@@ -175,8 +175,8 @@ test('after an API server outage of a minute, the Jobs still exist, and changes 
 })
 
 test('cancelling a job deletes its Kubernetes Job and pods', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   await kubelet.run(await getPod(job, 0))
   await service.jobs.cancelJob({ jobId }, service.call)
   await noJobs()
@@ -185,8 +185,8 @@ test('cancelling a job deletes its Kubernetes Job and pods', async () => {
 })
 
 test('Jobs are deleted with the ConfigMap that owns them', async () => {
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   expect(job.metadata?.ownerReferences).toHaveLength(1)
   await service.stop()
   await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'vitascope' })
@@ -198,8 +198,8 @@ test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   await service.stop()
   service = await startInProcess(environment, { kubernetes: { ...settings, queue: 'encodes' } })
   worker = standInWorker(service, environment.storage, 'w1:b')
-  await makeJob()
-  const job = await createNewJob()
+  await createJob()
+  const job = await waitForNewJob()
   await waitLong(
     async () => (await getStatus(job))?.conditions?.some(({ type, status }) => type === 'Suspended' && status === 'True'),
     'the Job to be suspended',

@@ -5,7 +5,7 @@ import { describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
 import { emptyTheOutside } from './support/outside.ts'
 import { NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
 const CLAIM = 'videos-backup'
@@ -21,7 +21,7 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4')
+  scene = await prepareScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   video = await waitUntilSettled(scene.api, id, 300_000)
 })

@@ -8,7 +8,7 @@ import { type CertificateFiles, createAuthority } from './support/certificates.t
 import { apply, getJson, kubectl } from './support/commands.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { certificateSecrets, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 /**
@@ -23,12 +23,12 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4')
-  video = await createVideo()
+  scene = await prepareScene('small.mp4')
+  video = await uploadVideo()
 })
 afterAll(() => scene?.end())
 
-async function createVideo(): Promise<VideoRecord> {
+async function uploadVideo(): Promise<VideoRecord> {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   return waitUntilSettled(scene.api, id, 300_000)
 }
@@ -105,7 +105,7 @@ describeChart('certificates', () => {
       await delay(LIFE_OF_CONNECTIONS_MS)
       // This involves the uploads of encoding, a worker, and a new pod of a Job, which has only
       // seen the new certificates.
-      uploaded = await createVideo()
+      uploaded = await uploadVideo()
     } finally {
       await authority.discard()
       report = await load.end()

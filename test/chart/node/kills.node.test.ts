@@ -7,14 +7,14 @@ import { describeChart } from '../support/chart.ts'
 import { getJson, kubectl } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 
 let scene: Scene
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4', 'minute.mp4')
+  scene = await prepareScene('small.mp4', 'minute.mp4')
 })
 afterAll(() => scene?.end())
 

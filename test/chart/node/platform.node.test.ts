@@ -11,14 +11,14 @@ import { NETWORK } from '../../cluster/node/network.ts'
 import { chart, describeChart } from '../support/chart.ts'
 import { apply, getJson, helm, kubectl } from './support/commands.ts'
 import { ENCODE, fixedService, imageValues, NAMESPACE, restricted } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_200_000)
 
 let scene: Scene
 
 beforeAll(async () => {
-  scene = await createScene('minute.mp4')
+  scene = await prepareScene('minute.mp4')
 })
 afterAll(() => scene?.end())
 

@@ -48,7 +48,7 @@ const pods = new Map<string, V1Pod>()
 beforeAll(async () => {
   await theRelease()
   const instance = await instanceOfJobs()
-  await apply(Object.entries(idlePods).map(([name, namespace]) => createWaitingPod(name, namespace, instance)))
+  await apply(Object.entries(idlePods).map(([name, namespace]) => buildWaitingPod(name, namespace, instance)))
   for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
   for (const namespace of [NAMESPACE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
@@ -73,7 +73,7 @@ async function instanceOfJobs(): Promise<string> {
   return (await kubectl('get', 'deployment', 'videos-vitascope-encoding', '--namespace', NAMESPACE, '-o', path)).trim()
 }
 
-function createWaitingPod(name: string, namespace: string, instance: string): object {
+function buildWaitingPod(name: string, namespace: string, instance: string): object {
   const labels = {
     'app.kubernetes.io/managed-by': 'vitascope-encoding',
     'app.kubernetes.io/instance': instance,

@@ -14,7 +14,7 @@ import { describeChart } from '../support/chart.ts'
 import { type BareFfmpeg, bareFfmpeg, type Cost, getHashes } from './support/bare-ffmpeg.ts'
 import { apply, getJson, kubectl } from './support/commands.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(3_600_000)
 const MINUTES = 2
@@ -38,7 +38,7 @@ let scene: Scene
 let bare: BareFfmpeg
 
 beforeAll(async () => {
-  scene = await createScene()
+  scene = await prepareScene()
   await makeSource(await findFfmpeg(), { content: FILM, seconds: 60 * MINUTES }, join(scene.folder, 'film.mp4'))
   await apply([limits])
   bare = await bareFfmpeg(`${scene.sources.url}/film.mp4`, MINUTES)

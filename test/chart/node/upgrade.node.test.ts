@@ -12,7 +12,7 @@ import { getJson, helm, kubectl } from './support/commands.ts'
 import { type LoadReport, percentile, startLoad } from './support/load.ts'
 import { watchEnds } from './support/pod-ends.ts'
 import { getImages, NAMESPACE } from './support/release.ts'
-import { createScene, type Scene } from './support/scene.ts'
+import { prepareScene, type Scene } from './support/scene.ts'
 
 jest.setTimeout(1_800_000)
 /** `preStopSeconds` of the chart: a pod still answers for this time before it receives SIGTERM. */
@@ -23,7 +23,7 @@ let scene: Scene
 let video: VideoRecord
 
 beforeAll(async () => {
-  scene = await createScene('small.mp4')
+  scene = await prepareScene('small.mp4')
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   video = await waitUntilSettled(scene.api, id, 300_000)
 })

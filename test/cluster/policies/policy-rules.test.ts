@@ -4,13 +4,13 @@ import type { V1NetworkPolicy, V1NetworkPolicySpec, V1Pod } from '@kubernetes/cl
 import { policyRules } from './policy-rules.ts'
 
 const namespaces = ['videos', 'dns'].map((name) => ({ metadata: { name, labels: { 'kubernetes.io/metadata.name': name } } }))
-const createPod = (name: string, podIP: string, fields: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
+const buildPod = (name: string, podIP: string, fields: { namespace?: string; phase?: string; hostNetwork?: boolean } = {}): V1Pod => ({
   metadata: { name, namespace: fields.namespace ?? 'videos', labels: { app: name } },
   spec: { containers: [{ name: 'c', ports: [{ name: 'grpc', containerPort: 50051 }] }], hostNetwork: fields.hostNetwork ?? false },
   status: { podIP, phase: fields.phase ?? 'Running' },
 })
-const pods = [createPod('gateway', '10.0.0.1'), createPod('auth', '10.0.0.2'), createPod('names', '10.0.0.3', { namespace: 'dns' })]
-const createPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
+const pods = [buildPod('gateway', '10.0.0.1'), buildPod('auth', '10.0.0.2'), buildPod('names', '10.0.0.3', { namespace: 'dns' })]
+const buildPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
 const of = (app: string) => ({ matchLabels: { app } })
 /** Returns the rules of one pod's chain without the final drop. */
 function getChain(rules: string, name: string): string[] | undefined {
@@ -26,7 +26,7 @@ test('pods that no policy selects have no rules', () => {
 })
 
 test('a policy without rules blocks all traffic of its pods in its policy types', () => {
-  const rules = policyRules({ namespaces, pods, policies: [createPolicy({ podSelector: of('auth'), policyTypes: ['Ingress', 'Egress'] })] })
+  const rules = policyRules({ namespaces, pods, policies: [buildPolicy({ podSelector: of('auth'), policyTypes: ['Ingress', 'Egress'] })] })
   expect(getChain(rules, 'ingress_10_0_0_2')).toEqual([])
   expect(getChain(rules, 'egress_10_0_0_2')).toEqual([])
   expect(getChain(rules, 'ingress_10_0_0_1')).toBeUndefined()
@@ -93,11 +93,11 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip saddr 10.0.0.1 return'],
   ],
 ])('allows %s', (_, spec, chain, expected) => {
-  expect(getChain(policyRules({ namespaces, pods, policies: [createPolicy(spec)] }), chain)).toEqual(expected)
+  expect(getChain(policyRules({ namespaces, pods, policies: [buildPolicy(spec)] }), chain)).toEqual(expected)
 })
 
 test('ignores pods that have ended, and pods in the network of the node', () => {
-  const otherPods = [createPod('auth', '10.0.0.8', { phase: 'Succeeded' }), createPod('auth', '10.0.0.9', { hostNetwork: true })]
-  const policies = [createPolicy({ podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('auth') }] }] })]
+  const otherPods = [buildPod('auth', '10.0.0.8', { phase: 'Succeeded' }), buildPod('auth', '10.0.0.9', { hostNetwork: true })]
+  const policies = [buildPolicy({ podSelector: of('auth'), ingress: [{ _from: [{ podSelector: of('auth') }] }] })]
   expect(policyRules({ namespaces, pods: [...pods, ...otherPods], policies })).not.toMatch(/10[._]0[._]0[._][89]/)
 })

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const line = (beginMs: number, text: string): CaptionLine => ({ beginMs, endMs: beginMs + 500, text })
 const LINES = [line(0, 'Good <i>evening</i>'), line(1_000, 'two\nlines \u{1f600} \\ "q" \u2028')]
-const createCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
+const buildCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
   title: 'English',
   language: 'en',
   userId: '7',
@@ -32,7 +32,7 @@ const createCaption = (more: Partial<NewCaption> = {}): NewCaption => ({
   ...more,
 })
 const create = (more: Partial<NewCaption> = {}, scope: string | null = '1', call = createCall()) =>
-  captions.create({ scope, mediaId }, createCaption(more), call)
+  captions.create({ scope, mediaId }, buildCaption(more), call)
 const update = (captionId: string, fields: Partial<CaptionFields>, lines?: CaptionLine[], scope: string | null = '1') =>
   captions.update({ scope, captionId }, { change: (now) => ({ ...now, ...fields }), userId: '8', lines })
 const listCaptions = async () => (await catalogue.videos.find('1', videoId))?.captions
@@ -190,13 +190,13 @@ describe('a media', () => {
     expect(errors).toEqual(Array(15).fill('CAPTIONS_FULL'))
     expect(await listCaptions()).toHaveLength(100)
     const other = await catalogue.upload()
-    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, createCaption(), createCall())
+    const captionId = await captions.create({ scope: '1', mediaId: other.mediaId }, buildCaption(), createCall())
     await expect(update(captionId, { mediaId })).rejects.toMatchObject({ reason: 'CAPTIONS_FULL' })
   })
   test('of another organisation is not found', async () => {
     await expect(create({}, '2')).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
     await expect(captions.findCreated({ scope: '2', mediaId }, createCall())).rejects.toMatchObject({ reason: 'MEDIA_NOT_FOUND' })
-    await expect(captions.create({ scope: '1', mediaId: '7' }, createCaption(), createCall())).rejects.toMatchObject({
+    await expect(captions.create({ scope: '1', mediaId: '7' }, buildCaption(), createCall())).rejects.toMatchObject({
       reason: 'MEDIA_NOT_FOUND',
     })
     const captionId = await create({}, null)

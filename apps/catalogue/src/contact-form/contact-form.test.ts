@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type ContactFormFields, checkContactForm, checkSubmission, type SubmissionFields } from './contact-form.ts'
 
-const createForm = (fields: Partial<ContactFormFields> = {}): ContactFormFields => ({
+const buildForm = (fields: Partial<ContactFormFields> = {}): ContactFormFields => ({
   ...{ primaryText: 'Who are you?', secondaryText: '', reference: '', optInMessage: '', buttonText: '' },
   ...{ captureNames: false, captureCompanyName: false, captureOptIn: false, gated: false },
   ...fields,
@@ -32,7 +32,7 @@ describe('a contact form', () => {
     ],
     [{ primaryText: 'a\0' }, ['primary_text']],
   ])('is validated (%#)', (fields, wrong) => {
-    expect(findInvalidFields(() => checkContactForm(createForm(fields)))).toEqual(wrong)
+    expect(findInvalidFields(() => checkContactForm(buildForm(fields)))).toEqual(wrong)
   })
 })
 
@@ -51,12 +51,12 @@ describe('a submission', () => {
       ['name', 'company_name', 'opt_in', 'video_id'],
     ],
   ])('is validated against the form: %s', (_, form, fields, wrong) => {
-    expect(findInvalidFields(() => checkSubmission(createForm(form), sent(fields)))).toEqual(wrong)
+    expect(findInvalidFields(() => checkSubmission(buildForm(form), sent(fields)))).toEqual(wrong)
   })
   test.each(['a@b', 'ada.lovelace+list@mail.example.org', 'ä@münchen.example', `${'a'.repeat(64)}@${'b'.repeat(63)}.org`])(
     'accepts the address %j',
     (email) => {
-      expect(findInvalidFields(() => checkSubmission(createForm(), sent({ email })))).toEqual([])
+      expect(findInvalidFields(() => checkSubmission(buildForm(), sent({ email })))).toEqual([])
     },
   )
   test.each([
@@ -74,6 +74,6 @@ describe('a submission', () => {
     'a@b@',
     'a,b@c',
   ])('rejects the address %j', (email) => {
-    expect(findInvalidFields(() => checkSubmission(createForm(), sent({ email })))).toEqual(['email'])
+    expect(findInvalidFields(() => checkSubmission(buildForm(), sent({ email })))).toEqual(['email'])
   })
 })

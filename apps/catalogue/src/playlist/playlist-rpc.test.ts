@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { serviceCall } from '@vitascope/grpc'
 import { Playlist } from '@vitascope/proto/catalogue/v1/playlist'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { playlistHandlers } from './playlist-rpc.ts'
@@ -82,10 +82,10 @@ test('a playlist of large videos is returned in parts that fit into messages, ea
 })
 
 test('a playlist of an inactive organisation is not found', async () => {
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 2, active: false }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '1', revision: 2, active: false }))
   const playlistId = await createPlaylist([])
   await expect(handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)).rejects.toMatchObject({ reason: 'PLAYLIST_NOT_FOUND' })
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '1', revision: 3 }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '1', revision: 3 }))
   expect((await handlers.findPublicPlaylist({ playlistId, skip: 0 }, guest)).playlist?.playlistId).toBe(playlistId)
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { createCall, createSet } from '../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createEncodingFormatStore } from './encoding-format/encoding-format-store.ts'
 import { createRetryJob, type RetryJob } from './retry-job.ts'
@@ -14,7 +14,7 @@ beforeEach(() => catalogue.db.query('truncate outbox'))
 afterAll(() => catalogue.close())
 
 const fail = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'failed', code: 5002, message: 'the encoder failed' }, 100)
-const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 200)
+const publish = (jobId: string) => catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 200)
 const retry = (jobId: string, scope: string | null = '1') => retryJob({ scope, jobId }, createCall())
 const findStatus = async (videoId: string) => (await catalogue.videos.find('1', videoId))?.status
 const listMessages = async () => (await catalogue.messages()).map(({ topic, payload }) => `${topic} ${payload.jobId}`)

@@ -1,6 +1,6 @@
 // Faults: R12
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import type { Quota } from '../organisation-replica/organisation.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterAll(() => catalogue.close())
 
 const MIB = 1024 ** 2
-const limit = (quota: Quota) => catalogue.organisations.apply(createOrganisation({ organisationId, revision: ++revision, quota }))
+const limit = (quota: Quota) => catalogue.organisations.apply(buildOrganisation({ organisationId, revision: ++revision, quota }))
 const upload = () => catalogue.uploads.accept(createUpload({}, { organisationId }), createCall())
 const replace = (mediaId: string) =>
   catalogue.media.replace(
@@ -31,7 +31,7 @@ const replace = (mediaId: string) =>
     createCall(),
   )
 const publish = (jobId: string, bytes: number, durationSeconds = 6) =>
-  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, { bytes, durationSeconds }) }, 9)
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, { bytes, durationSeconds }) }, 9)
 const usage = () => readUsage(catalogue.db.query, organisationId)
 const remove = (mediaId: string) => catalogue.media.remove({ scope: organisationId, mediaId }, { userId: '7', callerId: '7', notes: '' })
 const job = (jobId: string) => catalogue.jobs.find(organisationId, jobId)

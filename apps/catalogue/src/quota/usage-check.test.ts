@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isDomainError } from '@vitascope/errors'
 import { testLog } from '@vitascope/testing'
 import fc from 'fast-check'
-import { createCall, createOrganisation, createSet, createUpload } from '../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall, createUpload } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createPresentationStore } from '../presentation/presentation-store.ts'
 import { createSlideJobStore } from '../presentation/slide-job-store.ts'
@@ -24,7 +24,7 @@ let last = 300
 /** Two new organisations for each run. */
 async function newOrganisations() {
   organisations = [String(++last), String(++last)]
-  for (const organisationId of organisations) await catalogue.organisations.apply(createOrganisation({ organisationId, quota }))
+  for (const organisationId of organisations) await catalogue.organisations.apply(buildOrganisation({ organisationId, quota }))
 }
 
 const check = () => createUsageCheck(catalogue.db, testLog, () => found++)
@@ -87,7 +87,9 @@ async function run({ kind, of, which, mib }: Step): Promise<unknown> {
     }
     case 'publish': {
       const job = await createJob()
-      return job && catalogue.jobs.apply(job.job_id, { kind: 'published', renditions: createSet(job.job_id, { bytes: mib * MIB }) }, 9)
+      return (
+        job && catalogue.jobs.apply(job.job_id, { kind: 'published', renditions: buildRenditionSet(job.job_id, { bytes: mib * MIB }) }, 9)
+      )
     }
     case 'fail': {
       const job = await createJob()

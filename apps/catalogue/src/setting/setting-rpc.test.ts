@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Call, Principal } from '@vitascope/grpc'
 import { Setting } from '@vitascope/proto/catalogue/v1/setting'
-import { createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { createOrganisations } from '../organisation-replica/organisation.ts'
 import { DEFAULT_THEME } from '../theme/theme.ts'
@@ -19,7 +19,7 @@ let handlersWith: (passwordHasher: PasswordHasher) => typeof handlers
 beforeAll(async () => {
   catalogue = await catalogueDatabase()
   const { db, videos, organisations: store } = catalogue
-  await store.apply(createOrganisation({ organisationId: '4', active: false }))
+  await store.apply(buildOrganisation({ organisationId: '4', active: false }))
   const organisations = createOrganisations(store, async () => undefined)
   const themes = createThemeStore(db)
   const findVisibleVideo = requireVisibleVideo.bind(undefined, videos)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCall, createOrganisation } from '../../test/builders.ts'
+import { buildOrganisation, createCall } from '../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../test/catalogue-database.ts'
 import { DEFAULT_SETTING, type SettingFields } from './setting.ts'
 import { createSettingStore, type NewSetting, type SettingStore } from './setting-store.ts'
@@ -20,7 +20,7 @@ const make = (fields: Partial<SettingFields> = {}, more: Partial<NewSetting> = {
   )
 const find = (settingId: string, scope: string | null = '1') => settings.find({ scope, settingId })
 const setDefault = (defaultSettingId: string, organisationId = '1') =>
-  catalogue.organisations.apply({ ...createOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
+  catalogue.organisations.apply({ ...buildOrganisation({ organisationId, revision: ++revision }), defaultSettingId })
 const nameOn = (videoId: string, settingId: string) =>
   catalogue.videos.update({ scope: null, videoId }, '8', (now) => ({ ...now, settingId }))
 const forgeToken = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url')
@@ -118,7 +118,7 @@ test('a repeated creation with one idempotency key creates one profile', async (
 })
 
 test('a list pages in the order of creation, within its organisation', async () => {
-  await catalogue.organisations.apply(createOrganisation({ organisationId: '3' }))
+  await catalogue.organisations.apply(buildOrganisation({ organisationId: '3' }))
   const ids: string[] = []
   for (const title of ['a', 'b', 'c', 'd', 'e']) ids.push(await make({ title }, { organisationId: '3' }))
   const first = await settings.list('3', { size: 2, token: '', skip: 1 })

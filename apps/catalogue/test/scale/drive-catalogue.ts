@@ -11,7 +11,7 @@ import { UpdatePresentationRequest } from '@vitascope/proto/catalogue/v1/present
 import { CreateSettingRequest, UpdateSettingRequest } from '@vitascope/proto/catalogue/v1/setting'
 import { CreateThemeRequest, UpdateThemeRequest } from '@vitascope/proto/catalogue/v1/theme'
 import { ListVideosRequest, UpdateVideoRequest, UploadVideoRequest, VideoOrder, VideoState } from '@vitascope/proto/catalogue/v1/video'
-import { createSet } from '../builders.ts'
+import { buildRenditionSet } from '../builders.ts'
 import { FOLDERS, type SeedSize, toMediaId, toPlaylistId, toPresentationId, toVideoId } from '../seed/seed-catalogue.ts'
 import type { CatalogueClients } from './catalogue-clients.ts'
 
@@ -189,7 +189,7 @@ async function driveVideos(send: CatalogueClients, index: number): Promise<void>
   for (const call of [owner, system]) await send.jobs.getJob({ jobId: upload.jobId }, call)
   await send.jobs.reportJob({ jobId: upload.jobId, revision: 1, update: { $case: 'progress', value: { percent: 40 } } }, internal)
   await send.jobs.reportJob(
-    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: createSet(upload.jobId) } } },
+    { jobId: upload.jobId, revision: 2, update: { $case: 'published', value: { renditions: buildRenditionSet(upload.jobId) } } },
     internal,
   )
   await send.jobs.checkJobs({ jobIds: Array.from({ length: 100 }, (_, nth) => String(nth + 1)) }, internal)

@@ -11,9 +11,9 @@ afterAll(() => fixture.close())
 const signal = new AbortController().signal
 const newCall = () => ({ idempotency: undefined, signal })
 let video = 4_611_686_018_427_000_000n
-const createVideo = () => String(++video)
+const nextVideoId = () => String(++video)
 const create = (more: Partial<NewEntry> = {}, call: Parameters<typeof fixture.entries.create>[1] = newCall()) =>
-  fixture.entries.create({ videoId: createVideo(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
+  fixture.entries.create({ videoId: nextVideoId(), organisationId: '1', userId: '7', byUserId: '8', ...more }, call)
 const all = { scope: null, after: '0', limit: 1_000, skip: 0 }
 const missing = { kind: 'not_found', reason: 'COLLABORATION_NOT_FOUND' }
 
@@ -79,7 +79,7 @@ describe('an entry', () => {
 
 describe('the entries of a video', () => {
   test('are listed oldest first, after a given entry', async () => {
-    const videoId = createVideo()
+    const videoId = nextVideoId()
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await create({ videoId })).collaborationId)
     const listed = async (overrides: object) =>
@@ -89,7 +89,7 @@ describe('the entries of a video', () => {
     expect(await listed({ skip: 2 })).toEqual([ids[2]])
   })
   test('are found by an email address or a user, newest first', async () => {
-    const videoId = createVideo()
+    const videoId = nextVideoId()
     const [first, second] = [(await create({ videoId })).collaborationId, (await create({ videoId, userId: '8' })).collaborationId]
     await fixture.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
     const found = async (email: string, userId?: string) =>
@@ -100,7 +100,7 @@ describe('the entries of a video', () => {
     expect(await found('x')).toEqual([])
   })
   test('are limited to 100, also with concurrent creations', async () => {
-    const videoId = createVideo()
+    const videoId = nextVideoId()
     for (let count = 0; count < 99; count++) await create({ videoId })
     const raced = await Promise.allSettled(Array.from({ length: 8 }, () => create({ videoId })))
     expect(raced.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { planEncode } from '@vitascope/media'
 import { kubernetesSettings } from '../../test/kubernetes-settings.ts'
-import { createLongProbe } from '../../test/stand-in-worker.ts'
+import { buildLongProbe } from '../../test/stand-in-worker.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import {
   belongsTo,
@@ -112,7 +112,7 @@ test('a Kubernetes Job is identified by job and chunks, and selected by its inst
 })
 
 test('a pod requests disk space for its chunk and its source, with a reserve', () => {
-  const { probe, build } = createLongProbe()
+  const { probe, build } = buildLongProbe()
   const plan = planEncode({ probe, tools: build })
   const small = estimatePodNeeds(plan, 10 * 2 ** 20)
   expect(small.memoryMib).toBeGreaterThan(300)

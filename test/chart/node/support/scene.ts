@@ -20,7 +20,7 @@ export interface Scene {
   end(): Promise<void>
 }
 
-export async function createScene(...kinds: readonly SourceKind[]): Promise<Scene> {
+export async function prepareScene(...kinds: readonly SourceKind[]): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-node-'))
   for (const kind of kinds) await makeSource(folder, kind)
   const platform = await theRelease()

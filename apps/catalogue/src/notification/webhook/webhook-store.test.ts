@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { EVENT_TYPES } from '@vitascope/proto/event-types'
 import { fixedMasterKeys } from '@vitascope/security'
-import { createCall, createSet } from '../../../test/builders.ts'
+import { buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import { createEventStore } from '../event/event-store.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -109,11 +109,11 @@ describe('events', () => {
     const { organisationId } = webhook
     const { videoId, mediaId, jobId } = await upload(webhook)
     for (const _ of [1, 2])
-      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: createSet(jobId, { renditions: [] }) }, undefined)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
+      await catalogue.jobs.apply(jobId, { kind: 'playable', preview: buildRenditionSet(jobId, { renditions: [] }) }, undefined)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: organisationId, mediaId }, source, createCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: buildRenditionSet(second.jobId) }, 1)
     const third = await catalogue.media.replace({ scope: organisationId, mediaId }, source, createCall())
     await catalogue.jobs.apply(third.jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
     const { videoId: publish } = await catalogue.media.publish({ scope: organisationId, mediaId }, '7', createCall())
@@ -146,7 +146,7 @@ describe('events', () => {
     await catalogue.jobs.apply(jobId, { kind: 'failed', code: 4002, message: 'no video' }, 1)
     const source = { sourceUrl: 'https://example.org/b.mp4', userId: '7', startsWaiting: false }
     const second = await catalogue.media.replace({ scope: webhook.organisationId, mediaId }, source, createCall())
-    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: createSet(second.jobId) }, 1)
+    await catalogue.jobs.apply(second.jobId, { kind: 'published', renditions: buildRenditionSet(second.jobId) }, 1)
     const seen: string[] = []
     for (let [sending] = await leaseAll(webhook); sending; [sending] = await leaseAll(webhook)) {
       seen.push((JSON.parse(sending.body) as { type: string }).type)
@@ -159,7 +159,7 @@ describe('events', () => {
     const { organisationId } = all
     const both = await createWebhook({ organisationId, events: ['video.ready', 'video.created'] })
     const { jobId } = await upload(all)
-    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1)
+    await catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1)
     const types = async (webhook: CreatedWebhook) => (await log(webhook)).map(({ event }) => event)
     expect(await types(all)).toEqual(['video.created', 'video.playable', 'video.ready'])
     expect(await types(both)).toEqual(['video.created', 'video.ready'])
@@ -196,7 +196,7 @@ describe('a delivery', () => {
   test('waits for earlier deliveries of its video, and for no others', async () => {
     const webhook = await createWebhook({ events: ['video.created', 'video.ready'] })
     const first = await upload(webhook)
-    await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: createSet(first.jobId) }, 1)
+    await catalogue.jobs.apply(first.jobId, { kind: 'published', renditions: buildRenditionSet(first.jobId) }, 1)
     await upload(webhook)
     const sendings1 = await leaseAll(webhook)
     expect(sendings1.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['video.created', 'video.created'])
@@ -264,7 +264,7 @@ describe('a delivery', () => {
     const sending = await leaseOne(webhook)
     await Promise.all([
       sendings.recordResult(sending, 200),
-      catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId) }, 1),
+      catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId) }, 1),
     ])
     expect(JSON.parse((await leaseOne(webhook)).body)).toMatchObject({ type: 'video.playable' })
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { testLog } from '@vitascope/testing'
-import { createCall, createOrganisation, createSet } from '../../../test/builders.ts'
+import { buildOrganisation, buildRenditionSet, createCall } from '../../../test/builders.ts'
 import { type CatalogueDatabase, catalogueDatabase } from '../../../test/catalogue-database.ts'
 import type { Quota } from '../../organisation-replica/organisation.ts'
 import { createPlaybackPolicyStore } from '../../playback-policy/playback-policy-store.ts'
@@ -27,12 +27,12 @@ afterAll(() => catalogue.close())
 const AV1 = 21
 const HEVC = 11
 const signal = new AbortController().signal
-const limit = (quota: Quota) => catalogue.organisations.apply(createOrganisation({ organisationId, revision: ++revision, quota }))
+const limit = (quota: Quota) => catalogue.organisations.apply(buildOrganisation({ organisationId, revision: ++revision, quota }))
 const formats = () => createEncodingFormatStore(catalogue.db, catalogue.enqueue)
 const apply = (mediaId: string, profileId = AV1) => formats().addToMedia({ mediaId, profileId, userId: '7' }, createCall())
 const play = () => catalogue.play({}, { organisationId })
-const publish = (jobId: string, more: Parameters<typeof createSet>[1] = {}) =>
-  catalogue.jobs.apply(jobId, { kind: 'published', renditions: createSet(jobId, more) }, 9)
+const publish = (jobId: string, more: Parameters<typeof buildRenditionSet>[1] = {}) =>
+  catalogue.jobs.apply(jobId, { kind: 'published', renditions: buildRenditionSet(jobId, more) }, 9)
 const createRendition = (key: string) => {
   const rendition = { key, path: `${key}.mp4`, width: 320, height: 180, bytes: 900, bitrate: 1_000 }
   return { renditions: [rendition], bytes: 1_500, posterPath: '', thumbnailPath: '', thumbnails: [] }
