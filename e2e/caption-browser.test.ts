@@ -75,7 +75,7 @@ afterAll(async () => {
 
 describe('the HLS of a video', () => {
   const tracks = async () => [...(await master()).matchAll(/TYPE=SUBTITLES.*/g)].map(([tag]) => tag)
-  const getAddress = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
+  const resolveAddress = (tag: string) => new URL(/URI="([^"]+)"/.exec(tag)?.[1] ?? '', video.uri.hls).href
 
   test('lists captions with languages, and the default ones', async () => {
     expect((await tracks()).map((tag) => tag.replace(/.*NAME="([^"]*)",LANGUAGE="([^"]*)",DEFAULT=(\w+),.*/, '$1 $2 $3'))).toEqual([
@@ -88,7 +88,7 @@ describe('the HLS of a video', () => {
   })
   test('has subtitles that ffprobe reads, with unchanged video and audio', async () => {
     for (const tag of await tracks()) {
-      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', getAddress(tag)])
+      const { streams, packets } = await ffprobe(['-show_streams', '-show_packets', resolveAddress(tag)])
       expect(streams.map(({ codec_name }) => codec_name)).toEqual(['webvtt'])
       expect((packets ?? []).map(({ pts_time }) => Number(pts_time))).toEqual(Array.from({ length: 12 }, (_, n) => n + 0.1))
     }
@@ -99,7 +99,7 @@ describe('the HLS of a video', () => {
     const id = await create('Brief', 'fr', english)
     await waitForCaption('Brief')
     const tag = (await tracks()).find((one) => one.includes('Brief')) ?? ''
-    const file = getAddress(tag).replace('.m3u8', '.vtt')
+    const file = resolveAddress(tag).replace('.m3u8', '.vtt')
     expect((await fetch(file)).status).toBe(200)
     await api.put(`/caption/${id}`, { content: german, format: 'vtt' })
     await waitFor(async () => (await (await fetch(file)).text()).includes('Guten Abend'), { timeout: 5_000, describe: 'the other lines' })

@@ -56,8 +56,8 @@ const text = async (url: string) => {
   return response.text()
 }
 const bytes = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-const getSegments = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))
-const getSeconds = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
+const listSegments = (playlist: string) => playlist.split('\n').filter((line) => /^seg-\d+\.m4s$/.test(line))
+const sumSeconds = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
 
 test(
   'the beginning plays during the encode under stable URLs without failed requests',
@@ -78,7 +78,7 @@ test(
       expect(playlist).toContain('#EXT-X-PLAYLIST-TYPE:EVENT')
       expect(playlist).toContain('#EXT-X-TARGETDURATION:4\n')
       expect(playlist).not.toContain('#EXT-X-ENDLIST')
-      const [first = ''] = getSegments(playlist)
+      const [first = ''] = listSegments(playlist)
       const init = new URL('init.mp4', url).href
       const segment = new URL(first, url).href
       for (const one of [init, segment]) previewed.set(one, await bytes(one))
@@ -96,7 +96,7 @@ test(
     await waitFor(
       async () => {
         const playlist = await text(watched)
-        const now = getSeconds(playlist)
+        const now = sumSeconds(playlist)
         expect(now).toBeGreaterThanOrEqual(seconds)
         if (now > seconds) grown++
         seconds = now

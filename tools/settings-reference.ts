@@ -91,7 +91,7 @@ export function settingsReference(page: string, settings: readonly Setting[]): s
       const setting = left.get(name)
       if (setting === undefined) throw new Error(`docs/reference/settings.md: no process declares ${name}, or it is listed twice`)
       left.delete(name)
-      return getRow(setting)
+      return renderRow(setting)
     })
     return `${begin}\n| setting | default | values | read by | meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n\n${end}`
   })
@@ -123,7 +123,7 @@ function serviceTable(settings: readonly Setting[]): string {
   return `| service | required settings |\n|---|---|\n${rows.join('')}`
 }
 
-function getRow({ name, readers }: Setting): string {
+function renderRow({ name, readers }: Setting): string {
   const declared = readers.flatMap(({ process, declaration }) => (declaration ? [{ process, declaration }] : []))
   const descriptions = new Set(declared.map(({ declaration }) => declaration.description))
   if (descriptions.size !== 1) throw new Error(`${name} has several descriptions: ${[...descriptions].join(' / ')}`)

@@ -8,7 +8,7 @@ let folderCount = 0
 const nextName = () => `Folder ${++folderCount}`
 
 /** Returns the path of the next page. */
-const getNext = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
+const parseNextPath = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 
 interface Folder extends Record<string, unknown> {
   folder_id: string
@@ -115,7 +115,7 @@ export const folderRows: NounRows = {
           ])
         }
         const part = await api.get<Record<string, Folder>[]>(`${endpointPath}?start=2&limit=1`)
-        const next = await api.get<Record<string, Folder>[]>(getNext(part))
+        const next = await api.get<Record<string, Folder>[]>(parseNextPath(part))
         expect([part, next].map(({ body }) => Object.keys(body[0] ?? {}))).toEqual([[ids[1]], [ids[2]]])
       },
       rejectedCalls: async ({ owner, stranger }) => [
@@ -276,7 +276,7 @@ export const folderRows: NounRows = {
           expect((await api.get(`/folder/${id}/video`)).body).toEqual({ contents: [video_id, second], folder_id: id })
         }
         const part = await clients.owner.get(`/folder/${id}/video?limit=1`)
-        expect([part.body, (await clients.owner.get(getNext(part))).body]).toEqual([
+        expect([part.body, (await clients.owner.get(parseNextPath(part))).body]).toEqual([
           { contents: [video_id], folder_id: id },
           { contents: [second], folder_id: id },
         ])

@@ -24,7 +24,7 @@ async function importPostcodes({ platform }: Fixture, content: string): Promise<
   }
 }
 
-const getVideos = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls'> => ({
+const buildVideosRow = (part: 'country' | 'city'): Pick<Row, 'works' | 'rejectedCalls'> => ({
   async works({ clients, owner, video }) {
     const value = name('Île-de-Modèle / 1')
     const location = { country: 'NL', city: 'Delft', [part]: value, postcode: '2611', latitude: 52.01 }
@@ -93,8 +93,8 @@ export const locationRows: NounRows = {
         { caller: 'guest', method: 'GET', path: lookUp('1012'), status: 401 },
       ],
     },
-    { endpoint: 'GET /location/videos/country/{country}', ...getVideos('country') },
-    { endpoint: 'GET /location/videos/city/{city}', ...getVideos('city') },
+    { endpoint: 'GET /location/videos/country/{country}', ...buildVideosRow('country') },
+    { endpoint: 'GET /location/videos/city/{city}', ...buildVideosRow('city') },
   ],
   samples: { payloads: {}, make: async () => ({ postcode: '1012', country: 'NL', city: 'Amsterdam' }) },
 }

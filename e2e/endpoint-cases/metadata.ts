@@ -4,9 +4,9 @@ import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 
 const MISSING = '4611686018427387905'
 /** Returns a name of `length` characters that is unique per index. */
-const getName = (index: number, length = 2) =>
+const buildName = (index: number, length = 2) =>
   `${'z'.repeat(length - 2)}${String.fromCharCode(97 + Math.floor(index / 26), 97 + (index % 26))}`
-const entries = (count: number) => Array.from({ length: count }, (_, index) => ({ name: getName(index), value: `${index}` }))
+const entries = (count: number) => Array.from({ length: count }, (_, index) => ({ name: buildName(index), value: `${index}` }))
 const path = (videoId: string) => `/metadata/${videoId}`
 const read = async (api: Api, videoId: string) => (await api.get(`/video/${videoId}`)).body['metadata']
 
@@ -100,7 +100,7 @@ export const metadataRows: NounRows = {
         expect(({} as Record<string, unknown>)['of __proto__']).toBeUndefined()
 
         const { video_id: full } = await video()
-        const wide = entries(100).map((_, index) => ({ name: getName(index, 99 + (index % 2)), value: 'é'.repeat(999 + (index % 2)) }))
+        const wide = entries(100).map((_, index) => ({ name: buildName(index, 99 + (index % 2)), value: 'é'.repeat(999 + (index % 2)) }))
         for (const some of [wide.slice(0, 99), wide.slice(99)]) expect((await clients.owner.post(path(full), some)).status).toBe(201)
         expect((await clients.owner.post(path(full), entries(1))).body).toMatchObject({ code: 'metadata_full' })
         expect(Object.keys((await read(clients.guest, full)) as object)).toHaveLength(100)
@@ -182,7 +182,7 @@ export const metadataRows: NounRows = {
         expect((await clients.system.delete(`${path(id)}/keys/bound,bound`)).status).toBe(200)
         expect(await read(clients.owner, id)).toBe('')
 
-        const wide = entries(100).map((_, index) => getName(index, 100))
+        const wide = entries(100).map((_, index) => buildName(index, 100))
         await clients.owner.post(
           path(id),
           wide.map((name) => ({ name, value: '' })),

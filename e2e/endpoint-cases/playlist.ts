@@ -13,7 +13,7 @@ const createPlaylist = async ({ clients, owner }: Fixture, fields?: Record<strin
   if (videos) expect((await clients.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
   return body.playlist_id
 }
-const getIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
+const fetchIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
   const { body } = await clients[caller].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
@@ -103,7 +103,7 @@ const removing = (verb: 'delete' | 'put') => ({
     expect((await remove(a, '?position=24')).body.videos.count).toBe(4)
     expect((await remove(b)).body).toEqual({ status: { tried_to_remove: b }, videos: { order: [a, a], count: 2 } })
     expect((await remove(b)).body.videos).toEqual({ order: [a, a], count: 2 })
-    expect(await getIds(fixture, playlistId)).toEqual([a, a])
+    expect(await fetchIds(fixture, playlistId)).toEqual([a, a])
   },
   async rejectedCalls(fixture: Fixture): Promise<RejectedCall[]> {
     const { video_id } = await fixture.video()
@@ -138,9 +138,9 @@ export const playlistRows: NounRows = {
         await clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2001-01-01 00:00:00' } })
         const all = [open.video_id, hidden, open.video_id, expired]
         const playlistId = await createPlaylist(fixture, { title: 'Seen' }, all)
-        for (const caller of ['owner', 'system'] as const) expect(await getIds(fixture, playlistId, caller)).toEqual(all)
+        for (const caller of ['owner', 'system'] as const) expect(await fetchIds(fixture, playlistId, caller)).toEqual(all)
         for (const caller of ['guest', 'stranger'] as const)
-          expect(await getIds(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
+          expect(await fetchIds(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
         const ownView = await clients.owner.get<{ videos: object[] }>(path(playlistId))
         const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
         expect(ownView.body).toMatchObject({
@@ -174,7 +174,7 @@ export const playlistRows: NounRows = {
         const { status, body } = await clients.uploader.put(path(playlistId), { ...max, videos })
         expect([status, body]).toEqual([200, { status: true }])
         expect((await clients.guest.get(path(playlistId))).body).toMatchObject(max)
-        expect(await getIds(fixture, playlistId)).toEqual(videos)
+        expect(await fetchIds(fixture, playlistId)).toEqual(videos)
         // Flat fields of the query parameter `data`, which also clear fields.
         const data = encodeURIComponent(
           JSON.stringify({ title: 'A–Z', video_limit: 24, monetization: '', monetization_url: '', videos: [b] }),
@@ -182,7 +182,7 @@ export const playlistRows: NounRows = {
         expect((await clients.system.put(`${path(playlistId)}?data=${data}`)).status).toBe(200)
         const after = (await clients.owner.get(path(playlistId))).body
         expect(after).toMatchObject({ ...max, title: 'A–Z', video_limit: '24', monetization: null, monetization_url: '' })
-        expect(await getIds(fixture, playlistId)).toEqual([b])
+        expect(await fetchIds(fixture, playlistId)).toEqual([b])
         expect((await clients.owner.put(path(playlistId), { video_limit: 0, videos: [] })).status).toBe(200)
         expect((await clients.owner.get(path(playlistId))).body).toMatchObject({ video_limit: '0', videos: [] })
       },
@@ -230,12 +230,12 @@ export const playlistRows: NounRows = {
         expect([first.status, first.body]).toEqual([200, { status: { added: a }, videos: { order: [a], count: 1 } }])
         await add(b)
         expect((await add(a)).body.videos).toEqual({ order: [a, b, a], count: 3 })
-        expect(await getIds(fixture, playlistId)).toEqual([a, b, a])
+        expect(await fetchIds(fixture, playlistId)).toEqual([a, b, a])
         // Of 50 concurrent additions to a list of 24, one succeeds.
         expect((await clients.owner.put(path(playlistId), { videos: Array.from({ length: 24 }, () => a) })).status).toBe(200)
         const responses = await Promise.all(Array.from({ length: 50 }, () => add(b)))
         expect(responses.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 49 }, () => 409)])
-        expect(await getIds(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
+        expect(await fetchIds(fixture, playlistId)).toEqual([...Array.from({ length: 24 }, () => a), b])
       },
       async rejectedCalls(fixture) {
         const { video_id } = await fixture.video()

@@ -80,7 +80,7 @@ const maxInResponse = Object.fromEntries(
 )
 
 /** Adds the maximum number of pre-rolls to the largest profile. */
-async function getMax(fixture: Fixture) {
+async function buildMaxSetting(fixture: Fixture) {
   const { video_id } = await fixture.video()
   const rolls = { pre: Array<string>(100).fill(video_id), post: [video_id], show_timer: true }
   return { payload: { ...max, rolls }, shown: { ...maxInResponse, rolls: JSON.stringify(rolls) } }
@@ -162,7 +162,7 @@ export const settingRows: NounRows = {
     {
       endpoint: 'POST /setting/{organisation_id}',
       async works(fixture) {
-        const { payload, shown } = await getMax(fixture)
+        const { payload, shown } = await buildMaxSetting(fixture)
         const id = await create(fixture, payload)
         expect(await read(fixture, id)).toMatchObject(shown)
         const low = await create(fixture, { lowest_quality_version: 100, highest_quality_version: 100, title: '' })
@@ -217,7 +217,7 @@ export const settingRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const put = (payload: object) => fixture.clients.uploader.put(`/setting/${id}`, payload)
-        const full = await getMax(fixture)
+        const full = await buildMaxSetting(fixture)
         expect((await put(full.payload)).body).toEqual({ status: 'OK', message: { updated: id } })
         expect(await read(fixture, id)).toMatchObject(full.shown)
         await put({ password: '', title: 'Kept' })
@@ -290,13 +290,13 @@ export const settingRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ settings_id: id })
-        const getSetting = async () => (await fixture.clients.owner.get<Setting>(`/video/${video_id}`)).body['setting_id']
-        expect(await getSetting()).toBe(id)
+        const fetchSettingId = async () => (await fixture.clients.owner.get<Setting>(`/video/${video_id}`)).body['setting_id']
+        expect(await fetchSettingId()).toBe(id)
         const remove = () => fixture.clients.uploader.delete(`/setting/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
         expect((await fixture.clients.owner.get(`/setting/${id}`)).status).toBe(404)
-        expect(await getSetting()).toBe('')
+        expect(await fetchSettingId()).toBe('')
 
         // A default profile can only be deleted after it is replaced, so that no organisation
         // references a deleted one.

@@ -7,7 +7,7 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => `t${
 const inPath = (tags: unknown) => encodeURIComponent(JSON.stringify(tags))
 const read = async ({ clients }: Fixture, videoId: string) => (await clients.owner.get<string[]>(`/tag/video/${videoId}`)).body
 /** Returns the path of the next page. */
-const getNext = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
+const parseNextPath = ({ headers }: { headers: Headers }) => /<[^>]*\/v2([^>]*)>/.exec(headers.get('link') ?? '')?.[1] ?? 'nowhere'
 /** Invalid tags. */
 const BAD = ['a b', '', 'x'.repeat(101), 'a\tb', 'a\u2003b', 7, null]
 
@@ -49,7 +49,7 @@ export const tagRows: NounRows = {
         expect((await api.get('/tag')).body).toEqual(all)
         expect((await fixture.clients.system.get(`/tag?organisation_id=${organisationId}`)).body).toEqual(all)
         const part = await api.get('/tag?start=2&limit=2')
-        expect([part.body, (await api.get(getNext(part))).body]).toEqual([all.slice(1, 3), all.slice(3)])
+        expect([part.body, (await api.get(parseNextPath(part))).body]).toEqual([all.slice(1, 3), all.slice(3)])
         await fixture.clients.system.put(`/video/${ids[0]}`, { tags: ['c'] })
         const { media_id } = (await api.get(`/video/${ids[1]}`)).body
         await api.delete(`/media?media_id=${media_id}`)
@@ -196,7 +196,7 @@ export const tagRows: NounRows = {
         expect((await fixture.clients.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
         expect((await fixture.clients.owner.get('/video/tag/x%2Fy')).body).toEqual([])
         const part = await api.get(`/video/tag/${wanted}?match=any&limit=1&start=2`)
-        expect([part.body, (await api.get(getNext(part))).body]).toEqual([[b], [both]])
+        expect([part.body, (await api.get(parseNextPath(part))).body]).toEqual([[b], [both]])
       },
       rejectedCalls: async ({ stranger }) => [
         { method: 'GET', path: `/video/tag/a?organisation_id=${stranger.organisationId}`, status: 403 },

@@ -169,12 +169,12 @@ export const themeRows: NounRows = {
       async works(fixture) {
         const id = await create(fixture)
         const { video_id } = await fixture.video({ theme_id: id })
-        const getTheme = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
-        expect(await getTheme()).toBe(id)
+        const fetchThemeId = async () => (await fixture.clients.guest.get(`/video/${video_id}`)).body['theme_id']
+        expect(await fetchThemeId()).toBe(id)
         const remove = () => fixture.clients.uploader.delete(`/theme/${id}`)
         expect((await remove()).body).toEqual({ status: 'OK', message: { deleted: id } })
         expect((await remove()).status).toBe(404)
-        expect(await getTheme()).toBe('')
+        expect(await fetchThemeId()).toBe('')
 
         // A default theme can only be deleted after it is replaced, so that no organisation
         // references a deleted one.

@@ -11,7 +11,7 @@ const listTwo = async ({ clients, owner, video }: Fixture, order: string, titles
   expect(status).toBe(200)
   return titles(body.filter(({ video_title }) => / list$/.test(video_title))).slice(0, 2)
 }
-const getTitles = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
+const readTitles = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
 
 const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) => [
   { method: 'GET', path: `/video/organisation/${stranger.organisationId}${order}`, status: 403 },
@@ -98,7 +98,7 @@ export const videoRows: NounRows = {
             videos: { video_title: string }[]
           }>(`/video?tag=${tag}&${query}`)
           expect([status, body.total_num_of_records]).toEqual([200, 3])
-          return getTitles(body.videos)
+          return readTitles(body.videos)
         }
         expect(await listTitles('')).toEqual(['B', 'A', 'C'])
         expect(await listTitles('sort_by=name')).toEqual(['A', 'B', 'C'])
@@ -165,8 +165,8 @@ export const videoRows: NounRows = {
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}/{order_type}',
       async works(fixture) {
-        expect((await listTwo(fixture, '/name/asc', getTitles))[0]).toBe('A list')
-        expect((await listTwo(fixture, '/name/desc', getTitles))[0]).toBe('B list')
+        expect((await listTwo(fixture, '/name/asc', readTitles))[0]).toBe('A list')
+        expect((await listTwo(fixture, '/name/desc', readTitles))[0]).toBe('B list')
       },
       rejectedCalls: async (fixture) => [
         ...(await rejectedListCalls(fixture, '/name/asc')),
@@ -180,12 +180,12 @@ export const videoRows: NounRows = {
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}/{order_by}',
-      works: async (fixture) => expect((await listTwo(fixture, '/date_created', getTitles))[0]).toBe('A list'),
+      works: async (fixture) => expect((await listTwo(fixture, '/date_created', readTitles))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, '/date_created'),
     },
     {
       endpoint: 'GET /video/organisation/{organisation_id}',
-      works: async (fixture) => expect((await listTwo(fixture, '', getTitles))[0]).toBe('A list'),
+      works: async (fixture) => expect((await listTwo(fixture, '', readTitles))[0]).toBe('A list'),
       rejectedCalls: (fixture) => rejectedListCalls(fixture, ''),
     },
     {

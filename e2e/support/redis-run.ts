@@ -120,7 +120,7 @@ export async function redisRun(
       await end(redis)
       await settle(repairedAt)
       await waitUntilShared()
-      reports.push(getReport(fault, probe.responses.slice(from), [began, repairedAt]))
+      reports.push(buildReport(fault, probe.responses.slice(from), [began, repairedAt]))
     }
   } finally {
     await probe.stop()
@@ -131,7 +131,7 @@ export async function redisRun(
   return reports
 }
 
-function getReport(fault: string, responses: readonly ProbeResponse[], [began, repairedAt]: readonly [number, number]): RedisReport {
+function buildReport(fault: string, responses: readonly ProbeResponse[], [began, repairedAt]: readonly [number, number]): RedisReport {
   const failed = responses.filter((response) => response.failed)
   return {
     fault,

@@ -79,7 +79,7 @@ export async function ffprobe(args: readonly string[]): Promise<ProbeResult> {
 }
 
 /** Returns one line per picture frame with the hash of its contents. */
-export async function getFrames(file: string): Promise<string> {
+export async function hashFrames(file: string): Promise<string> {
   const tools = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
   const { stdout } = await run(tools.ffmpeg, ['-v', 'error', '-i', file, '-map', '0:v?', '-f', 'framemd5', '-'], {
     maxBuffer: 64 * 1024 * 1024,

@@ -1,6 +1,6 @@
 // Faults: K4
 import { expect, test } from '@jest/globals'
-import { components, describeChart, find, getSettings, type Manifest, render } from './support/chart.ts'
+import { components, describeChart, find, type Manifest, readSettings, render } from './support/chart.ts'
 
 /**
  * Connections between components, as in ARCHITECTURE.md. They are repeated here, so that an error
@@ -50,7 +50,7 @@ interface Rule {
   from?: Peer[]
   to?: Peer[]
 }
-const getPolicy = (manifests: Manifest[], component: string) =>
+const findPolicy = (manifests: Manifest[], component: string) =>
   find(manifests, 'NetworkPolicy', component).spec as { ingress: Rule[]; egress: Rule[]; policyTypes: string[] }
 const componentOfPeer = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
 
@@ -62,7 +62,7 @@ describeChart('the network', () => {
   }
 
   test.each(components)('%s has egress only to its documented targets', (component) => {
-    const { egress, policyTypes } = getPolicy(production(), component)
+    const { egress, policyTypes } = findPolicy(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
       to
@@ -78,7 +78,7 @@ describeChart('the network', () => {
   })
 
   test.each(components)('%s accepts ingress only from its documented callers, and from readers of metrics', (component) => {
-    const { ingress } = getPolicy(production(), component)
+    const { ingress } = findPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>
       from
         .filter((peer) => componentOfPeer(peer) !== undefined)
@@ -106,7 +106,7 @@ describeChart('the network', () => {
       networkPolicy: { peers: { database: [{ ipBlock: { cidr: '192.0.2.10/32' } }] } },
     }
     for (const component of ['auth', 'catalogue']) {
-      const peers = getPolicy(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
+      const peers = findPolicy(render(['cloudnativepg'], values), component).egress.flatMap(({ to = [] }) => to)
       expect(peers).toContainEqual({ podSelector: { matchLabels: { 'cnpg.io/cluster': 'videos' } } })
       expect(peers).toContainEqual({ ipBlock: { cidr: '192.0.2.10/32' } })
     }
@@ -114,7 +114,7 @@ describeChart('the network', () => {
 
   test('the public internet excludes private networks', () => {
     for (const component of ['catalogue', 'encoding']) {
-      const blocks = getPolicy(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
+      const blocks = findPolicy(production(), component).egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []))
       const except = blocks.find(({ cidr }) => cidr === '0.0.0.0/0')?.except ?? []
       for (const network of ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '127.0.0.0/8', '100.64.0.0/10'])
         expect(except).toContain(network)
@@ -123,7 +123,7 @@ describeChart('the network', () => {
 
   test('callers have the addresses of the services', () => {
     for (const component of components) {
-      const settings = getSettings(production(), component)
+      const settings = readSettings(production(), component)
       for (const callee of arrows[component] ?? []) {
         const [name = '', port = ''] = callee.split(':')
         const setting =
@@ -162,7 +162,7 @@ describeChart('the network', () => {
       const callers = Object.entries(arrows)
         .filter(([, callees]) => callees.some((callee) => callee.startsWith(`${component}:`)))
         .map(([caller]) => caller)
-      const received = getSettings(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
+      const received = readSettings(production(), component)['VITASCOPE_TLS_CALLERS'] ?? ''
       expect(received.split(',').sort()).toEqual(callers.length === 0 ? [''] : callers.sort())
       const { dnsNames } = find(production(), 'Certificate', component).spec as { dnsNames: string[] }
       expect(dnsNames).toEqual(expect.arrayContaining([component, `videos-vitascope-${component}.vitascope.svc.cluster.local`]))
@@ -170,7 +170,7 @@ describeChart('the network', () => {
   })
 
   test('workers of another release are allowed if their namespace is configured', () => {
-    const { ingress } = getPolicy(
+    const { ingress } = findPolicy(
       render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
       'encoding',
     )

@@ -1,6 +1,6 @@
 import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { BUILT, buildGoProgram, type GoProgram, getDigest } from './go-program.ts'
+import { BUILT, buildGoProgram, computeDigest, type GoProgram } from './go-program.ts'
 
 /** Version of Kubernetes. hyperkube/go.mod names it, too. */
 export const KUBERNETES = 'v1.34.4'
@@ -19,7 +19,7 @@ export async function provideHyperkube(): Promise<string> {
     linkerFlags: stamps(),
     announcement: `Kubernetes ${KUBERNETES} is being built: go build …`,
   }
-  const folder = join(BUILT, `kubernetes-${KUBERNETES}-${await getDigest(program)}`)
+  const folder = join(BUILT, `kubernetes-${KUBERNETES}-${await computeDigest(program)}`)
   if (existsSync(join(folder, 'kubectl'))) return folder
   if (!existsSync(join(folder, 'hyperkube'))) await buildGoProgram(program, join(folder, 'hyperkube'))
   for (const name of PROGRAMS) if (!existsSync(join(folder, name))) symlinkSync('hyperkube', join(folder, name))

@@ -6,7 +6,7 @@ import { failedStart } from './failed-start.ts'
 import { BUILT, ensureGoModule } from './go-program.ts'
 import { provideHyperkube } from './hyperkube.ts'
 import { IMAGES, type ImageArchive, provideImages } from './images/images.ts'
-import { getKubeconfig } from './keys.ts'
+import { toKubeconfigPath } from './keys.ts'
 import { makeCgroups, removeCgroups } from './node/cgroups.ts'
 import { importImages, startContainerd, stopContainerd, unmountBelow } from './node/containerd.ts'
 import { kubelet, kubeProxy, metricsServer, NODE } from './node/kubelet.ts'
@@ -88,7 +88,8 @@ async function startNode(
   const args = [enforcer, server, join(folder, 'keys/admin.token'), join(folder, 'keys/ca.crt')]
   start(cluster, { name: 'policies', command: process.execPath, args: ['--disable-warning=ExperimentalWarning', ...args] })
 
-  const kubectl = (...args: string[]) => run(join(cluster.programs, 'kubectl'), `--kubeconfig=${getKubeconfig(folder, 'admin')}`, ...args)
+  const kubectl = (...args: string[]) =>
+    run(join(cluster.programs, 'kubectl'), `--kubeconfig=${toKubeconfigPath(folder, 'admin')}`, ...args)
   const objects = join(folder, 'objects.json')
   writeFileSync(objects, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: clusterObjects(folder) }))
   await kubectl('apply', '-f', objects)

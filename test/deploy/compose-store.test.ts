@@ -49,7 +49,7 @@ describeWithS3('the containers of compose.yaml that set up the object store', ()
     await execute(process.execPath, ['--disable-warning=ExperimentalWarning', ...rights.command], { cwd: root, env })
   }
 
-  async function getStore(user: BucketUser) {
+  async function openStore(user: BucketUser) {
     const { endpoint, region, bucket } = s3
     const secretAccessKey = (await readFile(join(secrets, `${user}-s3-secret-key`), 'utf8')).trim()
     return openS3Storage({ endpoint, region, bucket, accessKeyId: user, secretAccessKey })
@@ -65,7 +65,7 @@ describeWithS3('the containers of compose.yaml that set up the object store', ()
         await s3.start()
       }
       await prepare()
-      const [encoding, worker, delivery, backup] = await Promise.all(BUCKET_USERS.map(getStore))
+      const [encoding, worker, delivery, backup] = await Promise.all(BUCKET_USERS.map(openStore))
       if (!encoding || !worker || !delivery || !backup) throw new Error('a component has no store')
       await worker.put(`media/1/${round}`, Buffer.from('bytes'))
       await expect(worker.delete(`media/1/${round}`)).rejects.toThrow()

@@ -80,14 +80,14 @@ async function areHealthy(): Promise<void> {
   await waitFor(async () => (await ill()).length === 0, { timeout: 120_000, interval: 500, describe: 'every container to be healthy' })
 }
 
-const getApi = (key: string) => createApi(`${url}/v2`, key)
-const system = () => getApi(readFileSync(join(folder, 'secrets/system-key'), 'utf8').trim())
+const createKeyApi = (key: string) => createApi(`${url}/v2`, key)
+const system = () => createKeyApi(readFileSync(join(folder, 'secrets/system-key'), 'utf8').trim())
 
 async function plays(video: VideoRecord): Promise<void> {
-  const getLines = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
-  const [variant = ''] = await getLines(video.uri.hls)
+  const fetchLines = async (address: string | URL) => (await (await fetch(address)).text()).split('\n').filter((line) => /^[^#]/.test(line))
+  const [variant = ''] = await fetchLines(video.uri.hls)
   const playlist = new URL(variant, video.uri.hls)
-  const [segment = ''] = await getLines(playlist)
+  const [segment = ''] = await fetchLines(playlist)
   const response = await fetch(new URL(segment, playlist))
   expect([response.status, (await response.arrayBuffer()).byteLength > 1_000]).toEqual([200, true])
 }
@@ -112,8 +112,8 @@ test('every container of compose.yaml becomes healthy, and starts after its depe
 test('a video is fetched by URL, encoded and delivered', async () => {
   const tenant = await createTenant(system())
   key = tenant.key
-  const { id } = await upload(getApi(key), tenant.organisationId, `${sources.url}/small.mp4`)
-  video = await waitUntilSettled(getApi(key), id, 180_000)
+  const { id } = await upload(createKeyApi(key), tenant.organisationId, `${sources.url}/small.mp4`)
+  video = await waitUntilSettled(createKeyApi(key), id, 180_000)
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
   await plays(video)
   expect((await fetch(`${url}/player/${video.video_id}`)).status).toBe(200)
@@ -165,7 +165,7 @@ test('every process exits cleanly on its signal, and the data survives the remov
   await compose('down')
   await compose('up', '--detach', '--no-build')
   await areHealthy()
-  const { status, body } = await getApi(key).get<VideoRecord>(`/video/${video.video_id}`)
+  const { status, body } = await createKeyApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body.status.status]).toEqual([200, 'ok'])
   await plays(video)
 })
@@ -182,7 +182,7 @@ test('a backup of the running platform is restored into new volumes, with new pa
   await compose('run', '--rm', 'restore')
   await compose('up', '--detach', '--no-build')
   await areHealthy()
-  const { status, body } = await getApi(key).get<VideoRecord>(`/video/${video.video_id}`)
+  const { status, body } = await createKeyApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body]).toEqual([200, video])
   await plays(video)
   expect((await system().get('/video')).status).toBe(200)

@@ -154,13 +154,13 @@ describe('each process', () => {
 })
 
 test("each component has the keys of its own user of the store, and only the store containers have the owner's keys", () => {
-  const getKeys = (name: string) => {
+  const readKeys = (name: string) => {
     const { VITASCOPE_S3_ACCESS_KEY_ID: id, VITASCOPE_S3_SECRET_KEY_FILE: file } = services[name]?.environment ?? {}
     return [id, file]
   }
-  for (const user of BUCKET_USERS) expect(getKeys(user)).toEqual([user, `/run/secrets/${user}-s3-secret-key`])
+  for (const user of BUCKET_USERS) expect(readKeys(user)).toEqual([user, `/run/secrets/${user}-s3-secret-key`])
   // Restore writes objects, so it has the keys of encoding.
-  expect(getKeys('restore')).toEqual(getKeys('encoding'))
+  expect(readKeys('restore')).toEqual(readKeys('encoding'))
   const owners = Object.entries(services).filter(([, { secrets: input = [] }]) => input.includes('s3-secret-key'))
   expect(owners.map(([name]) => name)).toEqual(['objects', 'object-users', 'object-rights'])
   expect(services['object-users']?.secrets?.slice(2)).toEqual(BUCKET_USERS.map((user) => `${user}-s3-secret-key`))

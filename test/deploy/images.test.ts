@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { APPS, assemble } from '../../deploy/images/assemble.ts'
-import { getParts } from '../../deploy/images/compile.ts'
+import { listModules } from '../../deploy/images/compile.ts'
 import { billOfMaterials } from '../../deploy/images/sbom.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -146,7 +146,7 @@ describe('the assembled folder', () => {
   })
 
   test('contains every module for which compiled code is cached', () => {
-    const parts = getParts(folder)
+    const parts = listModules(folder)
     expect(parts.filter((part) => part.endsWith('/service.ts')).length).toBe(APPS.length)
     expect(parts.filter((part) => !existsSync(part))).toEqual([])
   })

@@ -70,7 +70,7 @@ function wholeCells(from: number, to: number, duration: number): readonly [numbe
 }
 
 /** Returns the counts of views. */
-export function getCounts(views: readonly ModelView[]) {
+export function countViews(views: readonly ModelView[]) {
   const played = views.filter((view) => view.played)
   return {
     playerLoads: views.length,

@@ -22,7 +22,7 @@ const user = as('uploader')
 const counts = (playerLoads: number, videoPlays = 0, completeViews = 0, bouncedViews = 0) => ({
   ...{ playerLoads, videoPlays, completeViews, bouncedViews },
 })
-async function getCounts(videoId: string, call = user) {
+async function readCounts(videoId: string, call = user) {
   await fixture.settled()
   return (await fixture.reports.getVideo({ organisationId: '', videoId, period: ever }, call)).counts
 }
@@ -64,8 +64,8 @@ describe('an event', () => {
     const [good, other] = [buildEvent(view()), buildEvent(view())]
     const result = await fixture.send([good, { ...other, ...alter(other) }, { ...good, viewId: randomUUID() }])
     expect(result).toEqual({ accepted: 2, rejected: [{ index: 1, message: expect.stringContaining(message) }] })
-    expect(await getCounts(good.videoId)).toMatchObject({ playerLoads: 2 })
-    expect(await getCounts(other.videoId)).toEqual(counts(0))
+    expect(await readCounts(good.videoId)).toMatchObject({ playerLoads: 2 })
+    expect(await readCounts(other.videoId)).toEqual(counts(0))
   })
   test('that requires a known view is rejected when the view is not stored', async () => {
     const first = buildEvent(view())
@@ -77,7 +77,7 @@ describe('an event', () => {
       accepted: 2,
       rejected: [{ index: 1, message: expect.stringMatching(/^view_id: too_many_views: /) }],
     })
-    expect(await getCounts(first.videoId)).toMatchObject({ playerLoads: 1 })
+    expect(await readCounts(first.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('counts under a language of its video, a language of ISO 639 or none', async () => {
     const videoId = fixture.catalogue.createVideo(100, '77', ['pt-BR'])
@@ -102,7 +102,7 @@ describe('an event', () => {
   test('far beyond the end of the video counts up to the end', async () => {
     const event = buildEvent({ ...view(), watched: [{ fromSeconds: 0, toSeconds: Number.POSITIVE_INFINITY }], positionSeconds: 1e300 })
     expect(await fixture.send([event])).toMatchObject({ accepted: 1 })
-    expect(await getCounts(event.videoId)).toEqual(counts(1, 1, 1, 0))
+    expect(await readCounts(event.videoId)).toEqual(counts(1, 1, 1, 0))
   })
   test('is accepted in requests of 1 to 100 events, from services only', async () => {
     const event = buildEvent(view())
@@ -110,7 +110,7 @@ describe('an event', () => {
     const call = fixture.events.acceptEvents({ events: [event], userAgent: '', clientAddress: '' }, user)
     await expect(call).rejects.toMatchObject({ reason: 'SERVICE_ONLY' })
     expect(await fixture.send(Array<Event>(100).fill(event))).toMatchObject({ accepted: 100 })
-    expect(await getCounts(event.videoId)).toMatchObject({ playerLoads: 1 })
+    expect(await readCounts(event.videoId)).toMatchObject({ playerLoads: 1 })
   })
   test('is accepted in a batch of requests, each of which has its own response', async () => {
     const [good, other] = [buildEvent(view()), buildEvent({ ...view(), viewId: 'x' })]
@@ -125,7 +125,7 @@ describe('an event', () => {
       { accepted: 1, rejected: [{ index: 0, message: expect.stringContaining('UUID') }] },
       { accepted: 0, rejected: [{ index: 0, message: expect.stringContaining('crawlers') }] },
     ])
-    expect(await getCounts(good.videoId)).toMatchObject({ playerLoads: 3 })
+    expect(await readCounts(good.videoId)).toMatchObject({ playerLoads: 3 })
     const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId: good.videoId, period: ever }, user)
     expect(days.map(({ uniqueViewers }) => uniqueViewers)).toEqual([2])
     const [first] = requests
@@ -144,7 +144,7 @@ describe('an event', () => {
     expect(await fixture.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
     fixture.catalogue.setAway(false)
     expect(await fixture.send([known, unknown])).toMatchObject({ accepted: 2 })
-    expect([await getCounts(known.videoId), await getCounts(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
+    expect([await readCounts(known.videoId), await readCounts(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
   })
 })
 

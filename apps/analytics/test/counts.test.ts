@@ -15,7 +15,7 @@ import {
   computeQuality,
   computeWatchedParts,
   countViewers,
-  getCounts,
+  countViews,
   type ModelView,
   toDay,
 } from './analytics-model.ts'
@@ -260,7 +260,7 @@ async function expectExport({ organisationId, from }: { organisationId: string; 
     .map((line) => JSON.parse(line))
   const expected = byDay(views).flatMap(({ day, views: ofDay }) =>
     [...Map.groupBy(ofDay, ({ videoId, language }) => `${videoId} ${language}`).values()].map((some) => {
-      const { playerLoads, videoPlays, completeViews, bouncedViews } = getCounts(some)
+      const { playerLoads, videoPlays, completeViews, bouncedViews } = countViews(some)
       const { averagePercentageViewed, averageViewingTime } = computeAverages(some)
       return {
         ...{ day, organisation_id: organisationId, video_id: some[0]?.videoId, language: some[0]?.language },
@@ -283,15 +283,15 @@ async function expectCounts(
   const period = { dateStart: from, dateEnd: '' }
   const requested = { organisationId, period }
   const rest = { pageSize: 0, pageToken: '', skip: 0 }
-  expect((await reports.getViews({ ...requested, videoIds: [] }, call)).counts).toEqual(getCounts(views))
-  const days = byDay(views).map(({ day, views: some }) => ({ day, counts: getCounts(some) }))
+  expect((await reports.getViews({ ...requested, videoIds: [] }, call)).counts).toEqual(countViews(views))
+  const days = byDay(views).map(({ day, views: some }) => ({ day, counts: countViews(some) }))
   expect((await reports.listDays({ ...requested, ...rest, videoIds: [] }, call)).days).toEqual(days)
   expect((await reports.listDays({ ...requested, ...rest, videoIds }, call)).days).toEqual(days)
   for (const [by, list] of [
     ['language', (await reports.listLanguages(requested, call)).languages],
     ['subtitle', (await reports.listSubtitles(requested, call)).languages],
   ] as const) {
-    const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: getCounts(some) }))
+    const expected = [...Map.groupBy(views, (view) => view[by])].map(([language, some]) => ({ language, counts: countViews(some) }))
     expect(new Set(list.map((row) => JSON.stringify(row)))).toEqual(new Set(expected.map((row) => JSON.stringify(row))))
   }
   expect((await insights.listViewerDays({ ...requested, ...rest, videoId: '' }, call)).days).toEqual(countViewers(views))
@@ -303,13 +303,13 @@ async function expectCounts(
     const own = views.filter((view) => view.videoId === videoId)
     const ofVideo = { ...requested, videoId }
     const viewed = await reports.getDurationViewed(ofVideo, call)
-    expect(viewed).toMatchObject({ counts: getCounts(own), durationSeconds: duration, watched: computeBuckets(own) })
+    expect(viewed).toMatchObject({ counts: countViews(own), durationSeconds: duration, watched: computeBuckets(own) })
     const { averagePercentageViewed, averageViewingTime } = computeAverages(own)
     expect(viewed.watched?.averagePercentageViewed).toBeCloseTo(averagePercentageViewed, 1)
     expect(viewed.watched?.averageViewingTime).toBeCloseTo(averageViewingTime, 1)
     const row = videos.find((video) => video.videoId === videoId)
-    if (own.length > 0) expect(row).toMatchObject({ counts: getCounts(own), watched: viewed.watched, durationSeconds: duration })
-    const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: getCounts(some) }))
+    if (own.length > 0) expect(row).toMatchObject({ counts: countViews(own), watched: viewed.watched, durationSeconds: duration })
+    const ofDays = byDay(own).map(({ day, views: some }) => ({ day, counts: countViews(some) }))
     expect((await reports.listVideoDays({ ...ofVideo, ...rest }, call)).days).toEqual(ofDays)
     const { watched, rewatched, cellSeconds } = await insights.getHeatmap(ofVideo, call)
     if (own.some(({ played }) => played)) expect({ watched, rewatched, cellSeconds }).toEqual(computeHeat(own, duration))
@@ -322,6 +322,6 @@ async function expectCounts(
     expect((await insights.listViewerDays({ ...ofVideo, ...rest }, call)).days).toEqual(countViewers(own))
     const german = own.filter((view) => view.language === 'de')
     const filtered = await reports.listVideos({ ...requested, ...rest, videoIds: [videoId], languages: ['de'], detailed: false }, call)
-    expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [getCounts(german)] : [])
+    expect(filtered.videos.map(({ counts }) => counts)).toEqual(german.length > 0 ? [countViews(german)] : [])
   }
 }

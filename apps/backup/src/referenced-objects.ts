@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { getArea } from '@vitascope/storage'
+import { findArea } from '@vitascope/storage'
 import { textLines } from './json-lines.ts'
 
 /**
@@ -41,7 +41,7 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   return {
     async has(object) {
       // Objects outside of the areas have no rows and are always included.
-      if (getArea(object) === undefined) return true
+      if (findArea(object) === undefined) return true
       if (!hasStarted) await next()
       hasStarted = true
       // In byte order, everything that a name covers directly follows it.

@@ -104,7 +104,7 @@ export function slidesUnderTest() {
   }
 
   /** Returns codec, width and height of a JPEG in storage, and the colour in the middle of its top. */
-  async function getImage(name: string) {
+  async function probeImage(name: string) {
     const { ffmpeg, ffprobe } = await findFfmpeg()
     const file = join(environment.folder, 'image.jpg')
     await environment.storage.download(name, file)
@@ -138,6 +138,6 @@ export function slidesUnderTest() {
     expectRejected,
     expectNothing,
     expectEmptyScratch,
-    getImage,
+    probeImage,
   }
 }

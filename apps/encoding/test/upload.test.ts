@@ -66,7 +66,7 @@ async function post(form: Map<string, string>, file: Buffer, headers: Record<str
   })
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
-const getReason = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
+const parseReason = ({ text }: { text: string }) => (JSON.parse(text) as { reason: string }).reason
 const complete = (objectKey: string, options: { etag?: string; bucket?: string } = {}, principal = user('2')) =>
   uploads().completeUpload(
     { key: objectKey, bucket: '', etag: '', filename: 'Film.mp4', isPresentation: false, presentationId: '', ...options },
@@ -124,15 +124,15 @@ test('a random name belongs to the organisation that signed it first', async () 
 
 test('wrong sizes, wrong checksums and forged forms leave no objects', async () => {
   const name = newUploadKey()
-  expect(getReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
-  expect(getReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
+  expect(parseReason(await post(await signed(name, { most: 1000 }), randomBytes(1001)))).toBe('ENTITY_TOO_LARGE')
+  expect(parseReason(await post(await signed(name, { least: 10 }), randomBytes(9)))).toBe('ENTITY_TOO_SMALL')
   const form = await signed(name)
-  expect(getReason(await post(new Map(form).set('key', newUploadKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
-  expect(getReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(parseReason(await post(new Map(form).set('key', newUploadKey('3')), Buffer.from('abc')))).toBe('POLICY_REFUSED')
+  expect(parseReason(await post(new Map(form).set('x-amz-signature', 'a'.repeat(64)), Buffer.from('abc')))).toBe('POLICY_REFUSED')
   expect(await environment.objects('uploads')).toEqual([])
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
   expect((await post(form, Buffer.from('abc'))).status).toBe(204)
-  expect(getReason(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
+  expect(parseReason(await post(form, Buffer.from('abd')))).toBe('OBJECT_EXISTS')
   expect(await environment.db.query('select bytes from upload')).toEqual([{ bytes: '3' }])
 })
 
@@ -155,7 +155,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   await waitFor(async () => (await incoming()).length === 0)
   const post = async (body: string) => {
     const result = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', headers, body })
-    return getReason({ text: await result.text() })
+    return parseReason({ text: await result.text() })
   }
   expect(await post(`${opening}abc`)).toBe('MALFORMED_PAYLOAD')
   expect(await post(`${opening}abc\r\n--cut-`)).toBe('MALFORMED_PAYLOAD')
@@ -163,7 +163,7 @@ test('an interrupted body or one that is not a form leaves no objects', async ()
   expect(await post('')).toBe('MALFORMED_PAYLOAD')
   expect([await environment.objects('uploads'), await incoming()]).toEqual([[], []])
   const bare = await fetch(`http://${service.uploadAddress}/object`, { method: 'POST', body: 'x' })
-  expect(getReason({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
+  expect(parseReason({ text: await bare.text() })).toBe('PRINCIPAL_MISSING')
 })
 
 test('an upload that no job reads is removed after a day', async () => {

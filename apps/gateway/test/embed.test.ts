@@ -65,7 +65,7 @@ async function call(path: string, query: Record<string, string> = {}) {
  */
 function onlyElement(code: string): [string, Record<string, string>] {
   for (const page of [code, `<p class="x">${code}</p>`, `<div><a href="#">${code}</a></div>`]) {
-    const elements = getElements(parseFragment(page)).filter(({ tagName }) => !['p', 'div', 'a'].includes(tagName))
+    const elements = listElements(parseFragment(page)).filter(({ tagName }) => !['p', 'div', 'a'].includes(tagName))
     if (elements.length !== 1) throw new Error(`${elements.length} elements in ${page}`)
   }
   const fragment = parseFragment(code)
@@ -74,8 +74,8 @@ function onlyElement(code: string): [string, Record<string, string>] {
   return [element.tagName, Object.fromEntries(element.attrs.map(({ name, value }) => [name, value]))]
 }
 
-function getElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
-  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...getElements(child)] : []))
+function listElements(node: DefaultTreeAdapterTypes.ParentNode): DefaultTreeAdapterTypes.Element[] {
+  return node.childNodes.flatMap((child) => ('tagName' in child ? [child, ...listElements(child)] : []))
 }
 
 const frameAttributes = ['allow', 'allowfullscreen', 'height', 'loading', 'sandbox', 'src', 'style', 'title', 'width']

@@ -28,21 +28,21 @@ afterAll(async () => {
 
 const call = (path: string, address: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address, ...headers } })
-async function getStatuses(times: number, send: () => Promise<Response>): Promise<number[]> {
+async function collectStatuses(times: number, send: () => Promise<Response>): Promise<number[]> {
   const found: number[] = []
   for (let i = 0; i < times; i++) found.push((await send()).status)
   return found
 }
 
 test('the budget of a guest belongs to the address that the trusted proxy sends', async () => {
-  expect(await getStatuses(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
-  expect(await getStatuses(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
-  expect(await getStatuses(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
+  expect(await collectStatuses(6, () => call('/v2/sample/1', '203.0.113.1'))).toEqual([200, 200, 200, 200, 429, 429])
+  expect(await collectStatuses(1, () => call('/v2/sample/1', '1.2.3.4, 203.0.113.1'))).toEqual([429])
+  expect(await collectStatuses(1, () => call('/v2/sample/1', '203.0.113.2'))).toEqual([200])
 })
 
 test('the budget of a key is independent of the client address', async () => {
   let next = 0
-  const found = await getStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
+  const found = await collectStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
   expect(found.filter((status) => status === 200)).toHaveLength(8)
 })
 
@@ -56,7 +56,7 @@ test('429 has Retry-After', async () => {
   expect(await response.json()).toMatchObject({ status: 429, code: 'rate_limited' })
 })
 
-const sendBadKeys = (times: number, address: string) => getStatuses(times, () => call('/v2/sample/all', address, withKey(nextApiKey())))
+const sendBadKeys = (times: number, address: string) => collectStatuses(times, () => call('/v2/sample/all', address, withKey(nextApiKey())))
 function addKey(): string {
   const fresh = nextApiKey()
   standIns.keys.set(fresh, { keyId: String(standIns.keys.size + 1), userType: 'system', organisationId: '1', resources: ['sample::get'] })
@@ -99,6 +99,6 @@ test('keys that auth calls malformed use the budget of failed keys', async () =>
 })
 
 test('pages outside /v2 do not use the budgets of /v2', async () => {
-  expect(new Set(await getStatuses(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
-  expect(new Set(await getStatuses(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
+  expect(new Set(await collectStatuses(20, () => call('/healthz', '203.0.113.5')))).toEqual(new Set([200]))
+  expect(new Set(await collectStatuses(20, () => call('/player/1', '203.0.113.5')))).toEqual(new Set([404]))
 })

@@ -63,7 +63,7 @@ beforeAll(async () => {
 /**
  * A slow catalogue does not delay a page: it is sent as built until the catalogue has responded.
  */
-async function getPage(id: string, method = 'GET') {
+async function fetchPage(id: string, method = 'GET') {
   let page = { status: 0, type: '', html: '' }
   const call = async () => {
     const response = await fetch(`${gateway.url}/player/${id}`, { method })
@@ -90,11 +90,11 @@ test.each([
 ])(
   'the page of %s returns %i',
   async (id, status, part, shows) => {
-    const { html, ...head } = await getPage(id)
+    const { html, ...head } = await fetchPage(id)
     expect(head).toEqual({ status, type: 'text/html; charset=utf-8' })
     expect(html).toContain(part)
     expect(html).toContain(`<meta name="vitascope:shows" content="${shows}" />`)
-    expect((await getPage(id, 'HEAD')).html).toBe('')
+    expect((await fetchPage(id, 'HEAD')).html).toBe('')
   },
   30_000,
 )

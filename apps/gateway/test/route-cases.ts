@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PayloadShape } from '../src/server/payload/payload-schema.ts'
 import { flatFields } from '../src/server/payload/payload-schema.ts'
 import type { Route } from '../src/server/route/route.ts'
-import { getTargets, indexRoutes, type PathEntry, type Target } from '../src/server/route/route-index.ts'
+import { expandTargets, indexRoutes, type PathEntry, type Target } from '../src/server/route/route-index.ts'
 
 /** One verb and path of the route table, with test data. */
 export interface RouteCase {
@@ -16,7 +16,7 @@ export interface RouteCase {
 }
 
 export function routeCases(routes: readonly Route[]): RouteCase[] {
-  return routes.flatMap(getTargets).map((target) => ({
+  return routes.flatMap(expandTargets).map((target) => ({
     name: `${target.verb.toUpperCase()} /v2${target.path}`,
     target,
     route: target.route,

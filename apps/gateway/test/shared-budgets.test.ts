@@ -45,7 +45,7 @@ withRedis('budgets that two gateways share', () => {
     await redis?.stop()
   })
 
-  const getKey = (name: string) => `vitascope:test:${name}`
+  const toRedisKey = (name: string) => `vitascope:test:${name}`
   const waitForRedis = () => waitFor(() => links.every((link) => link.isUp()), { timeout: 20_000, describe: 'both gateways to use Redis' })
   const call = async (nth: number, name: string): Promise<boolean> => {
     const left = await budgets[nth]?.consume(name, 1).catch((error) => error)
@@ -117,12 +117,12 @@ withRedis('budgets that two gateways share', () => {
     const leftMs = 1_500
     const { name } = await withSharedCount(async (fresh) => {
       await budgets[0]?.consume(fresh, POINTS - 1)
-      await admin.pexpire(getKey(fresh), leftMs)
+      await admin.pexpire(toRedisKey(fresh), leftMs)
       // The other gateway consumes the last point shortly before the window ends.
       const left = await budgets[1]?.consume(fresh, 1)
       if (left?.consumedPoints !== POINTS) failures++
     })
-    await waitFor(async () => (await admin.exists(getKey(name))) === 0, { describe: 'the window to end' })
+    await waitFor(async () => (await admin.exists(toRedisKey(name))) === 0, { describe: 'the window to end' })
     for (let nth = 0; nth < POINTS; nth++) expect(await call(1, name)).toBe(true)
     expect(await call(1, name)).toBe(false)
   })
@@ -133,7 +133,7 @@ withRedis('budgets that two gateways share', () => {
       await budgets[1]?.consume(fresh, 3)
       const input = await budgets[1]?.refund(fresh, 2)
       const shared = await budgets[0]?.get(fresh)
-      await admin.del(getKey(fresh))
+      await admin.del(toRedisKey(fresh))
       const own = [await budgets[0]?.get(fresh), await budgets[1]?.get(fresh)]
       return [input, shared, ...own].map((left) => left?.remainingPoints)
     })

@@ -70,7 +70,7 @@ async function withPlatform(url: string, system: string): Promise<Subject> {
   const userResources = list.filter(({ levels }) => levels.includes('user')).map(({ resource }) => resource)
   const all = list.map(({ resource }) => resource)
   const organisation = await call<{ organisation_id: string }>('/organisation', { name: 'Generated tests' })
-  const getKey = async (userType: string, resources: string[]) => {
+  const createKey = async (userType: string, resources: string[]) => {
     const email = `${userType}-${Date.now()}-${Math.random().toString(36).slice(2)}@example.org`
     const organisationId = userType === 'system' ? '1' : organisation.organisation_id
     const user = {
@@ -90,9 +90,9 @@ async function withPlatform(url: string, system: string): Promise<Subject> {
   }
   const keys = {
     system,
-    standard: await getKey('standard', all),
-    uploader: await getKey('uploader', userResources),
-    withoutResources: await getKey('system', []),
+    standard: await createKey('standard', all),
+    uploader: await createKey('uploader', userResources),
+    withoutResources: await createKey('system', []),
   }
   return { url, keys, stop: async () => {} }
 }

@@ -5,7 +5,7 @@ import { backoffMs } from '@vitascope/concurrency'
 import { type BodyLimits, tooLarge } from './guarded-body.ts'
 import { type GuardedRequest, type GuardedResponse, guardedGet } from './guarded-get.ts'
 import type { SourcePolicy } from './policy.ts'
-import { announcedBytes, getContentRange, getValidator } from './response-headers.ts'
+import { announcedBytes, getValidator, parseContentRange } from './response-headers.ts'
 import { isSourceError, SourceError } from './source-error.ts'
 
 export interface DownloadLimits extends BodyLimits {
@@ -109,7 +109,7 @@ async function requestRest(url: string, part: Part, request: GuardedRequest): Pr
 async function prepareFile({ status, headers }: GuardedResponse, file: FileHandle, part: Part, limits: BodyLimits): Promise<void> {
   const validator = getValidator(headers)
   if (status === 206) {
-    const range = getContentRange(headers)
+    const range = parseContentRange(headers)
     if (range?.start !== part.bytes || (validator !== undefined && validator !== part.validator)) throw changed(part)
     part.total = range.total ?? part.total
     if ((part.total ?? 0) > limits.maxBytes) throw tooLarge(limits.maxBytes)

@@ -20,7 +20,7 @@ export async function startDnsStub(
 ): Promise<{ stop(): void }> {
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
-    const { name, type, end } = getQuestion(query)
+    const { name, type, end } = parseQuestion(query)
     const found = type === typeA ? answer(name, 'A') : type === typeAaaa ? answer(name, 'AAAA') : ({} as DnsRecord)
     if (found === 'silence') return
     const records: Buffer[] = []
@@ -43,7 +43,7 @@ export async function startDnsStub(
   return { stop: () => socket.close() }
 }
 
-function getQuestion(query: Buffer): { name: string; type: number; end: number } {
+function parseQuestion(query: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = []
   let at = 12
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {

@@ -23,7 +23,7 @@ let hits = 0
 const canaries = await Promise.all(canaryAddresses.flatMap((address) => ports.map((port) => startCanary(address, port))))
 const origins = await Promise.all(ports.map(startOrigin))
 const secure = await startSecureOrigin()
-const dns = await startDnsStub(getAnswer())
+const dns = await startDnsStub(createAnswers())
 
 for (const address of canaryAddresses) for (const port of ports) await touch(address, port)
 const canariesHeard = hits
@@ -52,7 +52,7 @@ console.log(JSON.stringify(report))
 for (const server of [...canaries, ...origins, ...(secure ? [secure] : [])]) server.close()
 dns.stop()
 
-function getAnswer(): (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined {
+function createAnswers(): (name: string, type: 'A' | 'AAAA') => DnsRecord | 'silence' | undefined {
   let flips = 0
   let later = 0
   const six = Buffer.from('fd000000000000000000000000000001', 'hex')
@@ -83,7 +83,7 @@ function redirectTargets(): (readonly [number, string])[] {
 
 async function resumeAfterFlip(): Promise<string> {
   const fetching = download('http://later.test/cut', join(scratch, 'source'), { policy, limits: { ...limits, backoffMs: 1 } })
-  return fetching.then(() => 'fetched', getCode)
+  return fetching.then(() => 'fetched', formatCode)
 }
 
 /** Unanswered look-ups block neither other look-ups nor libuv's threads. */
@@ -93,7 +93,7 @@ async function besideDeadNames() {
   const dead = Array.from({ length: waiting }, (_, n) =>
     guardedGet(`http://n${n}.dead.test/`, { ...limits, timeoutMs: 5_000, policy }).then(String, (error: unknown) => {
       waiting--
-      return getCode(error)
+      return formatCode(error)
     }),
   )
   const alive = await outcome('http://public.test/ok')
@@ -108,10 +108,10 @@ async function outcomes(urls: readonly string[]): Promise<string[]> {
 }
 
 async function outcome(url: string): Promise<string> {
-  return guardedGet(url, { ...limits, policy }).then(({ body }) => text(body), getCode)
+  return guardedGet(url, { ...limits, policy }).then(({ body }) => text(body), formatCode)
 }
 
-function getCode(error: unknown): string {
+function formatCode(error: unknown): string {
   return isSourceError(error) ? `${error.code}` : String(error)
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { createMetrics } from '@vitascope/telemetry'
 import { testLog } from '@vitascope/testing'
-import { getPublicKey, testKeyFiles, testSigningKey } from '@vitascope/testing/principal-keys'
+import { testKeyFiles, testSigningKey, toPublicKey } from '@vitascope/testing/principal-keys'
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose'
 import { isAdmitted, type Principal } from './principal.ts'
 import { openPrincipalKeys, readPrincipalHeaders } from './principal-keys.ts'
@@ -35,7 +35,7 @@ async function token({
   alg?: string
   expires?: string | Date | null
 } = {}): Promise<string> {
-  const key = alg === 'HS256' ? new TextEncoder().encode(getPublicKey(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
+  const key = alg === 'HS256' ? new TextEncoder().encode(toPublicKey(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
   const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(getKid))))
   const jwt = new SignJWT({ principal, iss: by, aud: 'catalogue', ...claims }).setProtectedHeader({ alg, kid }).setIssuedAt()
   return (expires === null ? jwt : jwt.setExpirationTime(expires)).sign(key)
@@ -138,7 +138,7 @@ test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) =>
   mkdirSync(publicKeysDir)
   const files = { signingKeyFile: join(publicKeysDir, 'signing-key'), publicKeysDir }
   writeFileSync(files.signingKeyFile, testSigningKey('catalogue'))
-  writeFileSync(join(publicKeysDir, 'gateway.pub'), getPublicKey(testSigningKey('gateway')))
+  writeFileSync(join(publicKeysDir, 'gateway.pub'), toPublicKey(testSigningKey('gateway')))
   spoil(files)
   expect(() => openPrincipalKeys('catalogue', files, options())).toThrow(message)
 })

@@ -188,7 +188,7 @@ function toVideo(stream: ProbedStream, endSeconds: number, limits: SourceLimits)
     frameRate,
     variableRate: !interlaced && Math.abs(realRate / rate - 1) > steadiness,
     pixelFormat: stream.pixelFormat,
-    bitDepth: getBitDepth(stream),
+    bitDepth: readBitDepth(stream),
     interlaced,
     fullRange: stream.range === 'pc' || stream.pixelFormat.startsWith('yuvj') || /^(gbr|rgb|bgr|0rgb|argb|abgr)/.test(stream.pixelFormat),
     transfer: stream.transfer,
@@ -218,7 +218,7 @@ function displaySize(stream: ProbedStream, rotation: number): { width: number; h
   return rotation % 180 === 0 ? { width, height: stream.height } : { width: stream.height, height: width }
 }
 
-function getBitDepth(stream: ProbedStream): number {
+function readBitDepth(stream: ProbedStream): number {
   const depthInName = /p(9|10|12|14|16)(le|be)?$/.exec(stream.pixelFormat)?.[1]
   return depthInName === undefined ? stream.bitsPerRawSample || 8 : Number(depthInName)
 }
@@ -226,11 +226,11 @@ function getBitDepth(stream: ProbedStream): number {
 function toAudio(stream: ProbedStream, endSeconds: number): SourceAudio {
   const { index, codec, channels, sampleRate, isDefault } = stream
   const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/.test(stream.language) ? stream.language : ''
-  return { index, codec, channels, sampleRate, language, title: getTitle(stream.title), isDefault, endSeconds }
+  return { index, codec, channels, sampleRate, language, title: cleanTitle(stream.title), isDefault, endSeconds }
 }
 
 /** Returns a title that is safe in a playlist: one line without double quotes. */
-function getTitle(title: string): string {
+function cleanTitle(title: string): string {
   return title
     .replace(/["\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
     .trim()

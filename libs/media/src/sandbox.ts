@@ -132,7 +132,7 @@ function toStartedRun(child: ChildProcess, { sandbox, limits, user }: RunContext
     child,
     async kill() {
       killGroup(child)
-      if (sandbox.endsBy === 'user' && user !== undefined) await killAllOf(user)
+      if (sandbox.endsBy === 'user' && user !== undefined) await killProcesses(user)
     },
   }
 }
@@ -148,7 +148,7 @@ function killGroup(child: ChildProcess): void {
 }
 
 /** Kills all processes of a user. kill(2) with -1 signals all processes that this user may signal, except the caller. */
-function killAllOf(user: number): Promise<void> {
+function killProcesses(user: number): Promise<void> {
   const args = [...userOptions(user), '--', '/bin/sh', '-c', 'kill -KILL -1']
   const killer = spawn('setpriv', args, { env: toolEnvironment, stdio: 'ignore' })
   return new Promise((resolve, reject) => {

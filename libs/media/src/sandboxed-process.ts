@@ -127,7 +127,7 @@ function watchRun({ child, kill: killAll }: StartedRun, run: SandboxedRun, limit
     } else if (now - started > limits.wallSeconds * 1000) {
       kill(new EncodeError('timeout', `not finished after ${limits.wallSeconds} s`, stderr))
     }
-    void getCpuSeconds(child.pid).then((seconds) => {
+    void readCpuSeconds(child.pid).then((seconds) => {
       cpuSeconds = Math.max(cpuSeconds, seconds)
     })
   }, tickMilliseconds)
@@ -175,7 +175,7 @@ function lines(onLine: (line: string) => void): (text: string) => void {
  * Returns the CPU seconds of a process, its ended children, and its running children. In a PID namespace the tool is
  * a grandchild.
  */
-async function getCpuSeconds(pid: number | undefined, depth = 0): Promise<number> {
+async function readCpuSeconds(pid: number | undefined, depth = 0): Promise<number> {
   if (pid === undefined) return 0
   const [stat, children] = await Promise.all(
     [`/proc/${pid}/stat`, `/proc/${pid}/task/${pid}/children`].map((file) => readFile(file, 'utf8').catch(emptyIfMissing)),
@@ -185,7 +185,7 @@ async function getCpuSeconds(pid: number | undefined, depth = 0): Promise<number
   const own = fields.slice(11, 15).reduce((sum, ticks) => sum + (Number(ticks) || 0), 0) / 100
   if (depth === maxDepth) return own
   const pids = (children ?? '').split(' ').filter((text) => text !== '')
-  const childSeconds = await Promise.all(pids.map((text) => getCpuSeconds(Number(text), depth + 1)))
+  const childSeconds = await Promise.all(pids.map((text) => readCpuSeconds(Number(text), depth + 1)))
   return childSeconds.reduce((sum, seconds) => sum + seconds, own)
 }
 

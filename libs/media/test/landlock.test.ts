@@ -69,7 +69,7 @@ test('as root, a separate user for each job is sufficient without Landlock', asy
 test('as an ordinary user, isolation requires Landlock, and without it all files of the user can be accessed', async () => {
   if (!isRoot) return
   const received = await twoRuns('ordinary', 'own', { user: ordinary })
-  expect(received).toMatchObject({ ownUser: false, ...(await getExpected(received)) })
+  expect(received).toMatchObject({ ownUser: false, ...(await buildExpectedReport(received)) })
   expect(await twoRuns('ordinary-all', 'all', { user: ordinary })).toMatchObject({ files: 'all', ...reachesSecrets })
 })
 
@@ -82,7 +82,7 @@ test('in a container without namespaces and capabilities, isolation requires Lan
   )
   if (!isPossible) return
   const received = await twoRuns('container', 'own', { front })
-  expect(received).toMatchObject({ ownUser: false, ...(await getExpected(received)) })
+  expect(received).toMatchObject({ ownUser: false, ...(await buildExpectedReport(received)) })
   expect(await twoRuns('container-all', 'all', { front })).toMatchObject({ files: 'all', ...reachesSecrets })
 })
 
@@ -93,7 +93,7 @@ test("as root without permission for namespaces, all processes of the run's user
 })
 
 /** The restrictions that the kernel supports for root are the same for every user. */
-async function getExpected({ files }: Report): Promise<object> {
+async function buildExpectedReport({ files }: Report): Promise<object> {
   const { files: possible } = await sandboxFor('/bin/bash')
   return { files: possible, ...(files === 'own' ? reachesNothing : {}) }
 }

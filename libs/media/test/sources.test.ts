@@ -25,7 +25,7 @@ async function received(file: string): Promise<{ hertz: number; seconds: number 
   return { hertz: Math.round(rises / seconds / 50) * 50, seconds: Math.round(seconds) }
 }
 
-function getLength({ files }: EncodeResult, key: string): number {
+function sumSegmentSeconds({ files }: EncodeResult, key: string): number {
   const segments = files.filter((file) => file.kind === 'hls_segment' && file.key === key)
   return segments.reduce((sum, { durationSeconds = 0 }) => sum + durationSeconds, 0)
 }
@@ -50,7 +50,8 @@ test('of several audio streams, files contain the default one and HLS offers all
       [group, 'Comments', undefined, 'NO', `${group}_3/index.m3u8`],
     ]),
   )
-  for (const { key } of encoded.plan.audio?.tracks ?? []) expect([key, getLength(encoded, key)]).toEqual([key, expect.closeTo(6, 0)])
+  for (const { key } of encoded.plan.audio?.tracks ?? [])
+    expect([key, sumSegmentSeconds(encoded, key)]).toEqual([key, expect.closeTo(6, 0)])
   expect(await received(join(encoded.set, setLayout.playlist('audio_32')))).toEqual({ hertz: 1000, seconds: 6 })
   expect(await received(join(encoded.set, setLayout.playlist('audio_64_2')))).toEqual({ hertz: 300, seconds: 6 })
   expect(await received(join(encoded.set, setLayout.playlist('audio_64_3')))).toEqual({ hertz: 2000, seconds: 2 })

@@ -52,7 +52,7 @@ const command = (name: string, run: (model: Model, real: Real) => Promise<void>)
 const add = (group: string, priority: number, cost: number) =>
   command(`add(${group}, ${priority}, ${cost})`, async (model, { db, queue }) => {
     const itemId = await db.transaction((tx) => queue.send(tx, { key: 'k', kind: 'work', group, priority, payload: {}, cost }))
-    const turn = getTurn(model, group, priority)
+    const turn = computeNextTurn(model, group, priority)
     model.items.push({ itemId, group, priority, turn, cost, state: 'waiting', fence: 0, hasRunOut: false })
   })
 
@@ -60,7 +60,7 @@ const add = (group: string, priority: number, cost: number) =>
  * Each priority is a separate queue. The turn of a new item is after those of its group, or the current turn of the
  * queue.
  */
-function getTurn({ items }: Model, group: string, priority: number): number {
+function computeNextTurn({ items }: Model, group: string, priority: number): number {
   const line = items.filter((item) => item.priority === priority && item.state !== 'done')
   const turns = (of: ModelItem[]) => of.map(({ turn }) => turn)
   const waiting = turns(line.filter(({ state }) => state === 'waiting'))

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { decodePageToken, encodePageToken, getPageSize, type PagePosition, pageById, readIdToken } from './page.ts'
+import { decodePageToken, encodePageToken, type PagePosition, pageById, readIdToken, toPageSize } from './page.ts'
 
 const first = { pageSize: 0, pageToken: '', skip: 0 }
 const emptyList = { read: async () => [], getId: () => '1' }
@@ -15,9 +15,9 @@ function buildList(length: number, positions: PagePosition[] = []) {
 }
 
 test('the default page size is the maximum, unless the caller sets another', () => {
-  expect(getPageSize({ pageSize: 0 }, 1_000)).toBe(1_000)
-  expect(getPageSize({ pageSize: 0 }, 1_000, 10)).toBe(10)
-  expect(getPageSize({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)
+  expect(toPageSize({ pageSize: 0 }, 1_000)).toBe(1_000)
+  expect(toPageSize({ pageSize: 0 }, 1_000, 10)).toBe(10)
+  expect(toPageSize({ pageSize: 5_000, skip: 3 }, 1_000)).toBe(1_000)
 })
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
 })
 
 test('an invalid page size and an invalid skip are reported together', () => {
-  expect(() => getPageSize({ pageSize: -1, skip: -1 }, 10)).toThrow('bad fields: skip, page_size')
+  expect(() => toPageSize({ pageSize: -1, skip: -1 }, 10)).toThrow('bad fields: skip, page_size')
 })
 
 test('pages follow each other until the list ends', async () => {

@@ -80,20 +80,20 @@ function worstCase(steps: readonly Step[]): Map<string, boolean> {
     if (step.op === 'sync') whole.set(step.path, true)
     if (step.op === 'link') linked.set(step.path, whole.get(step.from) ?? false)
     if (step.op === 'makeFolder' || step.op === 'link') entries.add(step.path)
-    if (step.op === 'syncFolder') for (const entry of entries) if (getFolder(entry) === step.path) durable.add(entry)
+    if (step.op === 'syncFolder') for (const entry of entries) if (toParentFolder(entry) === step.path) durable.add(entry)
   }
   // Incomplete objects count whether or not the name is durable; complete ones only if every folder on the path is
   // durable.
   return new Map([...linked].filter(([name, good]) => !good || ancestors(name).every((path) => durable.has(path))))
 }
 
-function getFolder(path: string): string {
+function toParentFolder(path: string): string {
   const folder = dirname(path)
   return folder === '.' ? '' : folder
 }
 
 function ancestors(path: string): string[] {
-  return path === '' ? [] : [path, ...ancestors(getFolder(path))]
+  return path === '' ? [] : [path, ...ancestors(toParentFolder(path))]
 }
 
 async function recordedStorage(folder: string) {

@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import type { CertificateFiles } from '@vitascope/testing/certificates'
 import { type Component, components, describeChart, find, type Manifest, render } from '../support/chart.ts'
 import { openCluster } from './support/cluster.ts'
-import { call, getCertificates, issuedIn, type PlatformProcess, type Release, serve, startProcess } from './support/issued.ts'
+import { call, issuedIn, type PlatformProcess, parseCertificates, type Release, serve, startProcess } from './support/issued.ts'
 
 jest.setTimeout(180_000)
 
@@ -79,7 +79,7 @@ async function served(started: PlatformProcess): Promise<string> {
   return address
 }
 const seconds = (text: string) => Number(/^(\d+)h$/.exec(text)?.[1]) * 3_600
-const getLeaf = (files: CertificateFiles) => getCertificates(files['tls.crt'])[0] as X509Certificate
+const parseLeaf = (files: CertificateFiles) => parseCertificates(files['tls.crt'])[0] as X509Certificate
 
 describeChart('certificates issued by cert-manager', () => {
   beforeAll(async () => {
@@ -104,17 +104,17 @@ describeChart('certificates issued by cert-manager', () => {
 
   test.each(releases)('those of %s have all names of the component, both key usages, and the configured duration', async (...args) => {
     const [, of, root, duration, renewBefore] = args
-    const trustedCa = (await issued.getSecret(root.namespace, root.name))['tls.crt']
+    const trustedCa = (await issued.readSecret(root.namespace, root.name))['tls.crt']
     const serialNumbers = new Set<string>()
     for (const component of components) {
       const files = await issued.mounted(of, component)
       expect(files['ca.crt']).toBe(trustedCa)
-      const chain = getCertificates(files['tls.crt'] + files['ca.crt'])
+      const chain = parseCertificates(files['tls.crt'] + files['ca.crt'])
       for (const [index, one] of chain.entries()) {
         const issuer = chain[Math.min(index + 1, chain.length - 1)] as X509Certificate
         expect([component, one.checkIssued(issuer), one.verify(issuer.publicKey)]).toEqual([component, true, true])
       }
-      const leaf = getLeaf(files)
+      const leaf = parseLeaf(files)
       expect(leaf.checkPrivateKey(createPrivateKey(files['tls.key']))).toBe(true)
       expect(leaf.ca).toBe(false)
       // Server and client authentication.
@@ -160,7 +160,7 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('those of Jobs are in the namespace of the Jobs, and are accepted by encoding only', async () => {
     const pod = await startWithCertificates(shared, 'encode')
-    expect(getLeaf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
+    expect(parseLeaf(await issued.mounted(shared, 'encode', jobs)).subjectAltName).toBe('DNS:worker')
     const [encoding, catalogue] = [
       await served(await startWithCertificates(shared, 'encoding')),
       await served(await startWithCertificates(shared, 'catalogue')),
@@ -170,7 +170,7 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   const ca = 'videos-vitascope-ca'
-  const ownAuthority = () => issued.getSecret(alone.namespace, ca)
+  const ownAuthority = () => issued.readSecret(alone.namespace, ca)
   const readMounted = (component: Component) => () => issued.mounted(alone, component)
   /** Returns the certificate files after `current` when an action has replaced them. */
   async function next(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {

@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import { readUploadedFiles, uploadMethods } from '../../../e2e/support/upload-methods.ts'
 import type { VideoRecord } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
-import { getJson, kubectl } from './support/commands.ts'
+import { kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
 import { prepareScene, type Scene } from './support/scene.ts'
@@ -20,7 +20,7 @@ afterAll(() => scene?.end())
 
 /** Kills one pod without grace period, like a crashed node. */
 async function killOne(namespace: string, selector: string): Promise<boolean> {
-  const { items } = await getJson<{ items: V1Pod[] }>(
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>(
     'pods',
     '--namespace',
     namespace,

@@ -4,7 +4,7 @@ import { waitFor } from '@vitascope/testing'
 import { IMAGES } from '../../cluster/images/images.ts'
 import { NETWORK } from '../../cluster/node/network.ts'
 import { describeChart } from '../support/chart.ts'
-import { apply, getJson, kubectl } from './support/commands.ts'
+import { apply, kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
 import { ENCODE, NAMESPACE, theRelease } from './support/release.ts'
 
@@ -52,8 +52,8 @@ beforeAll(async () => {
   for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
   for (const namespace of [NAMESPACE, ENCODE, OUTSIDE, 'default', 'kube-system']) {
-    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
-    for (const pod of items) pods.set(getName(pod), pod)
+    const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', namespace, '--field-selector=status.phase=Running')
+    for (const pod of items) pods.set(describePod(pod), pod)
   }
 })
 afterAll(async () => {
@@ -61,7 +61,7 @@ afterAll(async () => {
     await kubectl('delete', 'pod', name, '--namespace', namespace, '--grace-period=0', '--force')
 })
 
-function getName({ metadata }: V1Pod): string {
+function describePod({ metadata }: V1Pod): string {
   const labels = metadata?.labels ?? {}
   if (labels['k8s-app'] === 'kube-dns') return 'names'
   return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')

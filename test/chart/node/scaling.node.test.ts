@@ -3,7 +3,7 @@ import type { V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
 import { waitFor } from '@vitascope/testing'
 import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
-import { getJson, kubectl } from './support/commands.ts'
+import { kubectl, readKubectlJson } from './support/commands.ts'
 import { startLoad } from './support/load.ts'
 import { NAMESPACE, type Release, theRelease } from './support/release.ts'
 
@@ -20,7 +20,8 @@ beforeAll(async () => {
 describeChart('the autoscaler', () => {
   test('adds a gateway pod when the CPU usage exceeds the requests', async () => {
     await platform.upgrade({ gateway: { autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 3 } } })
-    const scaler = () => getJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
+    const scaler = () =>
+      readKubectlJson<V2HorizontalPodAutoscaler>('horizontalpodautoscaler', 'videos-vitascope-gateway', '--namespace', NAMESPACE)
     await waitFor(async () => (await scaler()).status?.currentMetrics?.length, {
       timeout: 120_000,
       interval: 1_000,

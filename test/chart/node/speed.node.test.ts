@@ -7,12 +7,12 @@ import { waitFor } from '@vitascope/testing'
 import { makeSource } from '../../../bench/encode/make-source.ts'
 import { median } from '../../../bench/ratio.ts'
 import { expectSameFrames } from '../../../e2e/support/same-frames.ts'
-import { getFrames } from '../../../e2e/support/sources.ts'
+import { hashFrames } from '../../../e2e/support/sources.ts'
 import { upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
 import { cpuSecondsOfPods } from '../../cluster/node/pod-groups.ts'
 import { describeChart } from '../support/chart.ts'
-import { type BareFfmpeg, bareFfmpeg, type Cost, getHashes } from './support/bare-ffmpeg.ts'
-import { apply, getJson, kubectl } from './support/commands.ts'
+import { type BareFfmpeg, bareFfmpeg, type Cost, parseHashes } from './support/bare-ffmpeg.ts'
+import { apply, kubectl, readKubectlJson } from './support/commands.ts'
 import { ENCODE, NAMESPACE } from './support/release.ts'
 import { prepareScene, type Scene } from './support/scene.ts'
 
@@ -55,7 +55,7 @@ afterAll(async () => {
  * the Job and of the worker.
  */
 async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
-  const { items } = await getJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
+  const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
   const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
   const used = ({ metadata }: V1Pod) => cpuSecondsOfPods(metadata?.uid ?? '')
   const usedBefore = new Map(others.map((pod) => [pod, used(pod)]))
@@ -77,7 +77,7 @@ async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
 async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measureOurs>>[]> {
   await scene.platform.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
   const areThere = async () => {
-    const { items } = await getJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
+    const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
   await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
@@ -110,7 +110,7 @@ describeChart('chunked encoding', () => {
     for (const other of others) await expectSameFrames(first as VideoRecord, other)
     const file = join(scene.folder, 'largest.mp4')
     await writeFile(file, await (await fetch(first?.uri.http['h264_1200'] ?? '')).bytes())
-    const frames = getHashes(await getFrames(file)).split(',')
+    const frames = parseHashes(await hashFrames(file)).split(',')
     expect(frames).toHaveLength(60 * MINUTES * 30)
     expect(frames.slice(0, FIRST_FRAMES).join()).toBe(await bare.getFrames('h264_1200', FIRST_FRAMES))
     // Other load of the machine affects the figures. They are printed above; this check holds on

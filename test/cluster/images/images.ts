@@ -82,9 +82,9 @@ export async function provideComposeImages(docker: (...args: string[]) => Promis
  * Builds our own images as of a commit, by its Dockerfile. Requires the commit in the history of
  * the checkout.
  */
-export async function provideImagesOf(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
+export async function provideCommitImages(commit: string): Promise<Record<'server' | 'encoding', ImageArchive>> {
   const names = { server: `localhost/vitascope/server:${commit}`, encoding: `localhost/vitascope/encoding:${commit}` }
-  const isMissing = (await getId(names.server)) === undefined || (await getId(names.encoding)) === undefined
+  const isMissing = (await findImageId(names.server)) === undefined || (await findImageId(names.encoding)) === undefined
   if (isMissing) {
     const base = await provideBase()
     const folder = mkdtempSync(join(tmpdir(), 'vitascope-commit-'))
@@ -111,7 +111,7 @@ async function buildImagesFor(names: Readonly<Record<'server' | 'encoding', stri
 /** Returns the name of the local base image, which is the one of the Dockerfile without its digest. Builds it from Debian's packages if it is missing. */
 async function provideBase(): Promise<string> {
   const [, name = ''] = /^ARG NODE_IMAGE=([^@\s]+)/m.exec(readFileSync(join(root, 'deploy/images/Dockerfile'), 'utf8')) ?? []
-  if (await getId(name)) return name
+  if (await findImageId(name)) return name
   console.log(`building ${name} from Debian packages …`)
   const folder = mkdtempSync(join(tmpdir(), 'vitascope-base-'))
   try {
@@ -189,7 +189,7 @@ async function archive(name: string): Promise<ImageArchive> {
   const folder = join(BUILT, 'images')
   mkdirSync(folder, { recursive: true })
   const slug = name.replaceAll(/[^a-z0-9]+/g, '-')
-  const id = (await getId(name)) ?? ''
+  const id = (await findImageId(name)) ?? ''
   const file = join(folder, `${slug}-${id.slice(0, 16)}.tar`)
   if (!existsSync(file)) {
     for (const old of readdirSync(folder)) if (old.startsWith(`${slug}-`)) rmSync(join(folder, old))
@@ -208,7 +208,7 @@ async function archive(name: string): Promise<ImageArchive> {
   return { name, digest: readFileSync(`${file}.digest`, 'utf8').trim(), file }
 }
 
-async function getId(name: string): Promise<string | undefined> {
+async function findImageId(name: string): Promise<string | undefined> {
   const { code, output } = await runCommand('buildah', ['images', '--no-trunc', '--quiet', name])
   return code === 0 ? output.replace('sha256:', '') : undefined
 }

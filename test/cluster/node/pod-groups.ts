@@ -28,14 +28,14 @@ export interface ContainerUse {
 
 /** Returns the usage of all running containers, including pause containers. */
 export function containersInUse(): ContainerUse[] {
-  return CLASSES.flatMap((name) => getFolders(PODS, name).map((pod) => join(PODS, name, pod))).flatMap((pod) => {
+  return CLASSES.flatMap((name) => listFolders(PODS, name).map((pod) => join(PODS, name, pod))).flatMap((pod) => {
     const [, podUid] = /\/pod([0-9a-f-]{36})$/.exec(pod) ?? []
     if (podUid === undefined) return []
-    return getFolders(pod).flatMap((containerId) => getUse(podUid, containerId, join(pod, containerId)))
+    return listFolders(pod).flatMap((containerId) => readUse(podUid, containerId, join(pod, containerId)))
   })
 }
 
-function getUse(podUid: string, containerId: string, group: string): ContainerUse[] {
+function readUse(podUid: string, containerId: string, group: string): ContainerUse[] {
   try {
     const [, droppable = '0'] =
       /^total_inactive_file (\d+)$/m.exec(readFileSync(join(HIERARCHIES, 'memory', group, 'memory.stat'), 'utf8')) ?? []
@@ -47,7 +47,7 @@ function getUse(podUid: string, containerId: string, group: string): ContainerUs
   }
 }
 
-function getFolders(...path: string[]): string[] {
+function listFolders(...path: string[]): string[] {
   try {
     return readdirSync(join(HIERARCHIES, 'memory', ...path), { withFileTypes: true }).flatMap((entry) =>
       entry.isDirectory() ? [entry.name] : [],

@@ -13,7 +13,7 @@ const pods = [buildPod('gateway', '10.0.0.1'), buildPod('auth', '10.0.0.2'), bui
 const buildPolicy = (spec: V1NetworkPolicySpec): V1NetworkPolicy => ({ metadata: { namespace: 'videos' }, spec })
 const of = (app: string) => ({ matchLabels: { app } })
 /** Returns the rules of one pod's chain without the final drop. */
-function getChain(rules: string, name: string): string[] | undefined {
+function parseChain(rules: string, name: string): string[] | undefined {
   const [, body] = new RegExp(`chain ${name} \\{\\n([\\s\\S]*?)\\n {2}\\}`).exec(rules) ?? []
   const lines = body?.split('\n').map((line) => line.trim())
   if (lines !== undefined) expect(lines.pop()).toBe('counter drop')
@@ -27,9 +27,9 @@ test('pods that no policy selects have no rules', () => {
 
 test('a policy without rules blocks all traffic of its pods in its policy types', () => {
   const rules = policyRules({ namespaces, pods, policies: [buildPolicy({ podSelector: of('auth'), policyTypes: ['Ingress', 'Egress'] })] })
-  expect(getChain(rules, 'ingress_10_0_0_2')).toEqual([])
-  expect(getChain(rules, 'egress_10_0_0_2')).toEqual([])
-  expect(getChain(rules, 'ingress_10_0_0_1')).toBeUndefined()
+  expect(parseChain(rules, 'ingress_10_0_0_2')).toEqual([])
+  expect(parseChain(rules, 'egress_10_0_0_2')).toEqual([])
+  expect(parseChain(rules, 'ingress_10_0_0_1')).toBeUndefined()
   expect(rules).toContain('ip daddr vmap { 10.0.0.2 : jump ingress_10_0_0_2 }')
 })
 
@@ -93,7 +93,7 @@ test.each<[string, V1NetworkPolicySpec, string, string[]]>([
     ['ip saddr 10.0.0.1 return'],
   ],
 ])('allows %s', (_, spec, chain, expected) => {
-  expect(getChain(policyRules({ namespaces, pods, policies: [buildPolicy(spec)] }), chain)).toEqual(expected)
+  expect(parseChain(policyRules({ namespaces, pods, policies: [buildPolicy(spec)] }), chain)).toEqual(expected)
 })
 
 test('ignores pods that have ended, and pods in the network of the node', () => {

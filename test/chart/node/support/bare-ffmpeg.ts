@@ -45,13 +45,13 @@ export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<Ba
       return { cpuSeconds: user + system, wallSeconds }
     },
     getFrames: async (rendition, count) =>
-      getHashes(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
+      parseHashes(await shell(`ffmpeg -v error -i /tmp/made/${rendition}.mp4 -map 0:v -frames:v ${count} -f framemd5 -`)),
     end: async () => void (await kubectl('delete', 'pod', POD, '--grace-period=0', '--force')),
   }
 }
 
 /** Returns the hash of each frame from the output of framemd5. */
-export function getHashes(lines: string): string {
+export function parseHashes(lines: string): string {
   return lines
     .split('\n')
     .filter((line) => /^\d/.test(line))

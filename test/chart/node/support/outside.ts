@@ -94,7 +94,7 @@ export async function emptyTheOutside(): Promise<void> {
 }
 
 /** Returns peers for network policies. */
-export function getPeer(name: string): object[] {
+export function buildNetworkPeers(name: string): object[] {
   return [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': OUTSIDE } }, podSelector: { matchLabels: { app: name } } }]
 }
 

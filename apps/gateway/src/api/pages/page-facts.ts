@@ -80,20 +80,20 @@ async function loadFacts(
 async function fetchFacts(id: string, services: Services, mediaUrl: string, call: Call): Promise<PageFacts | undefined> {
   try {
     const { video } = await services.videos.findPublicVideo({ videoId: id }, call)
-    return video && { shows: 'video', shared: await getShareData(video, services, mediaUrl, call) }
+    return video && { shows: 'video', shared: await loadShareData(video, services, mediaUrl, call) }
   } catch (error) {
     if (!isDomainError(error) || error.reason !== 'VIDEO_NOT_FOUND') throw error
   }
   const { playlist, videos } = await services.playlists.findPublicPlaylist({ playlistId: id, skip: 0 }, call)
   const [first] = videos
-  const picture = first ? await getShareData(first, services, mediaUrl, call) : WITHOUT_PICTURE
+  const picture = first ? await loadShareData(first, services, mediaUrl, call) : WITHOUT_PICTURE
   const { title, description } = playlist ?? { title: '', description: '' }
   return playlist && { shows: 'playlist', shared: { ...picture, id, title, description, canPlayInline: false } }
 }
 
 const WITHOUT_PICTURE = { language: '', image: '', width: 1280, height: 720 }
 
-async function getShareData(video: Video, services: Services, mediaUrl: string, call: Call): Promise<ShareData> {
+async function loadShareData(video: Video, services: Services, mediaUrl: string, call: Call): Promise<ShareData> {
   const isProtected = video.tokenRequired || video.ipRestricted || (await hasPassword(video, services, call))
   return {
     id: video.videoId,

@@ -6,7 +6,7 @@ import { field, reject } from '../../server/schema/field.ts'
 import { flag, idField, oneOf, organisationIdField, pathPart, text } from '../../server/schema/fields.ts'
 import { schema } from '../../server/schema/response-format.ts'
 import { requestedOrganisation, requiredOrganisation } from '../shared/resolve-organisation.ts'
-import { getLink } from './upload-link.ts'
+import { formatUploadUrl } from './upload-link.ts'
 
 const section = 'Upload signing'
 
@@ -196,7 +196,7 @@ those of \`presentation_id\`. Repeated calls have one effect. A file that is not
     }
     const { presentationId, ...link } = await services.uploads.completeUpload(request, call)
     return {
-      tempLink: getLink(link, publicUrl),
+      tempLink: formatUploadUrl(link, publicUrl),
       thumbnailUrl: '',
       ...(presentationId !== '' && { presentation_id: presentationId }),
     }

@@ -77,7 +77,7 @@ function withAlternative(sentence: string, alternative: string | undefined): str
 }
 
 /** Returns the principal that services receive for the caller. */
-export function getPrincipal(caller: Caller): Principal {
+export function toPrincipal(caller: Caller): Principal {
   if (caller.kind === 'guest') return { kind: 'guest' }
   const { keyId, userId, organisationId, userType } = caller
   return { kind: 'user', keyId, userId, organisationId, userType }

@@ -70,7 +70,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
       senders.set(sender, senderState)
       const reading = readBody(request, (bytes) => {
         count(bytes)
-        if (total.bytes > bounds.bytes) cut(getOldest(largestSender()))
+        if (total.bytes > bounds.bytes) cut(findOldestBody(largestSender()))
       })
       const body: Body = {
         startedAt: performance.now(),
@@ -101,7 +101,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   }
 
   function cutSlow(sender: SenderState): void {
-    const oldest = getOldest(sender)
+    const oldest = findOldestBody(sender)
     if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) cut(oldest)
   }
 
@@ -130,7 +130,7 @@ function cut(body: Body | undefined): void {
   body?.cut(domainError('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
 }
 
-function getOldest({ bodies }: SenderState): Body | undefined {
+function findOldestBody({ bodies }: SenderState): Body | undefined {
   for (const body of bodies) if (!body.isCut) return body
   return undefined
 }

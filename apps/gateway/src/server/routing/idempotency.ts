@@ -14,7 +14,7 @@ const HEADER = 'Idempotency-Key'
  * must not be guessable from stored data. Returns undefined without the header, or if the method is
  * not POST.
  */
-export function getIdempotency(
+export function readIdempotency(
   request: IncomingMessage,
   { route }: Target,
   { params, query, payload }: Input,
