@@ -228,7 +228,7 @@ describeInBrowser('captions in a browser', () => {
   }, 60_000)
 
   test('deleting or replacing captions does not interrupt playback', async () => {
-    const gone = await create('Gone', 'fr', english)
+    const deletedId = await create('Gone', 'fr', english)
     const other = await create('Other', 'nl', english)
     await waitForCaption('Other')
     await open()
@@ -237,7 +237,7 @@ describeInBrowser('captions in a browser', () => {
     await item('Other').click()
     await waitFor(async () => (await showing()).join().includes('second 2'), { timeout: 20_000, describe: 'the captions' })
     await api.put(`/caption/${other}`, { content: german, format: 'vtt' })
-    await api.delete(`/caption/${gone}`)
+    await api.delete(`/caption/${deletedId}`)
     await waitForCaption('Gone', false)
     await button().click()
     await item('Gone').click()

@@ -178,8 +178,8 @@ async function expectReported({ platform }: Scene, services: readonly string[]):
     const page = await (await fetch(platform.metricsUrl)).text()
     return SERVICES.map((service) => counted(page, service))
   }
-  const wanted = SERVICES.map((service) => (services.includes(service) ? 1 : 0))
-  await waitFor(async () => `${await counts()}` === `${wanted}`, {
+  const expectedCounts = SERVICES.map((service) => (services.includes(service) ? 1 : 0))
+  await waitFor(async () => `${await counts()}` === `${expectedCounts}`, {
     timeout: 30_000,
     describe: 'each service to count its failover',
   })
@@ -235,13 +235,13 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   expect((await now.platform.system.get(`/video/${now.lost.video_id}`)).status).toBe(404)
   await settledIn(now, 'catalogue')
   await settledIn(now, 'encoding')
-  let left: string[] = []
+  let orphans: string[] = []
   await waitFor(
     async () => {
-      left = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
-      return left.length === 0 && listSets(await now.objects(), late).length === 1
+      orphans = (await now.objects()).filter((name) => ![now.early, late].some(({ media_id }) => name.startsWith(`media/${media_id}/`)))
+      return orphans.length === 0 && listSets(await now.objects(), late).length === 1
     },
-    { timeout: 30_000, describe: () => `orphaned objects to be removed, except ${left.slice(0, 10)}` },
+    { timeout: 30_000, describe: () => `orphaned objects to be removed, except ${orphans.slice(0, 10)}` },
   )
   expect(listSets(await now.objects(), late)).not.toEqual([formerSet])
   expect(listSets(await now.objects(), now.early)).toEqual(listSets(before, now.early))

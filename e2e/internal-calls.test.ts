@@ -41,7 +41,7 @@ beforeAll(async () => {
     for (const [setting, value] of await readSettings(fixture.platform, name)) received.set(setting, value)
   for (const name of [...AREAS, 'delivery', 'encoding_upload'])
     addresses[name] = `${received.get(`VITASCOPE_${name.toUpperCase()}_LISTEN`)}`
-  target = { dataDir: fixture.platform.dataDir, owner: fixture.owner, stranger: fixture.stranger }
+  target = { dataDir: fixture.platform.dataDir, owner: fixture.owner, otherTenant: fixture.otherTenant }
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
   values = { ...values, organisation_id: fixture.owner.organisationId, user_id: fixture.owner.userId, key: fixture.owner.key }
   for (const area of AREAS) callers[area] = openRpcCaller(addresses[area] ?? '', area, gateway)
@@ -79,10 +79,10 @@ describe('a caller with a certificate of the platform', () => {
     process.stderr.write(`internal calls: ${rpcs.length} rpcs rejected ${invalid.get('auth')?.length} invalid callers each\n`)
   }, 120_000)
 
-  test.each(['stranger', 'guest'] as const)(
+  test.each(['user', 'guest'] as const)(
     'is served as the signed %s, regardless of other metadata',
     async (userType) => {
-      const principal: Principal = userType === 'guest' ? { kind: 'guest' } : toPrincipal(fixture.stranger)
+      const principal: Principal = userType === 'guest' ? { kind: 'guest' } : toPrincipal(fixture.otherTenant)
       const before = await readRows(fixture)
       let rejectedAgain = 0
       await forAll(async (rpc) => {
@@ -106,8 +106,8 @@ describe('a caller with a certificate of the platform', () => {
       expect(rejectedAgain).toBeGreaterThan(10)
       const after = await readRows(fixture)
       const lost = [...before].flatMap(([table, rows]) => {
-        const left = new Set(after.get(table)?.split('\n'))
-        return rows.split('\n').flatMap((row) => (left.has(row) ? [] : [`${table}: ${row}`]))
+        const remainingRows = new Set(after.get(table)?.split('\n'))
+        return rows.split('\n').flatMap((row) => (remainingRows.has(row) ? [] : [`${table}: ${row}`]))
       })
       expect(lost).toEqual([])
     },
@@ -153,17 +153,17 @@ describe('a certificate', () => {
     buildMetadata({ [PRINCIPAL_HEADER]: await signed({ kind: 'service', service: 'gateway' }, target, area) })
 
   test('with an unknown name is rejected by every rpc, even with a system principal', async () => {
-    const strangers = await authority.issue(['stranger', '*.gateway', 'gateway.example.org'])
+    const unknownIdentity = await authority.issue(['unknown', '*.gateway', 'gateway.example.org'])
     for (const area of AREAS) {
-      const stranger = openRpcCaller(addresses[area] ?? '', area, strangers)
+      const caller = openRpcCaller(addresses[area] ?? '', area, unknownIdentity)
       const check = async (rpc: Rpc) => {
-        const { code } = await stranger.call(rpc, rpc.request(values), await someone(area))
+        const { code } = await caller.call(rpc, rpc.request(values), await someone(area))
         return code === 'PERMISSION_DENIED' ? undefined : code
       }
       await forAll(
         check,
         rpcs.filter((rpc) => rpc.area === area),
-      ).finally(stranger.close)
+      ).finally(caller.close)
     }
   }, 60_000)
 
@@ -194,9 +194,9 @@ describe('a certificate', () => {
   })
 
   test('and a principal are required over HTTP as well', async () => {
-    const stranger = await authority.issue(['stranger'])
+    const unknownIdentity = await authority.issue(['unknown'])
     for (const server of ['delivery', 'encoding_upload'])
-      expect([server, await fetchStatus(server, stranger)]).toEqual([server, 'connection refused'])
+      expect([server, await fetchStatus(server, unknownIdentity)]).toEqual([server, 'connection refused'])
     // Delivery has no such method, but it responds.
     expect(await fetchStatus('delivery', gateway)).toBe(405)
     expect(await fetchStatus('encoding_upload', gateway)).toBe('unauthenticated')

@@ -21,17 +21,17 @@ interface Problem {
 let fixture: Platform
 let platform: TestPlatform
 let operations: Operation[]
-let stranger: Tenant
-let strangerUploader: Tenant
+let otherTenant: Tenant
+let otherUploader: Tenant
 let powerless: Tenant
 let owner: Tenant
 let values: Values
 
 beforeAll(async () => {
   fixture = await startPlatform()
-  ;({ platform, owner, stranger } = fixture)
+  ;({ platform, owner, otherTenant } = fixture)
   operations = await fetchOperations(platform)
-  strangerUploader = await createUser(platform.system, stranger.organisationId, 'uploader')
+  otherUploader = await createUser(platform.system, otherTenant.organisationId, 'uploader')
   powerless = await createUser(platform.system, owner.organisationId, 'uploader', [])
   values = {}
   for (const { samples } of nouns) values = { ...values, ...(await samples.make?.(fixture)) }
@@ -126,7 +126,7 @@ describe('every route', () => {
     await forAll(
       (o) => o.access === 'system' || o.access === 'super',
       async (o) => {
-        const result = await call(o, o.access === 'system' ? stranger.key : strangerUploader.key, values)
+        const result = await call(o, o.access === 'system' ? otherTenant.key : otherUploader.key, values)
         return result.status === 403 ? undefined : show(result)
       },
     )
@@ -142,7 +142,7 @@ describe('every route', () => {
     await forAll(
       (o) => (o.access === 'user' || o.access === 'super') && isOwnRecord(o) && !o.apiKeyParam,
       async (o) => {
-        const result = await call(o, stranger.key, values)
+        const result = await call(o, otherTenant.key, values)
         return result.status === 403 || result.status === 404 ? undefined : show(result)
       },
     )
@@ -157,7 +157,7 @@ describe('every route', () => {
     await forAll(
       (o) => o.access === 'user' && /_?id\}/.test(o.path) && !o.path.includes('{organisation_id}'),
       async (o) => {
-        const [foreign, none] = [await call(o, stranger.key, values), await call(o, stranger.key, missing)]
+        const [foreign, none] = [await call(o, otherTenant.key, values), await call(o, otherTenant.key, missing)]
         const same = foreign.status === none.status && foreign.body.code === none.body.code && foreign.body.title === none.body.title
         return same ? undefined : `${show(foreign)} but ${show(none)}`
       },

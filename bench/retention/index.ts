@@ -12,7 +12,7 @@ import { auditRetention } from '../../apps/auth/src/audit/audit-store.ts'
 import { createEventStore, EVENTS_PER_SWEEP } from '../../apps/catalogue/src/notification/event/event-store.ts'
 import { deliveryRetention } from '../../apps/catalogue/src/notification/webhook/delivery-retention.ts'
 import { endOnSignal } from '../end-on-signal.ts'
-import { DAYS_KEPT, SCHEMAS, type Schema, seed } from './seed.ts'
+import { RETENTION_DAYS, SCHEMAS, type Schema, seed } from './seed.ts'
 
 const GOAL_MS = 1_000
 const SETTINGS = [
@@ -65,8 +65,8 @@ async function retain(dbs: Readonly<Record<Schema, Db>>, writing: AbortControlle
   const timed = (schema: Schema) => withTimes(dbs[schema], (ms) => times.set(running, Math.max(times.get(running) ?? 0, ms)))
   const [analytics, auth, catalogue] = [timed('analytics'), timed('auth'), timed('catalogue')]
   const tables: RetainedTable[] = [
-    ...analyticsRetention(analytics, DAYS_KEPT.analytics),
-    ...auditRetention(auth, DAYS_KEPT.audit),
+    ...analyticsRetention(analytics, RETENTION_DAYS.analytics),
+    ...auditRetention(auth, RETENTION_DAYS.audit),
     ...commonRetainedTables(auth),
     deliveryRetention(catalogue),
     { table: 'event of catalogue', remove: createEventStore(catalogue).sweep, limit: EVENTS_PER_SWEEP },

@@ -36,9 +36,9 @@ const createCaption = async (fixture: Fixture) => {
 const shown = async ({ clients }: Fixture, videoId: string) =>
   (await clients.guest.get<VideoRecord & { captions: { data: unknown[] } }>(`/video/${videoId}`)).body.captions.data
 const getTexts = (lines: readonly Line[]) => lines.map(({ caption_text }) => caption_text)
-const foreignMedia = async ({ clients, stranger, sources }: Fixture) => {
-  const { id }: UploadResponse = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  return (await clients.stranger.get<VideoRecord>(`/video/${id}`)).body.media_id
+const foreignMedia = async ({ clients, otherTenant, sources }: Fixture) => {
+  const { id }: UploadResponse = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+  return (await clients.otherTenant.get<VideoRecord>(`/video/${id}`)).body.media_id
 }
 
 /** Serves caption files from the source server. */
@@ -159,7 +159,7 @@ export const captionRows: NounRows = {
         const { caption_id } = await createCaption(fixture)
         return [
           ...['json', 'vtt', 'txt', 'xml'].flatMap((format): RejectedCall[] => [
-            { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
+            { caller: 'otherTenant', method: 'GET', path: `/caption/${caption_id}.${format}`, status: 404, code: 'caption_not_found' },
             { method: 'GET', path: `/caption/999999999.${format}`, status: 404, code: 'caption_not_found' },
             { method: 'GET', path: `/caption/x.${format}`, status: 404, code: 'caption_not_found' },
           ]),
@@ -174,7 +174,7 @@ export const captionRows: NounRows = {
       async rejectedCalls(fixture) {
         const { caption_id } = await createCaption(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
           { method: 'GET', path: '/caption/99999999999999999999', status: 404, code: 'caption_not_found' },
           { caller: 'guest', method: 'GET', path: `/caption/${caption_id}`, status: 401 },
@@ -239,7 +239,7 @@ export const captionRows: NounRows = {
           post({ ...FIELDS, ...content, media_id: 'x' }, { status: 400, fields: ['media_id'] }),
           post({ ...FIELDS, ...content, media_id: full.media_id }, { status: 409, code: 'captions_full' }),
           post({ ...FIELDS, ...content, media_id }, { caller: 'guest', status: 401 }),
-          post({ ...FIELDS, ...content, media_id }, { caller: 'stranger', status: 404, code: 'media_not_found' }),
+          post({ ...FIELDS, ...content, media_id }, { caller: 'otherTenant', status: 404, code: 'media_not_found' }),
           ...(await rejectedFieldCalls(fixture, 'POST', '/caption', { ...FIELDS, media_id })),
         ]
       },
@@ -279,9 +279,9 @@ export const captionRows: NounRows = {
           { method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
           { caller: 'system', method: 'PUT', path, payload: { media_id: foreign }, status: 404, code: 'media_not_found' },
           { method: 'PUT', path, payload: { media_id: '7' }, status: 404, code: 'media_not_found' },
-          { caller: 'stranger', method: 'PUT', path, payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
+          { caller: 'otherTenant', method: 'PUT', path, payload: { title: 'X' }, status: 404, code: 'caption_not_found' },
           {
-            caller: 'stranger',
+            caller: 'otherTenant',
             method: 'PUT',
             path,
             payload: { url: `${fixture.sources.url}/a.srt` },
@@ -307,15 +307,15 @@ export const captionRows: NounRows = {
         // The playlist of a playable video lists exactly the existing captions.
         const playing = await fixture.playing()
         const master = async () => (await fetch(playing.uri.hls)).text()
-        const made = getId(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
+        const createdId = getId(await create(fixture, playing.media_id, { content: SRT, format: 'srt', title: 'Brief' }))
         await waitFor(async () => (await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be listed' })
-        await fixture.clients.system.delete(`/caption/${made}`)
+        await fixture.clients.system.delete(`/caption/${createdId}`)
         await waitFor(async () => !(await master()).includes('NAME="Brief"'), { timeout: 5_000, describe: 'the captions to be removed' })
       },
       async rejectedCalls(fixture) {
         const { caption_id } = await createCaption(fixture)
         return [
-          { caller: 'stranger', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path: `/caption/${caption_id}`, status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/999999999', status: 404, code: 'caption_not_found' },
           { method: 'DELETE', path: '/caption/x', status: 404, code: 'caption_not_found' },
           { caller: 'guest', method: 'DELETE', path: `/caption/${caption_id}`, status: 401 },

@@ -194,9 +194,9 @@ export const clipRows: readonly Row[] = [
         [[two, three, one], { body: new URLSearchParams([two, three, one].map((clip): [string, string] => ['order', clip])) }],
         [[one, three, two], { body: JSON.stringify({ order: [one, three, two] }), headers: { 'content-type': 'application/json' } }],
       ]
-      for (const [wanted, init] of forms) {
+      for (const [expectedOrder, init] of forms) {
         expect((await clients.system.send('PUT', path, init)).status).toBe(200)
-        expect((await order(fixture, id)).map(([clip]) => clip)).toEqual(wanted)
+        expect((await order(fixture, id)).map(([clip]) => clip)).toEqual(expectedOrder)
       }
       const none = (await createVideoWithEntry(fixture)).id
       expect((await clients.owner.put(`/collaborate/clip/${none}/order`, [])).body).toEqual({

@@ -47,9 +47,9 @@ export const collaborateRows: NounRows = {
         const { clients, owner, uploader } = fixture
         const { video_id, media_id } = await fixture.video()
         expect((await clients.owner.get(`/collaborate/${video_id}`)).body).toEqual({})
-        const leaver = await createUser(clients.system, owner.organisationId, 'uploader')
+        const deletedUser = await createUser(clients.system, owner.organisationId, 'uploader')
         const ids: string[] = []
-        for (const userId of [uploader.userId, owner.userId, leaver.userId]) ids.push(await createEntry(fixture, video_id, userId))
+        for (const userId of [uploader.userId, owner.userId, deletedUser.userId]) ids.push(await createEntry(fixture, video_id, userId))
         const clips = [await createClip(fixture, ids[0] ?? ''), await createClip(fixture, ids[0] ?? '')]
         for (const api of [clients.uploader, clients.system]) {
           const { status, body } = await api.get<Record<string, Entry>>(`/collaborate/${video_id}`)
@@ -59,7 +59,7 @@ export const collaborateRows: NounRows = {
           expect(Object.values(body).map((entry) => [entry['user_id'], entry['is_uploader_account']])).toEqual([
             [uploader.userId, true],
             [owner.userId, false],
-            [leaver.userId, true],
+            [deletedUser.userId, true],
           ])
         }
         const part = await clients.owner.get(`/collaborate/${video_id}?start=2&limit=1`)
@@ -69,7 +69,7 @@ export const collaborateRows: NounRows = {
 
         const away = ids[2] ?? ''
         const clip = await createClip(fixture, away)
-        await clients.system.delete(`/user/${leaver.userId}`)
+        await clients.system.delete(`/user/${deletedUser.userId}`)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
         for (const path of [`item/${away}`, `clip/${clip}`]) expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
         await clients.owner.delete(`/media?media_id=${media_id}`)
@@ -163,11 +163,11 @@ export const collaborateRows: NounRows = {
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(100)
       },
       async rejectedCalls(fixture) {
-        const { clients, owner, stranger } = fixture
+        const { clients, owner, otherTenant } = fixture
         const [{ video_id }, full] = [await fixture.video(), await fixture.video()]
         for (let count = 0; count < 100; count++) await createEntry(fixture, full.video_id)
-        const left = await createUser(clients.system, owner.organisationId, 'uploader')
-        await clients.system.delete(`/user/${left.userId}`)
+        const deletedUser = await createUser(clients.system, owner.organisationId, 'uploader')
+        await clients.system.delete(`/user/${deletedUser.userId}`)
         const userFields = { user_id: owner.userId }
         const rejectedCall = { method: 'POST', path: `/collaborate/${video_id}` }
         const ids = wrongIds('POST', (one) => `/collaborate/${one}`, video_id, 'video_not_found', userFields)
@@ -183,7 +183,7 @@ export const collaborateRows: NounRows = {
           { method: 'POST', path: `/collaborate/${MISSING_VIDEO}`, payload: userFields, status: 404, code: 'video_not_found' },
           { ...rejectedCall, payload: {}, status: 400, fields: ['user_id'] },
           { ...rejectedCall, status: 400, fields: ['user_id'] },
-          ...[stranger.userId, left.userId, MISSING].flatMap((user_id) => [
+          ...[otherTenant.userId, deletedUser.userId, MISSING].flatMap((user_id) => [
             { ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' },
             { ...rejectedCall, caller: 'system' as const, payload: { user_id }, status: 404, code: 'user_not_found' },
           ]),
@@ -197,7 +197,7 @@ export const collaborateRows: NounRows = {
             ...rejectedCall,
             payload: {
               ...userFields,
-              organisation_id: stranger.organisationId,
+              organisation_id: otherTenant.organisationId,
               id: '1',
               date_created: '2030-01-01 00:00:00',
               user_id_created: '1',
@@ -257,14 +257,19 @@ export const collaborateRows: NounRows = {
         expect(back.body).toMatchObject({ new_data: { user_id: uploader.userId, email: await findEmail(fixture, uploader.userId) } })
       },
       async rejectedCalls(fixture) {
-        const { stranger } = fixture
+        const { otherTenant } = fixture
         const { id } = await createVideoWithEntry(fixture)
         const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
         const at = (one: string) => `/collaborate/item/${one}/put`
         return [
           ...wrongIds('PUT', at, id, 'collaboration_not_found', { email: 'a@b' }),
-          ...[stranger.userId, MISSING].map((user_id) => ({ ...rejectedCall, payload: { user_id }, status: 404, code: 'user_not_found' })),
-          { ...rejectedCall, caller: 'system', payload: { user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          ...[otherTenant.userId, MISSING].map((user_id) => ({
+            ...rejectedCall,
+            payload: { user_id },
+            status: 404,
+            code: 'user_not_found',
+          })),
+          { ...rejectedCall, caller: 'system', payload: { user_id: otherTenant.userId }, status: 404, code: 'user_not_found' },
           { ...rejectedCall, payload: {}, status: 400, fields: ['payload'] },
           { ...rejectedCall, payload: { user_id: '', email: 7 }, status: 400, fields: ['user_id', 'email'] },
           ...[`${'e'.repeat(243)}@example.org`, 'x', 'a@b@c', 'a b@c', '\0@c', '@'].map((email) => ({

@@ -48,7 +48,7 @@ async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<Reje
     bad('referrer_url=javascript:alert(1)', 'referrer_url'),
     bad(`token=${'x'.repeat(2_001)}`, 'token'),
     bad('width=1&width=2', 'width'),
-    ...(['guest', 'stranger'] as const).map((caller) => ({ caller, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
+    ...(['guest', 'otherTenant'] as const).map((caller) => ({ caller, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
     { caller: 'guest', method: 'GET', path: `${prefix}/${expired}`, status: 404, code: 'video_expired' },
     { caller: 'guest', method: 'GET', path: `${prefix}/7`, status: 404 },
     { caller: 'system', method: 'GET', path: `${prefix}/7`, status: 404 },
@@ -78,7 +78,7 @@ export const embedRows: NounRows = {
         })
         const embedScript = await fetch(script['src'] ?? '')
         expect([embedScript.status, embedScript.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
-        for (const caller of ['owner', 'uploader', 'system', 'stranger'] as const) {
+        for (const caller of ['owner', 'uploader', 'system', 'otherTenant'] as const) {
           expect(await fetchCode(fixture, `/embed/${id}/iframe?token=a.b%26c`, caller)).toEqual(frame)
         }
         // The code contains nothing of the profile.

@@ -66,7 +66,7 @@ export const encodingFormatRows: NounRows = {
         const path = `/media/encodingformat/${(await video()).media_id}`
         return [
           { method: 'GET', path, status: 403 },
-          { caller: 'stranger', method: 'GET', path, status: 403 },
+          { caller: 'otherTenant', method: 'GET', path, status: 403 },
           { caller: 'guest', method: 'GET', path, status: 401 },
           { caller: 'system', method: 'GET', path: '/media/encodingformat/7', status: 404 },
           { caller: 'system', method: 'GET', path: '/media/encodingformat/x', status: 404 },
@@ -92,7 +92,7 @@ export const encodingFormatRows: NounRows = {
         const payload = { encodingformat: 21 }
         return [
           { method: 'POST', path, payload, status: 403 },
-          { caller: 'stranger', method: 'POST', path, payload, status: 403 },
+          { caller: 'otherTenant', method: 'POST', path, payload, status: 403 },
           { caller: 'guest', method: 'POST', path, payload, status: 401 },
           { caller: 'system', method: 'POST', path: '/media/encodingformat-post/7', payload, status: 404 },
           { caller: 'system', method: 'POST', path, payload: {}, status: 400, fields: ['encodingformat'] },

@@ -63,7 +63,7 @@ export const metadataRows: NounRows = {
           expect([status, body['video_id'], body['metadata']]).toEqual([200, id, own])
           expect(await read(api, id)).toEqual(own)
         }
-        for (const api of [clients.guest, clients.stranger]) {
+        for (const api of [clients.guest, clients.otherTenant]) {
           const { status, body } = await api.get(path(id))
           expect([status, body['metadata']]).toEqual([200, open])
           expect(body).not.toHaveProperty('description_private')
@@ -77,7 +77,7 @@ export const metadataRows: NounRows = {
         await clients.owner.patch(`/video/${video_id}`, { enabled: 0 })
         return [
           { caller: 'guest', method: 'GET', path: path(video_id), status: 404 },
-          { caller: 'stranger', method: 'GET', path: path(video_id), status: 404 },
+          { caller: 'otherTenant', method: 'GET', path: path(video_id), status: 404 },
           { caller: 'guest', method: 'GET', path: path(MISSING), status: 404 },
           { method: 'GET', path: path('x'), status: 404, code: 'video_not_found' },
         ]
@@ -131,7 +131,7 @@ export const metadataRows: NounRows = {
           { method: 'POST', path: path(id), payload: [...good, { name: 'genre', value: 'b' }], status: 409, code: 'metadata_exists' },
           { method: 'POST', path: path(full), payload: [{ name: 'one_more', value: '' }], status: 409, code: 'metadata_full' },
           { method: 'POST', path: path(id), payload: [{ ...good[0], read_only: true }], status: 403, code: 'system_only' },
-          { caller: 'stranger', method: 'POST', path: path(id), payload: good, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'POST', path: path(id), payload: good, status: 404, code: 'video_not_found' },
           { method: 'POST', path: path(MISSING), payload: good, status: 404, code: 'video_not_found' },
           { caller: 'guest', method: 'POST', path: path(id), payload: good, status: 401 },
         ]
@@ -165,7 +165,7 @@ export const metadataRows: NounRows = {
           { ...rejectedCall, payload: [good, { name: 'bound', value: 'b' }], status: 403, code: 'metadata_read_only' },
           { ...rejectedCall, payload: [{ name: 'bound', value: 'b', read_only: false }], status: 403, code: 'metadata_read_only' },
           { ...rejectedCall, payload: [{ ...good, read_only: true }], status: 403, code: 'system_only' },
-          { ...rejectedCall, caller: 'stranger', payload: [good], status: 404, code: 'video_not_found' },
+          { ...rejectedCall, caller: 'otherTenant', payload: [good], status: 404, code: 'video_not_found' },
           { ...rejectedCall, caller: 'guest', payload: [good], status: 401 },
         ]
       },
@@ -208,7 +208,7 @@ export const metadataRows: NounRows = {
           rejectedCall('Genre', 404, 'metadata_not_found'),
           rejectedCall('genre,bound', 403, 'metadata_read_only'),
           { ...rejectedCall(many, 400, 'invalid_input'), fields: ['key_names'] },
-          { ...rejectedCall('genre', 404, 'video_not_found'), caller: 'stranger' },
+          { ...rejectedCall('genre', 404, 'video_not_found'), caller: 'otherTenant' },
           { method: 'DELETE', path: `${path(MISSING)}/keys/genre`, status: 404, code: 'video_not_found' },
           { ...rejectedCall('genre', 401, 'key_required'), caller: 'guest' },
         ]

@@ -80,7 +80,7 @@ export const oauthRows: NounRows = {
         return [
           ...[deletedId, '999999', 'x', '0', '-1', `${id}x`, '99999999999999999999'].map(missing),
           { method: 'GET', path: path(id), status: 403, code: 'system_only' },
-          { caller: 'stranger', method: 'GET', path: path(id), status: 403, code: 'system_only' },
+          { caller: 'otherTenant', method: 'GET', path: path(id), status: 403, code: 'system_only' },
           { caller: 'guest', method: 'GET', path: path(id), status: 401 },
         ]
       },
@@ -173,7 +173,7 @@ export const oauthRows: NounRows = {
         const repeated = await clients.owner.post<{ id: string }>('/oauth/thirdparty', { organisation_id: owner.organisationId }, headers)
         expect(repeated.body).toEqual(first.body)
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const thirdPartyPath = '/oauth/thirdparty'
         const { organisationId: organisation_id } = owner
         return [
@@ -182,7 +182,7 @@ export const oauthRows: NounRows = {
           {
             method: 'POST',
             path: thirdPartyPath,
-            payload: { organisation_id: stranger.organisationId },
+            payload: { organisation_id: otherTenant.organisationId },
             status: 403,
             code: 'foreign_organisation',
           },
@@ -190,7 +190,7 @@ export const oauthRows: NounRows = {
           {
             method: 'POST',
             path: thirdPartyPath,
-            payload: { organisation_id, user_id: stranger.userId },
+            payload: { organisation_id, user_id: otherTenant.userId },
             status: 404,
             code: 'user_not_found',
           },
@@ -198,7 +198,7 @@ export const oauthRows: NounRows = {
             caller: 'system',
             method: 'POST',
             path: thirdPartyPath,
-            payload: { organisation_id, user_id: stranger.userId },
+            payload: { organisation_id, user_id: otherTenant.userId },
             status: 404,
             code: 'user_not_found',
           },
@@ -217,7 +217,7 @@ export const oauthRows: NounRows = {
     {
       endpoint: 'PUT /oauth/thirdparty/{id}',
       async works(fixture) {
-        const { clients, owner, stranger } = fixture
+        const { clients, owner, otherTenant } = fixture
         const id = await newToken(fixture, {
           service_name: 'photoshare',
           token: 'old',
@@ -232,14 +232,14 @@ export const oauthRows: NounRows = {
         const emptied = { service_name: '', token: '', other_data: '', date_expiry: '', user_id: '' }
         expect((await clients.owner.put(path(id), emptied)).status).toBe(200)
         expect(await readToken(fixture, id)).toMatchObject({ ...emptied, other_data: {} })
-        expect((await clients.system.put(path(id), { organisation_id: stranger.organisationId, user_id: stranger.userId })).status).toBe(
-          200,
-        )
-        expect(await readToken(fixture, id)).toMatchObject({ organisation_id: stranger.organisationId, user_id: stranger.userId })
+        expect(
+          (await clients.system.put(path(id), { organisation_id: otherTenant.organisationId, user_id: otherTenant.userId })).status,
+        ).toBe(200)
+        expect(await readToken(fixture, id)).toMatchObject({ organisation_id: otherTenant.organisationId, user_id: otherTenant.userId })
         expect((await clients.owner.put(path(id), { token: 'x' })).status).toBe(404)
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger, uploader } = fixture
+        const { owner, otherTenant, uploader } = fixture
         const id = await newToken(fixture, { user_id: uploader.userId })
         const deletedId = await newToken(fixture)
         await fixture.clients.owner.delete(path(deletedId))
@@ -253,11 +253,11 @@ export const oauthRows: NounRows = {
         return [
           ...invalidFieldCalls('PUT', path(id), owner.organisationId),
           { method: 'PUT', path: path(id), payload: {}, status: 400, fields: ['payload'] },
-          put(id, { organisation_id: stranger.organisationId }, 403, 'foreign_organisation'),
-          put(id, { user_id: stranger.userId }, 404, 'user_not_found'),
-          { ...put(id, { organisation_id: stranger.organisationId }, 404, 'user_not_found'), caller: 'system' },
+          put(id, { organisation_id: otherTenant.organisationId }, 403, 'foreign_organisation'),
+          put(id, { user_id: otherTenant.userId }, 404, 'user_not_found'),
+          { ...put(id, { organisation_id: otherTenant.organisationId }, 404, 'user_not_found'), caller: 'system' },
           { ...put(id, { organisation_id: '999999' }, 404, 'organisation_not_found'), caller: 'system' },
-          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), caller: 'stranger' },
+          { ...put(id, { token: 'x' }, 404, 'third_party_token_not_found'), caller: 'otherTenant' },
           ...['999999', deletedId, 'x'].map((tokenId) => put(tokenId, { token: 'x' }, 404, 'third_party_token_not_found')),
           { ...put(id, { token: 'x' }, 401, 'key_required'), caller: 'guest' },
         ]
@@ -278,11 +278,11 @@ export const oauthRows: NounRows = {
       },
       async rejectedCalls(fixture) {
         const id = await newToken(fixture)
-        const missing = (tokenId: string, caller: 'owner' | 'stranger'): RejectedCall => ({
+        const missing = (tokenId: string, caller: 'owner' | 'otherTenant'): RejectedCall => ({
           ...{ caller, method: 'DELETE', path: path(tokenId), status: 404, code: 'third_party_token_not_found' },
         })
         return [
-          missing(id, 'stranger'),
+          missing(id, 'otherTenant'),
           missing('999999', 'owner'),
           missing('x', 'owner'),
           { caller: 'guest', method: 'DELETE', path: path(id), status: 401 },

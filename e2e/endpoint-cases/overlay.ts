@@ -87,12 +87,12 @@ export const overlayRows: NounRows = {
         expect(Object.values(body)).not.toContainEqual(expect.objectContaining({ overlay_id: hidden.overlay_id }))
         const ownOverlaysPath = `/overlay?organisation_id=${fixture.owner.organisationId}`
         for (const caller of ['owner', 'system'] as const) expect((await fixture.clients[caller].get(ownOverlaysPath)).body).toEqual(body)
-        expect((await fixture.clients.stranger.get('/overlay')).body).toEqual({})
+        expect((await fixture.clients.otherTenant.get('/overlay')).body).toEqual({})
         const page = await fixture.clients.owner.get(`${ownOverlaysPath}&start=2&limit=1`)
         expect(page.body).toEqual({ '1': body['1'] })
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/overlay?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/overlay?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { method: 'GET', path: '/overlay?organisation_id=x', status: 403 },
         { caller: 'system', method: 'GET', path: '/overlay', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/overlay?organisation_id=999999', status: 404 },
@@ -112,7 +112,7 @@ export const overlayRows: NounRows = {
       async rejectedCalls(fixture) {
         const { overlay_id } = await newOverlay(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
           { method: 'GET', path: '/overlay/999999', status: 404, code: 'overlay_not_found' },
           { method: 'GET', path: '/overlay/x', status: 404 },
           { caller: 'guest', method: 'GET', path: `/overlay/${overlay_id}`, status: 401 },
@@ -148,10 +148,10 @@ export const overlayRows: NounRows = {
         return [
           ...badPayloads(call),
           { ...call, payload: {}, status: 400, fields: ['title'] },
-          { ...call, payload: { title: 'a', organisation_id: fixture.stranger.organisationId }, status: 403 },
+          { ...call, payload: { title: 'a', organisation_id: fixture.otherTenant.organisationId }, status: 403 },
           {
             ...call,
-            caller: 'stranger',
+            caller: 'otherTenant',
             payload: { title: 'a', associated_with_media_id: media_id },
             status: 404,
             code: 'media_not_found',
@@ -169,8 +169,8 @@ export const overlayRows: NounRows = {
         const before = await newOverlay(fixture, { show, link_url: 'https://example.org/' })
         const path = `/overlay/${before.overlay_id}`
         const changed = await fixture.clients.uploader.put(path, { ...max, associated_with_media_id: media_id, show: { at_end: 0 } })
-        const wanted = { ...before, ...max, associated_with_media_id: media_id, show: { ...show, at_end: '0' } }
-        expect([changed.status, changed.body]).toEqual([200, { ...wanted, time_last_modified: expect.any(String) }])
+        const expected = { ...before, ...max, associated_with_media_id: media_id, show: { ...show, at_end: '0' } }
+        expect([changed.status, changed.body]).toEqual([200, { ...expected, time_last_modified: expect.any(String) }])
         expect(await shownBy(fixture, video_id)).toHaveLength(1)
         await fixture.clients.system.put(path, { show: { during: null }, link_url: '', width: null, language: '' })
         expect((await fixture.clients.owner.get(path)).body).toMatchObject({
@@ -187,7 +187,7 @@ export const overlayRows: NounRows = {
           { ...call, payload: {}, status: 400 },
           { ...call, payload: { organisation_id: fixture.owner.organisationId }, status: 400, fields: ['organisation_id'] },
           { ...call, payload: { associated_with_media_id: full }, status: 409, code: 'overlays_full' },
-          { ...call, caller: 'stranger', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
+          { ...call, caller: 'otherTenant', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
           { ...call, path: '/overlay/999999', payload: { title: 'a' }, status: 404, code: 'overlay_not_found' },
         ]
       },
@@ -205,7 +205,7 @@ export const overlayRows: NounRows = {
       async rejectedCalls(fixture) {
         const { overlay_id } = await newOverlay(fixture)
         return [
-          { caller: 'stranger', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 404, code: 'overlay_not_found' },
           { method: 'DELETE', path: '/overlay/999999', status: 404, code: 'overlay_not_found' },
           { caller: 'guest', method: 'DELETE', path: `/overlay/${overlay_id}`, status: 401 },
         ]

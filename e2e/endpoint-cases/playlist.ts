@@ -13,13 +13,13 @@ const createPlaylist = async ({ clients, owner }: Fixture, fields?: Record<strin
   if (videos) expect((await clients.owner.put(path(body.playlist_id), { videos })).status).toBe(200)
   return body.playlist_id
 }
-const fetchIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'stranger' | 'system' = 'owner') => {
+const fetchIds = async ({ clients }: Fixture, playlistId: string, caller: 'owner' | 'guest' | 'otherTenant' | 'system' = 'owner') => {
   const { body } = await clients[caller].get<{ videos: { video_id: string }[] }>(path(playlistId))
   return body.videos.map(({ video_id }) => video_id)
 }
-const createForeignVideo = async ({ clients, stranger, sources }: Fixture) => {
-  const { id } = await upload(clients.stranger, stranger.organisationId, `${sources.url}/none.mp4`)
-  await waitUntilSettled(clients.stranger, id)
+const createForeignVideo = async ({ clients, otherTenant, sources }: Fixture) => {
+  const { id } = await upload(clients.otherTenant, otherTenant.organisationId, `${sources.url}/none.mp4`)
+  await waitUntilSettled(clients.otherTenant, id)
   return id
 }
 
@@ -67,20 +67,26 @@ const creating = (verb: 'post' | 'put') => ({
     const { status, body } = await clients.uploader[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, texts)
     expect(status).toBe(200)
     expect(body.playlist_id).toMatch(/^[1-9]\d{10,18}$/)
-    const mine = { playlist_id: body.playlist_id, organisation_id: owner.organisationId, created_by_user_id: uploader.userId }
-    expect((await clients.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...mine })
+    const ownFields = { playlist_id: body.playlist_id, organisation_id: owner.organisationId, created_by_user_id: uploader.userId }
+    expect((await clients.guest.get(path(body.playlist_id))).body).toEqual({ ...plain, ...texts, ...ownFields })
     // Created without any field, and by the system for another user.
     const bare = await clients.system[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`)
     expect((await clients.owner.get(path(bare.body.playlist_id))).body).toMatchObject({ title: '', description: '', ...plain })
   },
-  async rejectedCalls({ owner, stranger }: Fixture): Promise<RejectedCall[]> {
+  async rejectedCalls({ owner, otherTenant }: Fixture): Promise<RejectedCall[]> {
     const method = verb.toUpperCase()
     const createPath = `/playlist/create/${owner.organisationId}`
     const bad = { title: long(256), description: long(5_001), randomise: 1, playlist_id: '7' }
     return [
       { method, path: createPath, payload: bad, status: 400, fields: Object.keys(bad) },
       { method, path: createPath, payload: { title: 'a\0' }, status: 400 },
-      { method, path: `/playlist/create/${stranger.organisationId}`, payload: { title: 'X' }, status: 403, code: 'foreign_organisation' },
+      {
+        method,
+        path: `/playlist/create/${otherTenant.organisationId}`,
+        payload: { title: 'X' },
+        status: 403,
+        code: 'foreign_organisation',
+      },
       { method, path: '/playlist/create/x', status: 403 },
       { caller: 'system', method, path: '/playlist/create/999999', status: 404, code: 'organisation_not_found' },
       { caller: 'system', method, path: '/playlist/create/x', status: 404 },
@@ -117,7 +123,7 @@ const removing = (verb: 'delete' | 'put') => ({
       { method, path: `${path(playlistId)}/remove/video/7`, status: 404, code: 'video_not_found' },
       { method, path: `${path(playlistId)}/remove/video/${await createForeignVideo(fixture)}`, status: 404, code: 'video_not_found' },
       { method, path: `/playlist/7/remove/video/${video_id}`, status: 404, code: 'playlist_not_found' },
-      { caller: 'stranger', method, path: removePath, status: 404, code: 'playlist_not_found' },
+      { caller: 'otherTenant', method, path: removePath, status: 404, code: 'playlist_not_found' },
       { caller: 'guest', method, path: removePath, status: 401 },
       { caller: 'guest', method: 'POST', path: removePath, status: 405 },
     ]
@@ -139,7 +145,7 @@ export const playlistRows: NounRows = {
         const all = [open.video_id, hidden, open.video_id, expired]
         const playlistId = await createPlaylist(fixture, { title: 'Seen' }, all)
         for (const caller of ['owner', 'system'] as const) expect(await fetchIds(fixture, playlistId, caller)).toEqual(all)
-        for (const caller of ['guest', 'stranger'] as const)
+        for (const caller of ['guest', 'otherTenant'] as const)
           expect(await fetchIds(fixture, playlistId, caller)).toEqual([open.video_id, open.video_id])
         const ownView = await clients.owner.get<{ videos: object[] }>(path(playlistId))
         const guest = await clients.guest.get<{ videos: object[] }>(path(playlistId))
@@ -211,7 +217,7 @@ export const playlistRows: NounRows = {
             status: 404,
             code: 'video_not_found',
           },
-          { caller: 'stranger', method, path: playlistPath, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
+          { caller: 'otherTenant', method, path: playlistPath, payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
           { method, path: path('7'), payload: { title: 'X' }, status: 404, code: 'playlist_not_found' },
           { caller: 'guest', method, path: playlistPath, payload: { title: 'X' }, status: 401 },
         ]
@@ -256,7 +262,7 @@ export const playlistRows: NounRows = {
           { method, path: `${path(playlistId)}/add/video/${playlistId}`, status: 404, code: 'video_not_found' },
           { method, path: `/playlist/7/add/video/${video_id}`, status: 404, code: 'playlist_not_found' },
           { method, path: `${path(playlistId)}/add/video/${video_id}`, payload: { position: 1 }, status: 400, fields: ['position'] },
-          { caller: 'stranger', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'playlist_not_found' },
+          { caller: 'otherTenant', method, path: `${path(playlistId)}/add/video/${foreign}`, status: 404, code: 'playlist_not_found' },
           { caller: 'guest', method, path: `${path(playlistId)}/add/video/${video_id}`, status: 401 },
         ]
       },
@@ -291,10 +297,10 @@ export const playlistRows: NounRows = {
         }
         expect(walked).toEqual(body.map(({ playlist_id }) => playlist_id))
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const ownListPath = `/playlist/organisation/${owner.organisationId}`
         return [
-          { method: 'GET', path: `/playlist/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+          { method: 'GET', path: `/playlist/organisation/${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/playlist/organisation/x', status: 403 },
           { caller: 'system', method: 'GET', path: '/playlist/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${ownListPath}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },
@@ -331,7 +337,7 @@ export const playlistRows: NounRows = {
       async rejectedCalls(fixture) {
         const playlistId = await createPlaylist(fixture)
         return [
-          { caller: 'stranger', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 404, code: 'playlist_not_found' },
           { method: 'GET', path: '/playlist/rss/7', status: 404, code: 'playlist_not_found' },
           { caller: 'guest', method: 'GET', path: `/playlist/rss/${playlistId}`, status: 401 },
           { method: 'POST', path: `/playlist/rss/${playlistId}`, status: 405 },

@@ -76,7 +76,7 @@ export const presentationRows: NounRows = {
           expect([file.status, file.headers.get('content-type')]).toEqual([200, type])
           expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
         }
-        for (const caller of ['guest', 'stranger', 'uploader', 'system'] as const) {
+        for (const caller of ['guest', 'otherTenant', 'uploader', 'system'] as const) {
           expect((await clients[caller].get(`/presentation/${id}`)).body).toEqual(processedPresentation)
         }
         // Another file adds its pages after the existing ones.
@@ -146,7 +146,7 @@ export const presentationRows: NounRows = {
         const { video_id } = await fixture.video()
         expect(await create(fixture, { video_id })).toMatchObject({ video_id })
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const path = '/presentation'
         const good = { title: 'a', organisation_id: owner.organisationId }
         return [
@@ -158,10 +158,10 @@ export const presentationRows: NounRows = {
           { caller, method: 'POST', path, payload: { ...good, slides: {} }, status: 400, fields: ['slides'] },
           { caller, method: 'POST', path, payload: { ...good, organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
           { caller, method: 'POST', path, payload: { ...good, user_id: '999999' }, status: 404, code: 'user_not_found' },
-          { caller, method: 'POST', path, payload: { ...good, user_id: stranger.userId }, status: 404, code: 'user_not_found' },
+          { caller, method: 'POST', path, payload: { ...good, user_id: otherTenant.userId }, status: 404, code: 'user_not_found' },
           { caller, method: 'POST', path, payload: { ...good, video_id: '5' }, status: 404, code: 'video_not_found' },
           { method: 'POST', path, payload: good, status: 403 },
-          { caller: 'stranger', method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { caller: 'otherTenant', method: 'POST', path, payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { caller: 'guest', method: 'POST', path, payload: good, status: 401 },
         ]
       },
@@ -169,7 +169,7 @@ export const presentationRows: NounRows = {
     {
       endpoint: 'PUT /presentation/{id}',
       async works(fixture) {
-        const { stranger, clients } = fixture
+        const { otherTenant, clients } = fixture
         const id = await addSlides(fixture, buildPdf(2))
         await processed(fixture, id)
         const put = async (payload: Record<string, unknown>) => {
@@ -184,8 +184,8 @@ export const presentationRows: NounRows = {
           slides: { '1': { seconds: 0 }, '2': { seconds: 604_800 } },
         })
         expect(await put({ slides: { '1': { seconds: null }, '2': { seconds: 604_799 } } })).toMatchObject({ status: awaiting })
-        expect(await put({ organisation_id: stranger.organisationId, description: 'x'.repeat(4_999) })).toMatchObject({
-          organisation_id: stranger.organisationId,
+        expect(await put({ organisation_id: otherTenant.organisationId, description: 'x'.repeat(4_999) })).toMatchObject({
+          organisation_id: otherTenant.organisationId,
         })
       },
       async rejectedCalls(fixture) {
@@ -194,7 +194,8 @@ export const presentationRows: NounRows = {
         const timing = (slides: unknown, fields: string[]): RejectedCall => ({
           ...{ caller, method: 'PUT', path, payload: { title: 'changed', slides }, status: 400, fields },
         })
-        const foreign = (await fixture.clients.stranger.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
+        const foreign =
+          (await fixture.clients.otherTenant.get<{ videos: { video_id: string }[] }>('/video')).body.videos[0]?.video_id ?? '5'
         return [
           ...badFields('PUT', path),
           timing({ '1': { seconds: 0 } }, ['slides.1']),
@@ -207,7 +208,7 @@ export const presentationRows: NounRows = {
           { caller, method: 'PUT', path, payload: { video_id: foreign }, status: 404, code: 'video_not_found' },
           { caller, method: 'PUT', path, payload: { organisation_id: '999999' }, status: 404, code: 'organisation_not_found' },
           { caller, method: 'PUT', path, payload: { user_id: '999999' }, status: 404, code: 'user_not_found' },
-          { caller, method: 'PUT', path, payload: { user_id: fixture.stranger.userId }, status: 404, code: 'user_not_found' },
+          { caller, method: 'PUT', path, payload: { user_id: fixture.otherTenant.userId }, status: 404, code: 'user_not_found' },
           { caller, method: 'PUT', path: missing, payload: { title: 'a' }, status: 404, code: 'presentation_not_found' },
           { method: 'PUT', path, payload: { title: 'a' }, status: 403 },
           { caller: 'guest', method: 'PUT', path, payload: { title: 'a' }, status: 401 },
@@ -228,7 +229,7 @@ export const presentationRows: NounRows = {
         return [
           { caller, method: 'DELETE', path: missing, status: 404, code: 'presentation_not_found' },
           { method: 'DELETE', path, status: 403 },
-          { caller: 'stranger', method: 'DELETE', path, status: 403 },
+          { caller: 'otherTenant', method: 'DELETE', path, status: 403 },
           { caller: 'guest', method: 'DELETE', path, status: 401 },
         ]
       },

@@ -152,7 +152,7 @@ export const settingRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/setting/${await create(fixture)}`
         return [
-          { caller: 'stranger', method: 'GET', path, status: 404, code: 'setting_not_found' },
+          { caller: 'otherTenant', method: 'GET', path, status: 404, code: 'setting_not_found' },
           { method: 'GET', path: '/setting/999999', status: 404, code: 'setting_not_found' },
           { method: 'GET', path: '/setting/0x7', status: 404 },
           { caller: 'guest', method: 'GET', path, status: 401 },
@@ -169,15 +169,17 @@ export const settingRows: NounRows = {
         expect(await read(fixture, low)).toMatchObject({ ...defaults, highest_quality_version: '100' })
         const form = await fixture.clients.system.send<{ message: { created: string } }>(
           'POST',
-          `/setting/${fixture.stranger.organisationId}`,
+          `/setting/${fixture.otherTenant.organisationId}`,
           {
             body: new URLSearchParams({ data: JSON.stringify({ title: 'By the system' }) }),
           },
         )
-        expect((await fixture.clients.stranger.get(`/setting/${form.body.message.created}`)).body).toMatchObject({ title: 'By the system' })
+        expect((await fixture.clients.otherTenant.get(`/setting/${form.body.message.created}`)).body).toMatchObject({
+          title: 'By the system',
+        })
       },
       async rejectedCalls(fixture) {
-        const { owner, stranger } = fixture
+        const { owner, otherTenant } = fixture
         const path = `/setting/${owner.organisationId}`
         const { video_id } = await fixture.video()
         const post = { method: 'POST', path, status: 400 }
@@ -201,11 +203,11 @@ export const settingRows: NounRows = {
           },
           { ...post, payload: { password: 'correct horse' }, fields: ['password'] },
           { ...post, payload: { rolls: { pre: [video_id, '999999'] } }, status: 404, code: 'video_not_found' },
-          ...['stranger', 'system'].map((caller) => ({
-            ...{ ...post, caller: caller as 'stranger' | 'system', path: `/setting/${stranger.organisationId}` },
+          ...['otherTenant', 'system'].map((caller) => ({
+            ...{ ...post, caller: caller as 'otherTenant' | 'system', path: `/setting/${otherTenant.organisationId}` },
             ...{ payload: { rolls: { post: [video_id] } }, status: 404, code: 'video_not_found' },
           })),
-          { ...post, path: `/setting/${stranger.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
+          { ...post, path: `/setting/${otherTenant.organisationId}`, payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, path: '/setting/999999', payload: {}, status: 403, code: 'foreign_organisation' },
           { ...post, caller: 'system', path: '/setting/999999', payload: {}, status: 404, code: 'organisation_not_found' },
           { ...post, caller: 'guest', payload: {}, status: 401 },
@@ -243,8 +245,8 @@ export const settingRows: NounRows = {
       async rejectedCalls(fixture) {
         const path = `/setting/${await create(fixture)}`
         const put = { method: 'PUT', path, status: 400 }
-        const foreign = await fixture.clients.stranger.post<{ message: { created: string } }>(
-          `/setting/${fixture.stranger.organisationId}`,
+        const foreign = await fixture.clients.otherTenant.post<{ message: { created: string } }>(
+          `/setting/${fixture.otherTenant.organisationId}`,
           {},
         )
         const { video_id } = await fixture.video()
@@ -257,14 +259,21 @@ export const settingRows: NounRows = {
           { ...put, payload: { title: 1, lowest_quality_version: 1_201 }, fields: ['title', 'lowest_quality_version'] },
           { ...put, payload: { password_protected: 1, password: '' }, fields: ['password_protected'] },
           { ...put, payload: { password_protected: 0, password: sha1('a') }, fields: ['password_protected'] },
-          ...['stranger', 'system'].map((caller) => ({
-            ...{ ...put, caller: caller as 'stranger' | 'system', path: `/setting/${foreign.body.message.created}` },
+          ...['otherTenant', 'system'].map((caller) => ({
+            ...{ ...put, caller: caller as 'otherTenant' | 'system', path: `/setting/${foreign.body.message.created}` },
             ...{ payload: { rolls: { pre: [video_id] } }, status: 404, code: 'video_not_found' },
           })),
           ...[path, '/setting/999999'].map((at) => ({
-            ...{ ...put, caller: 'stranger' as const, path: at, payload: { password: sha1('a') }, status: 404, code: 'setting_not_found' },
+            ...{
+              ...put,
+              caller: 'otherTenant' as const,
+              path: at,
+              payload: { password: sha1('a') },
+              status: 404,
+              code: 'setting_not_found',
+            },
           })),
-          { ...put, caller: 'stranger', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
+          { ...put, caller: 'otherTenant', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, path: '/setting/999999', payload: { title: 'Mine' }, status: 404, code: 'setting_not_found' },
           { ...put, caller: 'guest', payload: { title: 'Mine' }, status: 401 },
           // A video or an organisation cannot reference a missing profile or one of another
@@ -315,7 +324,7 @@ export const settingRows: NounRows = {
         return [
           { method: 'DELETE', path: `/setting/${used}`, status: 409, code: 'setting_in_use' },
           { caller: 'system', method: 'DELETE', path: `/setting/${used}`, status: 409 },
-          { caller: 'stranger', method: 'DELETE', path: `/setting/${used}`, status: 404 },
+          { caller: 'otherTenant', method: 'DELETE', path: `/setting/${used}`, status: 404 },
           { method: 'DELETE', path: '/setting/999999', status: 404 },
           { caller: 'guest', method: 'DELETE', path: `/setting/${used}`, status: 401 },
         ]
@@ -335,10 +344,10 @@ export const settingRows: NounRows = {
         expect(page.body).toEqual({ [ids[0] ?? '']: body[ids[0] ?? ''] })
         expect(page.headers.get('link')).toContain(`${path}?start=${count}&limit=1`)
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const path = `/setting/organisation/${owner.organisationId}`
         return [
-          { method: 'GET', path: `/setting/organisation/${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+          { method: 'GET', path: `/setting/organisation/${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
           { method: 'GET', path: '/setting/organisation/x', status: 403 },
           { caller: 'system', method: 'GET', path: '/setting/organisation/999999', status: 404, code: 'organisation_not_found' },
           { method: 'GET', path: `${path}?limit=1001&start=0`, status: 400, fields: ['limit', 'start'] },

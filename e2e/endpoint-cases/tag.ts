@@ -58,8 +58,8 @@ export const tagRows: NounRows = {
           { tag: 'c', count: 1 },
         ])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/tag?organisation_id=${stranger.organisationId}`, status: 403, code: 'foreign_organisation' },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/tag?organisation_id=${otherTenant.organisationId}`, status: 403, code: 'foreign_organisation' },
         { caller: 'system', method: 'GET', path: '/tag', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/tag?organisation_id=999999', status: 404, code: 'organisation_not_found' },
         { caller: 'system', method: 'GET', path: '/tag?organisation_id=x', status: 400, fields: ['organisation_id'] },
@@ -81,7 +81,7 @@ export const tagRows: NounRows = {
       async rejectedCalls({ video }) {
         const { video_id } = await video({ tags: ['a'] })
         return [
-          { caller: 'stranger', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'GET', path: `/tag/video/${video_id}`, status: 404, code: 'video_not_found' },
           { method: 'GET', path: `/tag/video/${MISSING}`, status: 404 },
           { method: 'GET', path: '/tag/video/x', status: 404 },
           { caller: 'guest', method: 'GET', path: `/tag/video/${video_id}`, status: 401 },
@@ -116,7 +116,7 @@ export const tagRows: NounRows = {
           ...badTags('POST', endpointPath),
           { method: 'POST', path: `/tag/video/add/${full.video_id}/more`, status: 409, code: 'tags_full' },
           { method: 'POST', path: `${endpointPath}/a`, payload: { tags: ['b'] }, status: 400, fields: ['tags'] },
-          { caller: 'stranger', method: 'POST', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'POST', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
           { method: 'POST', path: `/tag/video/add/${MISSING}/a`, status: 404 },
           { caller: 'guest', method: 'POST', path: `${endpointPath}/a`, status: 401 },
         ]
@@ -149,7 +149,7 @@ export const tagRows: NounRows = {
           { ...rejectedCall, payload: { tags: BAD }, status: 400, fields: BAD.map((_, index) => `tags[${index}]`) },
           { ...rejectedCall, payload: { tag: ['a'] }, status: 400, fields: ['tag'] },
           { method: 'POST', path: `/tag/video/add/${full.video_id}`, payload: { tags: ['a', 'b'] }, status: 409, code: 'tags_full' },
-          { ...rejectedCall, caller: 'stranger', payload: { tags: ['a'] }, status: 404 },
+          { ...rejectedCall, caller: 'otherTenant', payload: { tags: ['a'] }, status: 404 },
           { ...rejectedCall, caller: 'guest', payload: { tags: ['a'] }, status: 401 },
         ]
       },
@@ -173,7 +173,7 @@ export const tagRows: NounRows = {
         const endpointPath = `/tag/video/delete/${video_id}`
         return [
           ...badTags('DELETE', endpointPath),
-          { caller: 'stranger', method: 'DELETE', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
+          { caller: 'otherTenant', method: 'DELETE', path: `${endpointPath}/a`, status: 404, code: 'video_not_found' },
           { method: 'DELETE', path: `/tag/video/delete/${MISSING}/a`, status: 404 },
           { caller: 'guest', method: 'DELETE', path: `${endpointPath}/a`, status: 401 },
         ]
@@ -186,8 +186,8 @@ export const tagRows: NounRows = {
         const [a, b, both] = ids
         const find = async (tag: string, query = '') => (await api.get<string[]>(`/video/tag/${tag}${query}`)).body
         expect([await find('a'), await find('none'), await find(encodeURIComponent('x/y'))]).toEqual([[a, both], [], [a]])
-        const wanted = inPath({ tags: ['a', 'b'] })
-        expect([await find(wanted), await find(wanted, '?match=any'), await find(inPath(['b', 'a']))]).toEqual([
+        const tagPath = inPath({ tags: ['a', 'b'] })
+        expect([await find(tagPath), await find(tagPath, '?match=any'), await find(inPath(['b', 'a']))]).toEqual([
           [both],
           [a, b, both],
           [both],
@@ -195,11 +195,11 @@ export const tagRows: NounRows = {
         for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...many(count - 1)] }), '?match=any')).toEqual([a, both])
         expect((await fixture.clients.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
         expect((await fixture.clients.owner.get('/video/tag/x%2Fy')).body).toEqual([])
-        const part = await api.get(`/video/tag/${wanted}?match=any&limit=1&start=2`)
+        const part = await api.get(`/video/tag/${tagPath}?match=any&limit=1&start=2`)
         expect([part.body, (await api.get(parseNextPath(part))).body]).toEqual([[b], [both]])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/video/tag/a?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/video/tag/a?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/video/tag/a', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/video/tag/a?organisation_id=999999', status: 404 },
         { method: 'GET', path: `/video/tag/${inPath({ tags: many(21) })}`, status: 400, fields: ['tag'] },

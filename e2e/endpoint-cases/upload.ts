@@ -86,8 +86,8 @@ export const uploadRows: NounRows = {
         const system = await clients.system.get<Config>(`/upload/config?organisation_id=${owner.organisationId}`)
         expect(system.body).toEqual(ownConfig.body)
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/upload/config?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/upload/config?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/upload/config', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/upload/config?organisation_id=999999', status: 404 },
         { caller: 'guest', method: 'GET', path: '/upload/config', status: 401 },
@@ -116,10 +116,10 @@ export const uploadRows: NounRows = {
         expect((await fixture.clients.owner.post(path, signatureRequest(`${randomUUID()}.pdf`))).status).toBe(200)
       },
       async rejectedCalls(fixture) {
-        const { stranger } = fixture
+        const { otherTenant } = fixture
         const good = signatureRequest(newUploadKey(fixture))
         const foreignKey = `${randomUUID()}.mp4`
-        await fixture.clients.stranger.post(path, signatureRequest(foreignKey))
+        await fixture.clients.otherTenant.post(path, signatureRequest(foreignKey))
         return [
           badCondition(fixture, { acl: 'public-read' }, 'conditions[3]'),
           badCondition(fixture, { success_action_redirect: 'https://example.org' }, 'conditions[3]'),
@@ -129,13 +129,13 @@ export const uploadRows: NounRows = {
           {
             method: 'POST',
             path,
-            payload: signatureRequest(`uploads/${stranger.organisationId}/a.mp4`),
+            payload: signatureRequest(`uploads/${otherTenant.organisationId}/a.mp4`),
             status: 400,
             fields: ['conditions[1]'],
           },
           { method: 'POST', path, payload: { ...good, expiration: inHours(25) }, status: 400, fields: ['expiration'] },
           { method: 'POST', path, payload: { ...good, conditions: [] }, status: 400, fields: ['conditions', 'conditions', 'conditions'] },
-          { method: 'POST', path, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { method: 'POST', path, payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { caller: 'system', method: 'POST', path, payload: good, status: 400, fields: ['organisation_id'] },
           { caller: 'guest', method: 'POST', path, payload: good, status: 401 },
         ]
@@ -210,9 +210,9 @@ export const uploadRows: NounRows = {
         expect([video.status.status, video.video_title]).toEqual(['ok', 'Launch.mp4'])
         expect((await waitUntilSettled(clients.owner, otherVideo.video_id)).status.status).toBe('ok')
         // A link can only be used for videos of its own organisation.
-        const foreign = await clients.stranger.post<{ errors: { field: string }[] }>('/video/upload', {
+        const foreign = await clients.otherTenant.post<{ errors: { field: string }[] }>('/video/upload', {
           url: tempLink,
-          organisation_id: fixture.stranger.organisationId,
+          organisation_id: fixture.otherTenant.organisationId,
         })
         expect([foreign.status, foreign.body.errors.map(({ field }) => field)]).toEqual([400, ['url']])
         // Creates a presentation from one file, and adds slides of another one.
@@ -238,7 +238,7 @@ export const uploadRows: NounRows = {
         await waitForSlides(3)
       },
       async rejectedCalls(fixture) {
-        const { stranger } = fixture
+        const { otherTenant } = fixture
         const key = newUploadKey(fixture)
         await postFile(fixture, key, Buffer.from('a file'))
         const successPath = '/upload/success?success'
@@ -248,9 +248,9 @@ export const uploadRows: NounRows = {
         })
         return [
           call({}, 400, { path: '/upload/success', fields: ['success'] }),
-          call({}, 404, { caller: 'stranger', code: 'upload_not_found' }),
+          call({}, 404, { caller: 'otherTenant', code: 'upload_not_found' }),
           call({ key: newUploadKey(fixture) }, 404, { code: 'upload_not_found' }),
-          call({ key: `uploads/${stranger.organisationId}/../x` }, 404),
+          call({ key: `uploads/${otherTenant.organisationId}/../x` }, 404),
           call({ bucket: 'other' }, 404),
           call({ etag: 'a'.repeat(32) }, 409, { code: 'etag_mismatch' }),
           call({ name: 'x'.repeat(256), key: '' }, 400, { fields: ['key', 'name'] }),

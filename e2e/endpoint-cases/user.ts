@@ -36,7 +36,7 @@ export const userRows: NounRows = {
         const { email, userId } = await newUser(fixture, { ...names, password: textOfLength(128), user_type: 'standard' })
         expect((await fixture.clients.system.get(`/user/${email}`)).body).toMatchObject({ ...names, user_id: userId, status: 'active' })
       },
-      async rejectedCalls({ owner, stranger }) {
+      async rejectedCalls({ owner, otherTenant }) {
         const good = { organisation_id: owner.organisationId, first_name: 'A', last_name: 'B', email: 'row@example.org' }
         const bad = {
           ...good,
@@ -56,7 +56,7 @@ export const userRows: NounRows = {
           },
           { method: 'POST', path: '/user', payload: { ...good, password: textOfLength(129) }, status: 400, fields: ['password'] },
           { method: 'POST', path: '/user', payload: { ...good, user_id: '7' }, status: 400, fields: ['user_id'] },
-          { method: 'POST', path: '/user', payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { method: 'POST', path: '/user', payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { method: 'POST', path: '/user', payload: { ...good, user_type: 'system' }, status: 403 },
           { caller: 'uploader', method: 'POST', path: '/user', payload: good, status: 403 },
           { caller: 'system', method: 'POST', path: '/user', payload: { ...good, organisation_id: '999999' }, status: 404 },
@@ -86,8 +86,8 @@ export const userRows: NounRows = {
         expect(new Set(body.map((user) => user.organisation_id))).toEqual(new Set([fixture.owner.organisationId]))
         expect((await fixture.clients.system.get(`/user?organisation_id=${fixture.owner.organisationId}`)).body).toEqual(body)
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/user?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/user?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/user', status: 400, fields: ['organisation_id'] },
         { caller: 'uploader', method: 'GET', path: '/user', status: 403 },
       ],
@@ -100,8 +100,8 @@ export const userRows: NounRows = {
         expect(changed.body).toMatchObject({ user_id: userId, first_name: 'Ada', user_type: 'standard', last_name: 'Hopper' })
         expect((await fixture.clients.system.get(`/user/${email}`)).body).toEqual(changed.body)
       },
-      rejectedCalls: async ({ owner, uploader, stranger }) => [
-        { method: 'PATCH', path: `/user/${stranger.userId}`, payload: { first_name: 'X' }, status: 404 },
+      rejectedCalls: async ({ owner, uploader, otherTenant }) => [
+        { method: 'PATCH', path: `/user/${otherTenant.userId}`, payload: { first_name: 'X' }, status: 404 },
         { method: 'PATCH', path: `/user/${owner.userId}`, payload: { user_type: 'uploader' }, status: 403, code: 'own_rights' },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: { user_type: 'system' }, status: 403 },
         { method: 'PATCH', path: `/user/${uploader.userId}`, payload: { organisation_id: '1' }, status: 400, fields: ['organisation_id'] },

@@ -13,8 +13,8 @@ const listTwo = async ({ clients, owner, video }: Fixture, order: string, titles
 }
 const readTitles = (body: { video_title: string }[]) => body.map(({ video_title }) => video_title)
 
-const rejectedListCalls = async ({ stranger, owner }: Fixture, order: string) => [
-  { method: 'GET', path: `/video/organisation/${stranger.organisationId}${order}`, status: 403 },
+const rejectedListCalls = async ({ otherTenant, owner }: Fixture, order: string) => [
+  { method: 'GET', path: `/video/organisation/${otherTenant.organisationId}${order}`, status: 403 },
   { method: 'GET', path: `/video/organisation/x${order}`, status: 403 },
   { caller: 'system' as const, method: 'GET', path: `/video/organisation/999999${order}`, status: 404 },
   {
@@ -77,7 +77,7 @@ const changeEndpoint = (verb: 'put' | 'patch', caller: 'system' | 'uploader') =>
       { caller, method, path: path(video_id), payload: {}, status: 400 },
       { caller, method, path: path(video_id), payload: { tags: ['two words'] }, status: 400, fields: ['tags[0]'] },
       { caller: 'system' as const, method, path: path('7'), payload: { description: '' }, status: 404 },
-      { caller: 'stranger' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
+      { caller: 'otherTenant' as const, method, path: path(video_id), payload: { description: '' }, status: verb === 'put' ? 403 : 404 },
       { caller: 'guest' as const, method, path: path(video_id), payload: { description: '' }, status: 401 },
     ]
   },
@@ -104,15 +104,15 @@ export const videoRows: NounRows = {
         expect(await listTitles('sort_by=name')).toEqual(['A', 'B', 'C'])
         expect(await listTitles('sort_by=name&sort_order=descending&limit=2')).toEqual(['C', 'B'])
         expect(await listTitles('sort_by=name&start=2&limit=20')).toEqual(['B', 'C'])
-        expect((await clients.stranger.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
+        expect((await clients.otherTenant.get(`/video?tag=${tag}`)).body).toMatchObject({ total_num_of_records: 0, videos: [] })
       },
-      rejectedCalls: async ({ stranger }) => [
+      rejectedCalls: async ({ otherTenant }) => [
         { method: 'GET', path: '/video?limit=21&start=0&sort_by=x', status: 400, fields: ['limit', 'start', 'sort_by'] },
         { method: 'GET', path: '/video?limit=0', status: 400, fields: ['limit'] },
         { method: 'GET', path: '/video?folder_id=0', status: 400, fields: ['folder_id'] },
         { method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
         { caller: 'system', method: 'GET', path: '/video?folder_id=999999', status: 404, code: 'folder_not_found' },
-        { method: 'GET', path: `/video?organisation_id=${stranger.organisationId}`, status: 403 },
+        { method: 'GET', path: `/video?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'guest', method: 'GET', path: '/video', status: 401 },
       ],
     },
@@ -126,7 +126,7 @@ export const videoRows: NounRows = {
           { video_id, media_id, organisation_id: owner.organisationId, video_title: 'Read', tags: ['a', 'b'], description_private: 'ours' },
         ])
         const { description_private: _, ...shown } = own.body
-        for (const caller of ['guest', 'stranger'] as const) expect((await clients[caller].get(path(video_id))).body).toEqual(shown)
+        for (const caller of ['guest', 'otherTenant'] as const) expect((await clients[caller].get(path(video_id))).body).toEqual(shown)
       },
       async rejectedCalls({ clients, video }) {
         const hidden = await video()
@@ -137,7 +137,7 @@ export const videoRows: NounRows = {
           { caller: 'guest', method: 'GET', path: path('7'), status: 404 },
           { caller: 'guest', method: 'GET', path: path('x'), status: 404 },
           { caller: 'guest', method: 'GET', path: path(hidden.video_id), status: 404 },
-          { caller: 'stranger', method: 'GET', path: path(hidden.video_id), status: 404 },
+          { caller: 'otherTenant', method: 'GET', path: path(hidden.video_id), status: 404 },
           { caller: 'guest', method: 'GET', path: path(expired.video_id), status: 404, code: 'video_expired' },
           { method: 'GET', path: `${path(hidden.video_id)}?player_settings=yes`, status: 400, fields: ['player_settings'] },
         ]
@@ -203,7 +203,7 @@ export const videoRows: NounRows = {
         const replaced = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
         expect(replaced.body).toMatchObject({ id: body.id, action: 'replace' })
       },
-      async rejectedCalls({ owner, stranger, video }) {
+      async rejectedCalls({ owner, otherTenant, video }) {
         const { media_id } = await video()
         const good = { url: 'https://example.org/a.mp4', organisation_id: owner.organisationId }
         const call = (payload: unknown, status: number, expectation = {}) => ({
@@ -224,10 +224,10 @@ export const videoRows: NounRows = {
             'http://example.org:22/a',
           ].map((url) => call({ ...good, url }, 400, { fields: ['url'] })),
           call({ ...good, name: textOfLength(256), description: textOfLength(5_001) }, 400, { fields: ['name', 'description'] }),
-          call({ ...good, organisation_id: stranger.organisationId }, 403),
+          call({ ...good, organisation_id: otherTenant.organisationId }, 403),
           call({ ...good, media_id }, 404, {
-            caller: 'stranger',
-            payload: { ...good, organisation_id: stranger.organisationId, media_id },
+            caller: 'otherTenant',
+            payload: { ...good, organisation_id: otherTenant.organisationId, media_id },
           }),
           call(good, 401, { caller: 'guest' }),
         ]
@@ -281,7 +281,7 @@ export const videoRows: NounRows = {
             fields: ['expires_in', 'ip'],
           },
           { method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 0 }, status: 400, fields: ['expires_in'] },
-          { caller: 'stranger', method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 60 }, status: 404 },
+          { caller: 'otherTenant', method: 'POST', path: `/video/${video_id}/token`, payload: { expires_in: 60 }, status: 404 },
         ]
       },
     },

@@ -64,7 +64,7 @@ function callsWithInvalidId(method: string, endpointPath: (id: string) => string
   const sent = payload && { payload }
   return [
     ...[MISSING, 'x', '0'].map((bad) => ({ method, path: endpointPath(bad), ...sent, status: 404, code: 'webhook_not_found' })),
-    { caller: 'stranger', method, path: endpointPath(id), ...sent, status: 404, code: 'webhook_not_found' },
+    { caller: 'otherTenant', method, path: endpointPath(id), ...sent, status: 404, code: 'webhook_not_found' },
     { caller: 'guest', method, path: endpointPath(id), ...sent, status: 401 },
   ]
 }
@@ -80,14 +80,14 @@ export const webhookRows: NounRows = {
         for (const api of [clients.owner, clients.uploader]) expect((await api.get('/webhook')).body).toEqual(webhooks)
         const ownWebhooksPath = `/webhook?organisation_id=${owner.organisationId}`
         expect((await clients.system.get(ownWebhooksPath)).body).toEqual(webhooks)
-        expect((await clients.stranger.get('/webhook')).body).toEqual([])
+        expect((await clients.otherTenant.get('/webhook')).body).toEqual([])
         const part = await clients.owner.get('/webhook?limit=1')
         expect(part.body).toEqual([webhooks[0]])
         const next = /<[^>]*\/v2([^>]*)>/.exec(part.headers.get('link') ?? '')?.[1] ?? 'nowhere'
         expect((await clients.owner.get(next)).body).toEqual([webhooks[1]])
       },
-      rejectedCalls: async ({ stranger }) => [
-        { method: 'GET', path: `/webhook?organisation_id=${stranger.organisationId}`, status: 403 },
+      rejectedCalls: async ({ otherTenant }) => [
+        { method: 'GET', path: `/webhook?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/webhook', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/webhook?organisation_id=999999', status: 404, code: 'organisation_not_found' },
         { method: 'GET', path: '/webhook?limit=1001&start=0', status: 400, fields: ['limit', 'start'] },
@@ -143,7 +143,7 @@ export const webhookRows: NounRows = {
         expect(many.map(({ status }) => status).toSorted()).toEqual([...Array(20).fill(201), 409, 409])
       },
       async rejectedCalls(fixture) {
-        const { sources, stranger } = fixture
+        const { sources, otherTenant } = fixture
         await only(fixture)
         for (let count = 1; count < 20; count++) await make(fixture)
         const good = { url: `${sources.url}/hook`, events: quiet }
@@ -169,7 +169,7 @@ export const webhookRows: NounRows = {
           { ...rejectedCall, payload: { ...good, url: `${sources.url}/`.padEnd(2_001, 'x') }, status: 400, fields: ['url'] },
           { ...rejectedCall, payload: { ...good, events: ['video.ready', '*'] }, status: 400, fields: ['events[1]'] },
           { ...rejectedCall, payload: { ...good, enabled: 'maybe', secret: 'mine' }, status: 400, fields: ['enabled', 'secret'] },
-          { ...rejectedCall, payload: { ...good, organisation_id: stranger.organisationId }, status: 403 },
+          { ...rejectedCall, payload: { ...good, organisation_id: otherTenant.organisationId }, status: 403 },
           { ...rejectedCall, payload: { ...good, organisation_id: '999999' }, status: 403 },
           { ...rejectedCall, caller: 'system', payload: good, status: 400, fields: ['organisation_id'] },
           {

@@ -96,10 +96,10 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     timeout: 60_000,
     describe: 'the platform to be ready',
   })
-  const left = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
+  const remainingMs = () => Math.max(1_000, lastKill + RECOVERY_MS - Date.now())
   const videos: VideoRecord[] = []
-  for (const { id } of accepted) videos.push(await waitUntilSettled(platform.system, id, left()))
-  for (const id of presentations) await waitForSlides(platform, id, left())
+  for (const { id } of accepted) videos.push(await waitUntilSettled(platform.system, id, remainingMs()))
+  for (const id of presentations) await waitForSlides(platform, id, remainingMs())
   const recoverySeconds = (Date.now() - lastKill) / 1_000
   await checkResults(platform, videos, presentations, options.tenant.organisationId)
   await checkFrames(platform, uploader, accepted, videos, options.seed)
@@ -170,15 +170,15 @@ export async function checkResults(
       if (status !== 200) throw new Error(`video ${video.video_id} plays, but ${url} returned ${status}`)
     }
   }
-  let left: string[] = []
+  let orphans: string[] = []
   const clean = async () => {
-    left = await orphanedObjects(platform, presentations)
-    return left.length === 0
+    orphans = await orphanedObjects(platform, presentations)
+    return orphans.length === 0
   }
   await waitFor(clean, {
     interval: 500,
     timeout: 60_000,
-    describe: () => `storage to contain playable files only, except ${left.slice(0, 20).join(' ')}`,
+    describe: () => `storage to contain playable files only, except ${orphans.slice(0, 20).join(' ')}`,
   })
 }
 

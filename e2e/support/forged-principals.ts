@@ -11,7 +11,7 @@ export interface Target {
   /** Data folder with the keys of the processes. */
   dataDir: string
   owner: Tenant
-  stranger: Tenant
+  otherTenant: Tenant
 }
 
 export const toPrincipal = ({ organisationId, userId }: Tenant): Principal => ({
@@ -49,9 +49,9 @@ export async function forged({ owner }: Target): Promise<Record<string, string>>
 
 /** Returns tokens that no service may accept as `audience`, by their defect. */
 export async function falseTokens(target: Target, audience: string): Promise<Record<string, string>> {
-  const { dataDir, owner, stranger } = target
+  const { dataDir, owner, otherTenant } = target
   const key = readSigningKey(dataDir, 'gateway')
-  const [head = '', , signature = ''] = (await signed(toPrincipal(stranger), target, audience)).split('.')
+  const [head = '', , signature = ''] = (await signed(toPrincipal(otherTenant), target, audience)).split('.')
   const [, body = ''] = (await signed(toPrincipal(owner), target, audience)).split('.')
   const claims = { principal: toPrincipal(owner), iss: 'gateway', aud: audience }
   const now = Math.floor(Date.now() / 1_000)
@@ -77,11 +77,11 @@ export async function falseTokens(target: Target, audience: string): Promise<Rec
 
 /** Returns metadata that must not authenticate a caller, by its defect. */
 export async function invalidCredentials(target: Target, audience: string): Promise<[string, Record<string, string | string[]>][]> {
-  const { owner, stranger } = target
+  const { owner, otherTenant } = target
   const forgedHeaders = await forged(target)
   const both = [
     await signClaims(anotherKey, { principal: toPrincipal(owner), iss: 'gateway' }),
-    await signed(toPrincipal(stranger), target, audience),
+    await signed(toPrincipal(otherTenant), target, audience),
   ]
   return [
     ['no metadata', {}],

@@ -12,10 +12,10 @@ import type { VideoRecord } from './video-steps.ts'
 export async function orphanedObjects(platform: TestPlatform, presentations: readonly string[]): Promise<string[]> {
   // Listed before the rows are read, so that new objects are not reported.
   const files = await listFiles(join(platform.dataDir, 'storage'))
-  const wanted = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
+  const usedFolders = new Set([...(await playingMedia(platform)).map((id) => `media/${id}`), ...presentations.map((id) => `slides/${id}`)])
   const rows = new Set([...(await listSources(platform)), ...(await uploadNames(platform))])
   const toFolder = (file: string) => file.split('/').slice(0, 2).join('/')
-  return files.filter((file) => !rows.has(file) && !rows.has(`${toFolder(file)}/`) && !wanted.has(toFolder(file)))
+  return files.filter((file) => !rows.has(file) && !rows.has(`${toFolder(file)}/`) && !usedFolders.has(toFolder(file)))
 }
 
 /** Returns the media of all organisations, because earlier tests may have left some. */

@@ -64,12 +64,12 @@ export async function redisRun(
    */
   const isShared = async () => {
     const headers = newAddress()
-    const left: number[] = []
+    const remaining: number[] = []
     for (const guest of guests) {
       const response = await guest.get(`/video/${videoId}`, headers)
-      left.push(Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]))
+      remaining.push(Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]))
     }
-    return left.every((now, nth) => nth === 0 || now === (left[nth - 1] ?? 0) - 1)
+    return remaining.every((now, nth) => nth === 0 || now === (remaining[nth - 1] ?? 0) - 1)
   }
   /**
    * Tries passwords from a new address at both gateways in turn, until all attempts are rejected

@@ -51,7 +51,7 @@ export async function soak(fixture: Platform, { seconds, seed }: { seconds: numb
     ids: { video: [], playlist: [], folder: [], caption: [] },
   })
   const a = side(fixture.clients.owner, fixture.owner.organisationId, 'amber', 'cobalt')
-  const b = side(fixture.clients.stranger, fixture.stranger.organisationId, 'cobalt', 'amber')
+  const b = side(fixture.clients.otherTenant, fixture.otherTenant.organisationId, 'cobalt', 'amber')
   const source = `${fixture.sources.url}/none.mp4`
   const writers = [
     [a, b],

@@ -186,9 +186,9 @@ describe('a view', () => {
         await store.write({ lines: [toLine(event, toDay(event.atMs))], days: [toDay(event.atMs)] })
         await fixture.settled()
       }
-      const { counts: found, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
+      const { counts: viewedCounts, watched } = await fixture.reports.getDurationViewed({ organisationId: '', videoId, period: ever }, user)
       // The watched part beyond the first duration does not count.
-      expect([found, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
+      expect([viewedCounts, watched?.averageViewingTime]).toEqual([counts(1, 1, 1), 100])
     }
     expect((await fixture.reconcile()).differences).toEqual([])
   })
@@ -301,8 +301,8 @@ describe('the stored data', () => {
       .flatMap((text) => [text.replaceAll('.', '[.]'), Buffer.from(text).toString('hex')])
       .join('|')
     for (const { name } of tables) {
-      const found = await fixture.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
-      expect([name, found]).toEqual([name, []])
+      const matchingRows = await fixture.db.query(`select 1 from ${name} as one where one::text ~* $1 limit 1`, [traces])
+      expect([name, matchingRows]).toEqual([name, []])
     }
     const { days } = await fixture.insights.listViewerDays({ ...rest, organisationId: '', videoId, period: ever }, user)
     expect(days).toEqual([...new Set([toDay(now - DAY + 60_000), toDay(now)])].map((day) => ({ day, uniqueViewers: 1 })))

@@ -44,7 +44,7 @@ const viewArbitrary = fc.record({
   // Up to 20 hours ago, so that some began yesterday.
   agoMs: fc.integer({ min: 100_000, max: 20 * 3_600_000 }),
   pace: fc.integer({ min: 1, max: 10_000 }),
-  fate: fc.constantFrom('loaded', 'played', 'played', 'played', 'ended'),
+  outcome: fc.constantFrom('loaded', 'played', 'played', 'played', 'ended'),
   watched: fc.array(interval, { maxLength: 5 }),
   rewatched: fc.array(interval, { maxLength: 2 }),
   language: fc.constantFrom('', 'en', 'de'),
@@ -60,7 +60,7 @@ const viewArbitrary = fc.record({
   ),
   /** The length of a video is unknown, then known, then changed or unknown again. It changes between events. */
   length: fc.option(
-    fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), again: fc.integer({ min: 0, max: 511 }) }),
+    fc.record({ known: fc.nat(), turns: fc.nat(), into: fc.constantFrom(0, 0.5, 2), resendMask: fc.integer({ min: 0, max: 511 }) }),
     { nil: undefined },
   ),
 })
@@ -84,7 +84,7 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
   const duration = DURATIONS[drawn.video] ?? 1
   const videoId = videoIds[drawn.video] ?? ''
   const viewId = crypto.randomUUID()
-  const played = drawn.fate !== 'loaded'
+  const played = drawn.outcome !== 'loaded'
   const scale = (parts: RandomView['watched']) =>
     parts.map(([from, to]) => [ms((from * duration) / 1_000), ms((to * duration) / 1_000)] as const)
   const [watched, rewatched] = played ? [scale(drawn.watched), scale(drawn.rewatched)] : [[], []]
@@ -103,7 +103,7 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
     events.push(
       buildEvent({
         ...base,
-        type: drawn.fate === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
+        type: drawn.outcome === 'ended' ? 'EVENT_TYPE_ENDED' : 'EVENT_TYPE_PROGRESS',
         atMs: toStepMs(9),
         watched: spans(watched),
         rewatched: spans(rewatched),
@@ -123,15 +123,15 @@ function planView(drawn: RandomView, nth: number, videoIds: readonly string[], n
     ...{ viewId, videoId, duration, startMs, played, watched, rewatched, language: drawn.language, quality },
     subtitle: played || nth % 2 === 0 ? drawn.subtitle : '',
     viewer: `192.0.2.${drawn.viewer}`,
-    ended: drawn.fate === 'ended',
+    ended: drawn.outcome === 'ended',
     playedMs: events.filter(({ type }) => type !== 'EVENT_TYPE_LOAD').map(({ atMs }) => atMs),
   }
   if (!drawn.length) return { view, events, lengths: undefined }
   const lengths = computeLengths(events, duration, drawn.length)
-  const received = events.flatMap(({ type, watched: seen, rewatched: again }, place) =>
+  const received = events.flatMap(({ type, watched: seen, rewatched: repeated }, place) =>
     (lengths[place] ?? []).map((length) => ({
       ...{ duration: length, ended: type === 'EVENT_TYPE_ENDED' },
-      ...{ watched: toPairs(seen), rewatched: toPairs(again) },
+      ...{ watched: toPairs(seen), rewatched: toPairs(repeated) },
     })),
   )
   return { view: { ...view, viewer: `10.0.0.${drawn.viewer}`, ...computeWatchedParts(duration, received) }, events, lengths }
@@ -143,7 +143,7 @@ const toPairs = (spans: Event['watched']) => spans.map(({ fromSeconds, toSeconds
 function computeLengths(
   events: readonly Event[],
   duration: number,
-  { known, turns, into, again }: NonNullable<RandomView['length']>,
+  { known, turns, into, resendMask }: NonNullable<RandomView['length']>,
 ): number[][] {
   const moments = [...new Set(events.map(({ atMs }) => atMs))].sort((a, b) => a - b)
   const from = known % moments.length
@@ -152,7 +152,7 @@ function computeLengths(
     const moment = moments.indexOf(atMs)
     if (moment >= to) return [ms(into * duration)]
     if (moment >= from) return [duration]
-    return (again >> place) & 1 ? [0, duration] : [0]
+    return (resendMask >> place) & 1 ? [0, duration] : [0]
   })
 }
 

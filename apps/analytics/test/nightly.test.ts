@@ -9,7 +9,7 @@ import { reconcileInChildProcess } from '../src/reconcile/reconcile-in-child-pro
 import { buildEvent, openFixture } from './test-analytics.ts'
 
 const { signal } = new AbortController()
-const FOUND: Reconciliation = { since: '2026-01-01', events: 3, views: 2, differences: [] }
+const RECONCILIATION: Reconciliation = { since: '2026-01-01', events: 3, views: 2, differences: [] }
 
 let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test('after midnight one replica compares once, and every replica exposes the re
   const compare = async () => {
     runs++
     await new Promise<void>((resolve) => ends.push(resolve))
-    return { ...FOUND, differences: [{ table: 'video_day', key: '1', counts: ['plays: 1, 2'] }] }
+    return { ...RECONCILIATION, differences: [{ table: 'video_day', key: '1', counts: ['plays: 1, 2'] }] }
   }
   const [first, second] = [replica(compare), replica(compare)]
   expect(await first.readMetric('last_comparison_timestamp_seconds')).toBeUndefined()
@@ -72,7 +72,7 @@ test('a failed comparison is retried an hour later by any replica, and the last 
   }
   const succeeds = () => {
     runs++
-    return Promise.resolve(FOUND)
+    return Promise.resolve(RECONCILIATION)
   }
   const [failing, healthy] = [replica(fails), replica(succeeds)]
   await failing.check(signal)

@@ -25,13 +25,13 @@ const findViews = async () => (await database.db.query<{ view_id: string }>('sel
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
   const [own, theirs] = [randomUUID(), randomUUID()]
   const viewCache = createViewCache({ writer: own })
-  const [kept, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
-  viewCache.add(await createEventStore(database.db, own).write(toBatch(kept)), [batchViews([kept])])
+  const [retained, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
+  viewCache.add(await createEventStore(database.db, own).write(toBatch(retained)), [batchViews([retained])])
   // The failover lost an insert of this replica that had the same id.
   const batchId = await createEventStore(database.db, theirs).write(toBatch(durable))
   viewCache.add(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { viewCache })).toBe(2)
-  expect((await findViews()).toSorted()).toEqual([kept.viewId, durable.viewId].toSorted())
+  expect((await findViews()).toSorted()).toEqual([retained.viewId, durable.viewId].toSorted())
   expect(await reconcile(database.db)).toMatchObject({ differences: [], views: 2 })
 })
 

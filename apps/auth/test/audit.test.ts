@@ -127,17 +127,17 @@ describe('a list', () => {
     const { signal } = serviceCall('test', '')
     const entries = Array.from({ length: 10 }, (_, index) => createEntry({ object: '/bounded', userId: index % 5 === 0 ? '8' : '9' }))
     await append(entries)
-    const found: string[] = []
+    const entryIds: string[] = []
     const sizes: number[] = []
     const filter = { organisationId: undefined, action: undefined, from: undefined, until: undefined, object: '/bounded', userId: '8' }
     for (let before: string | undefined, calls = 0; calls < 20; calls++) {
       const page = await store.list(filter, { size: 5, before }, signal)
-      found.push(...page.entries.map(({ entryId }) => entryId))
+      entryIds.push(...page.entries.map(({ entryId }) => entryId))
       sizes.push(page.entries.length)
       before = page.next
       if (before === undefined) break
     }
-    expect(found).toEqual([entries[5]?.entryId, entries[0]?.entryId])
+    expect(entryIds).toEqual([entries[5]?.entryId, entries[0]?.entryId])
     expect(sizes).toEqual([0, 1, 0, 1])
   })
 

@@ -72,7 +72,7 @@ export async function beginRun(folder: string): Promise<string> {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const foreign = there.find((name) => !isOurs(name))
+  const foreign = there.find((name) => !isBackupEntry(name))
   if (foreign !== undefined)
     throw new BackupError(`${folder} contains ${foreign}, which is not part of a backup: use a new folder, or that of an earlier backup`)
   const run = `run-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}-${randomBytes(3).toString('hex')}`
@@ -81,7 +81,7 @@ export async function beginRun(folder: string): Promise<string> {
   return run
 }
 
-function isOurs(name: string): boolean {
+function isBackupEntry(name: string): boolean {
   return /^(manifest[.]json([.]new)?|objects|secrets|run-[0-9a-f-]+)$/.test(name)
 }
 

@@ -31,7 +31,7 @@ const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), p
 export const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'uploader') =>
   toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
 export const owner = user('1')
-export const stranger = user('2')
+export const foreignCaller = user('2')
 export const system = user('1', 'system')
 export const guest = toCall({ kind: 'guest' })
 export const internal = serviceCall('encoding', 'r')

@@ -52,7 +52,7 @@ afterAll(async () => {
 const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), principal })
 const user = (organisationId: string, userType: 'uploader' | 'standard' | 'system' = 'standard') =>
   toCall({ kind: 'user', keyId: '3', userId: `7${organisationId}`, organisationId, userType })
-const [owner, stranger, system] = [user('1'), user('2'), user('1', 'system')]
+const [owner, foreignCaller, system] = [user('1'), user('2'), user('1', 'system')]
 const guest = toCall({ kind: 'guest' })
 const internal = serviceCall('encoding', 'r')
 
@@ -144,14 +144,14 @@ describe('permissions', () => {
   test('the organisation and the system read all fields of a presentation', async () => {
     const { presentationId } = await create()
     expect((await read(presentationId, system))?.presentationId).toBe(presentationId)
-    await expect(read(presentationId, stranger)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
+    await expect(read(presentationId, foreignCaller)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
     await expect(read(presentationId, guest)).rejects.toMatchObject({ kind: 'unauthenticated' })
     for (const id of ['', 'x', '0', '9'.repeat(30)]) await expect(read(id)).rejects.toMatchObject({ reason: 'PRESENTATION_NOT_FOUND' })
   })
   test('only the system writes presentations', async () => {
     const { presentationId } = await create()
     const change = { presentation: Presentation.fromPartial({ presentationId, title: 'x' }), updateMask: ['title'], timings: [] }
-    for (const call of [owner, stranger]) {
+    for (const call of [owner, foreignCaller]) {
       await expect(create({}, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
       await expect(request.presentations.updatePresentation(change, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })
       await expect(request.presentations.deletePresentation({ presentationId }, call)).rejects.toMatchObject({ reason: 'SYSTEM_ONLY' })

@@ -160,7 +160,7 @@ test('a pod leases the next chunk when its own is complete, and the chunk of a k
   await service.work.releaseTask({ taskId: d.task.taskId, fence: d.task.fence }, service.call)
   const leases = [await leaseChunk(1)]
   expect(leases[0]?.chunk).toBe(3)
-  for (let left = await waitingChunks(); left.length > 0; left = await waitingChunks()) leases.push(await leaseChunk(1))
+  for (let waiting = await waitingChunks(); waiting.length > 0; waiting = await waitingChunks()) leases.push(await leaseChunk(1))
   for (const index of PODS) expect((await requestChunk(index, index === 0 ? 1 : 0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
 })
 
@@ -227,7 +227,7 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     const leasedNow = responses.flatMap(({ lease }) => lease?.chunk ?? [])
     const leasedChunks = pods.flatMap(({ lease }) => lease?.chunk ?? [])
     expect(new Set(leasedChunks).size).toBe(leasedChunks.length)
-    for (const left of due.filter((chunk) => !leasedNow.includes(chunk))) expect(Math.max(-1, ...leasedNow)).toBeLessThan(left)
+    for (const unleased of due.filter((chunk) => !leasedNow.includes(chunk))) expect(Math.max(-1, ...leasedNow)).toBeLessThan(unleased)
     const pod = pods[Math.floor(random() * pods.length)]
     const action = ['complete', 'complete', 'complete', 'die', 'die', 'release'][Math.floor(random() * 6)] ?? ''
     if (pod?.lease) await actions[action]?.(pod, pod.lease)

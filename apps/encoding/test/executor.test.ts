@@ -122,9 +122,9 @@ test('a pod leases chunks until none is left', async () => {
   if (first.task) await worker.complete(first.task, await worker.make(first.task))
   expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_ALL_LEASED)
   if (third.task) await worker.release(third.task)
-  const again = await any(0)
-  expect(again.chunk).toBe(2)
-  if (again.task) await worker.complete(again.task, await worker.make(again.task))
+  const releasedChunk = await any(0)
+  expect(releasedChunk.chunk).toBe(2)
+  if (releasedChunk.task) await worker.complete(releasedChunk.task, await worker.make(releasedChunk.task))
   expect((await any(0)).state).toBe(ChunkState.CHUNK_STATE_DONE)
 })
 

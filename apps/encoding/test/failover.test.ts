@@ -37,8 +37,10 @@ const getSet = (task: Task) => requireInput(task, 'package').setPrefix
 const state = async () => (await service.job(jobId)).state
 const waitForState = (expected: JobState) =>
   waitFor(async () => (await state()) === expected, { describe: `job ${jobId} to be ${expected}` })
-const waitUntilSwept = (prefix: string, left: number) =>
-  waitFor(async () => (await environment.objects(prefix)).length === left, { describe: `${prefix} to hold ${left} objects` })
+const waitUntilSwept = (prefix: string, expectedCount: number) =>
+  waitFor(async () => (await environment.objects(prefix)).length === expectedCount, {
+    describe: `${prefix} to hold ${expectedCount} objects`,
+  })
 const waitUntilSettled = () =>
   waitFor(async () => (await environment.db.query('select from failover where settle_time is null')).length === 0, { timeout: 20_000 })
 

@@ -103,11 +103,11 @@ test('a lost worker costs one attempt and leaves no objects, and a cancelled ren
 test.each([
   ['an encoder that the ffmpeg of the workers lacks', buildProbe(), 5006, /no encoder libsvtav1/],
   ['a set without a picture', { ...probeResult, probe: audioOnly() }, 4002, /no video stream/],
-])('%s fails the job without a retry', async (_, found, code, message) => {
+])('%s fails the job without a retry', async (_, result, code, message) => {
   await publishSet()
   await add()
   const worker = createWorker()
-  await worker.complete(await worker.lease(), found)
+  await worker.complete(await worker.lease(), result)
   await waitFor(() => environment.catalogue.failed(jobId).length === 1)
   expect(environment.catalogue.failed(jobId)).toEqual([{ code, message: expect.stringMatching(message) }])
   expect(await service.job(jobId)).toMatchObject({ attempt: 1 })

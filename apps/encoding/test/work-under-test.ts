@@ -54,9 +54,9 @@ export function workUnderTest() {
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
     /** Lets all leases expire, by changing their rows. */
     expireLeases: () => environment.db.query(`update work_item set lease_end = now() - interval '1 second' where state = 'leased'`),
-    expectSwept: (prefix: string, left: string[]) =>
-      waitFor(async () => (await environment.objects(prefix)).join() === left.join(), {
-        describe: `${prefix} to hold ${left.length} objects`,
+    expectSwept: (prefix: string, expected: string[]) =>
+      waitFor(async () => (await environment.objects(prefix)).join() === expected.join(), {
+        describe: `${prefix} to hold ${expected.length} objects`,
       }),
   }
 }

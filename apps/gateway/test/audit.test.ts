@@ -17,12 +17,12 @@ const handle = async () => {
   await during()
   return { id: '77' }
 }
-const thing = { params: z.object({ thingId: z.string() }), summary: 'a thing', ...common, handle }
+const thingRoute = { params: z.object({ thingId: z.string() }), summary: 'a thing', ...common, handle }
 const routes = [
-  route({ get: ['/thing/:thingId'], ...thing }),
-  route({ post: ['/thing/:thingId'], ...thing, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
+  route({ get: ['/thing/:thingId'], ...thingRoute }),
+  route({ post: ['/thing/:thingId'], ...thingRoute, payload: z.strictObject({ colour: z.enum(['red', 'blue']) }), status: 201 }),
   route({ get: ['/pop'], summary: 'pops', ...common, readOnly: false, handle }),
-  route({ get: ['/secret/:thingId'], ...thing, audited: true }),
+  route({ get: ['/secret/:thingId'], ...thingRoute, audited: true }),
   route({ get: ['/drawn'], summary: 'stores nothing', ...common, readOnly: false, audited: false, handle }),
 ]
 

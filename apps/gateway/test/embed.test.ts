@@ -21,7 +21,7 @@ let title = 'Launch day'
 
 beforeAll(async () => {
   catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('embed-test') })
-  const found = {
+  const handlers = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       if (videoId !== '42' && videoId !== '43') throw notFound('video', videoId)
       const status = { state: VideoState.VIDEO_STATE_OK, progress: 100, code: 2000, message: '' }
@@ -39,7 +39,7 @@ beforeAll(async () => {
     },
   }
   // Only the methods that an embed code for a guest calls.
-  catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
+  catalogue.implement(VideoServiceService, handlers as unknown as Handlers<typeof VideoServiceService>)
   const listed = {
     async findPublicPlaylist({ playlistId }: { playlistId: string }) {
       if (playlistId !== '77') throw notFound('playlist', playlistId)

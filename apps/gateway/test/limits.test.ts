@@ -29,9 +29,9 @@ afterAll(async () => {
 const call = (path: string, address: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}${path}`, { headers: { 'x-forwarded-for': address, ...headers } })
 async function collectStatuses(times: number, send: () => Promise<Response>): Promise<number[]> {
-  const found: number[] = []
-  for (let i = 0; i < times; i++) found.push((await send()).status)
-  return found
+  const statuses: number[] = []
+  for (let i = 0; i < times; i++) statuses.push((await send()).status)
+  return statuses
 }
 
 test('the budget of a guest belongs to the address that the trusted proxy sends', async () => {
@@ -42,8 +42,8 @@ test('the budget of a guest belongs to the address that the trusted proxy sends'
 
 test('the budget of a key is independent of the client address', async () => {
   let next = 0
-  const found = await collectStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
-  expect(found.filter((status) => status === 200)).toHaveLength(8)
+  const statuses = await collectStatuses(10, () => call('/v2/sample/1', `203.0.114.${next++}`, withKey(key)))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(8)
 })
 
 test('429 has Retry-After', async () => {
@@ -65,9 +65,9 @@ function addKey(): string {
 
 test('invalid keys above the budget return 429, with a limited number of look-ups', async () => {
   standIns.lookups.length = 0
-  const found = await sendBadKeys(50, '203.0.113.4')
-  expect(found.slice(0, 4)).toEqual([401, 401, 401, 401])
-  expect(new Set(found.slice(4))).toEqual(new Set([429]))
+  const statuses = await sendBadKeys(50, '203.0.113.4')
+  expect(statuses.slice(0, 4)).toEqual([401, 401, 401, 401])
+  expect(new Set(statuses.slice(4))).toEqual(new Set([429]))
   // 4 bad keys, and 40 look-ups beyond them.
   expect(standIns.lookups).toHaveLength(44)
 })

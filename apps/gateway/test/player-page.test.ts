@@ -32,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(join(webDir, 'upload.html'), uploadHtml)
   writeFileSync(join(webDir, 'index.html'), '<!doctype html><html><head><title>Video</title></head><body></body></html>')
   catalogue = createGrpcServer({ principals: testPrincipals(), log: testLog, metrics: createMetrics('player-page-test') })
-  const found = {
+  const videoHandlers = {
     async findPublicVideo({ videoId }: { videoId: string }) {
       requested.push(videoId)
       if (published.has(videoId)) return { video: buildVideo(videoId) }
@@ -48,14 +48,14 @@ beforeAll(async () => {
       return { playlist: Playlist.create({ playlistId, title: 'Launches' }), videos: [buildVideo('43')], nextSkip: 0 }
     },
   }
-  const kept = {
+  const settingHandlers = {
     async findVideoSetting({ videoId }: { videoId: string }) {
       return { setting: Setting.create({ passwordProtected: videoId === '43' }) }
     },
   }
-  catalogue.implement(VideoServiceService, found as unknown as Handlers<typeof VideoServiceService>)
+  catalogue.implement(VideoServiceService, videoHandlers as unknown as Handlers<typeof VideoServiceService>)
   catalogue.implement(PlaylistServiceService, listed as unknown as Handlers<typeof PlaylistServiceService>)
-  catalogue.implement(SettingServiceService, kept as unknown as Handlers<typeof SettingServiceService>)
+  catalogue.implement(SettingServiceService, settingHandlers as unknown as Handlers<typeof SettingServiceService>)
   catalogueAddress = await catalogue.listen('127.0.0.1:0')
   gateway = await startTestGateway([], { webDir, catalogueAddress })
   alone = await startTestGateway([], { webDir })

@@ -47,7 +47,7 @@ withRedis('two gateways with one Redis', () => {
   })
 
   const call = (gateway: number, sent = key) => fetch(`${gateways[gateway]?.url}/v2/sample/1`, { headers: withKey(sent) })
-  const left = async (gateway: number, sent = key) => {
+  const readRemaining = async (gateway: number, sent = key) => {
     const response = await call(gateway, sent)
     await response.arrayBuffer()
     return Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
@@ -55,7 +55,7 @@ withRedis('two gateways with one Redis', () => {
   async function shared(): Promise<boolean> {
     const fresh = nextApiKey()
     standIns.keys.set(fresh, { keyId: String(++keys), userType: 'system', organisationId: '1', resources: ['sample::get'] })
-    return (await left(0, fresh)) === 9 && (await left(1, fresh)) === 8
+    return (await readRemaining(0, fresh)) === 9 && (await readRemaining(1, fresh)) === 8
   }
   /** Sends 200 sequential requests alternating between both; returns statuses and slow requests. */
   async function sendMany(meanwhile: (nth: number) => Promise<void> | void) {
@@ -72,9 +72,9 @@ withRedis('two gateways with one Redis', () => {
   }
 
   test('a key has one budget for both gateways', async () => {
-    const found: number[] = []
-    for (let nth = 0; nth < 14; nth++) found.push((await call(nth % 2)).status)
-    expect(found).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
+    const statuses: number[] = []
+    for (let nth = 0; nth < 14; nth++) statuses.push((await call(nth % 2)).status)
+    expect(statuses).toEqual([...Array(10).fill(200), ...Array(4).fill(429)])
   })
 
   test.each([

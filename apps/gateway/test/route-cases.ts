@@ -70,8 +70,10 @@ const UNUSUAL_VALUES: unknown[] = [{ an: { un: 'likely' } }, [[[1]]], -1.5, true
  * Returns an invalid value for each field of a schema, without the fields that accept any value.
  */
 export function wrongValues(schema: z.ZodObject, candidates: readonly unknown[] = UNUSUAL_VALUES): Record<string, unknown> {
-  const found = Object.entries(schema.shape).map(([name, field]) => [name, candidates.find((value) => !isAccepted(field, value))] as const)
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined))
+  const rejectedValues = Object.entries(schema.shape).map(
+    ([name, field]) => [name, candidates.find((value) => !isAccepted(field, value))] as const,
+  )
+  return Object.fromEntries(rejectedValues.filter(([, value]) => value !== undefined))
 }
 
 /** Same as `wrongValues`, limited to texts that a query can contain. */

@@ -90,7 +90,7 @@ const FILES: [string, CaptionFormat, string, readonly CaptionLine[], string][] =
 ]
 
 test.each(FILES)('reads %s as ffmpeg does', async (_, format, demuxer, output, file) => {
-  const ours = readCaptions(file, format)
-  expect(words(ours)).toEqual(words(output))
-  expect(words(ours)).toEqual(words(await byFfmpeg(demuxer, file)))
+  const captions = readCaptions(file, format)
+  expect(words(captions)).toEqual(words(output))
+  expect(words(captions)).toEqual(words(await byFfmpeg(demuxer, file)))
 })

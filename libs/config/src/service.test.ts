@@ -6,9 +6,9 @@ const reading =
   <T>(what: (read: Reader) => T) =>
   (env: Record<string, string>): T => {
     const reader = readEnvironment(env)
-    const found = what(reader)
+    const value = what(reader)
     reader.check()
-    return found
+    return value
   }
 
 test('services use plain text unless a folder of certificates is configured', () => {

@@ -26,11 +26,11 @@ const secure = await startSecureOrigin()
 const dns = await startDnsStub(createAnswers())
 
 for (const address of canaryAddresses) for (const port of ports) await touch(address, port)
-const canariesHeard = hits
+const canaryHits = hits
 hits = 0
 
 const report = {
-  canariesHeard,
+  canaryHits,
   publicByAddress: await outcome(`http://${publicAddress}/ok`),
   publicByName: await outcome('http://public.test:8080/ok'),
   secure: secure && [
@@ -102,9 +102,9 @@ async function besideDeadNames() {
 }
 
 async function outcomes(urls: readonly string[]): Promise<string[]> {
-  const found: string[] = []
-  for (const url of urls) found.push(await outcome(url))
-  return found
+  const results: string[] = []
+  for (const url of urls) results.push(await outcome(url))
+  return results
 }
 
 async function outcome(url: string): Promise<string> {
@@ -115,9 +115,9 @@ function formatCode(error: unknown): string {
   return isSourceError(error) ? `${error.code}` : String(error)
 }
 
-function tally(found: readonly string[]): Record<string, number> {
+function tally(results: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
-  for (const one of found) counts[one] = (counts[one] ?? 0) + 1
+  for (const one of results) counts[one] = (counts[one] ?? 0) + 1
   return counts
 }
 

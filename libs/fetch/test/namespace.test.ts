@@ -37,7 +37,7 @@ const hasOpenssl = await run('openssl', ['version']).then(
       const env = { PATH: process.env['PATH'] ?? '', ...(hasOpenssl ? { NODE_EXTRA_CA_CERTS: join(scratch, 'cert.pem') } : {}) }
       const { stdout } = await run('unshare', ['-rnm', 'sh', '-c', command, 'sh', scratch, process.execPath, script], { env })
       expect(JSON.parse(stdout)).toEqual({
-        canariesHeard: 10,
+        canaryHits: 10,
         publicByAddress: 'public',
         publicByName: 'public',
         ...(hasOpenssl ? { secure: ['public', '4001', '4001'] } : {}),

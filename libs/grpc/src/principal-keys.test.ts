@@ -24,19 +24,19 @@ const principal: Principal = { kind: 'user', keyId: '1', userId: '2', organisati
 /** Returns a token signed by jose, with one part changed. */
 async function token({
   by = 'gateway',
-  getKid = by,
+  kidSigner = by,
   claims = {},
   alg = 'EdDSA',
   expires = '60s' as string | Date | null,
 }: {
   by?: string
-  getKid?: string
+  kidSigner?: string
   claims?: Record<string, unknown>
   alg?: string
   expires?: string | Date | null
 } = {}): Promise<string> {
   const key = alg === 'HS256' ? new TextEncoder().encode(toPublicKey(testSigningKey(by))) : createPrivateKey(testSigningKey(by))
-  const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(getKid))))
+  const kid = await calculateJwkThumbprint(await exportJWK(createPrivateKey(testSigningKey(kidSigner))))
   const jwt = new SignJWT({ principal, iss: by, aud: 'catalogue', ...claims }).setProtectedHeader({ alg, kid }).setIssuedAt()
   return (expires === null ? jwt : jwt.setExpirationTime(expires)).sign(key)
 }
@@ -67,8 +67,8 @@ const own = { kind: 'service', service: 'gateway' }
 test.each<[string, () => string | Promise<string>]>([
   ['for another service', () => gateway.sign(principal, 'auth')],
   ['for no service', () => token({ claims: { aud: undefined } })],
-  ['signed by an unknown key', () => token({ by: 'gateway', getKid: 'stranger' })],
-  ['signed by another key than its kid', () => token({ by: 'worker', getKid: 'gateway', claims: { iss: 'gateway' } })],
+  ['signed by an unknown key', () => token({ by: 'gateway', kidSigner: 'unknown' })],
+  ['signed by another key than its kid', () => token({ by: 'worker', kidSigner: 'gateway', claims: { iss: 'gateway' } })],
   ['with another issuer', () => token({ claims: { iss: 'auth' } })],
   ['of a worker for a user', () => worker.sign(principal, 'catalogue')],
   ['of a worker for a guest', () => worker.sign({ kind: 'guest' }, 'catalogue')],
@@ -133,12 +133,12 @@ test.each<[string, (files: { signingKeyFile: string; publicKeysDir: string }) =>
     ({ publicKeysDir }) => copyFileSync(join(publicKeysDir, 'gateway.pub'), join(publicKeysDir, 'worker.pub')),
     'worker.pub: gateway.pub contains the same key',
   ],
-])('%s stops the start, and the error contains the name of the setting', (name, spoil, message) => {
+])('%s stops the start, and the error contains the name of the setting', (name, damage, message) => {
   const publicKeysDir = join(folder, name.replaceAll(' ', '-'))
   mkdirSync(publicKeysDir)
   const files = { signingKeyFile: join(publicKeysDir, 'signing-key'), publicKeysDir }
   writeFileSync(files.signingKeyFile, testSigningKey('catalogue'))
   writeFileSync(join(publicKeysDir, 'gateway.pub'), toPublicKey(testSigningKey('gateway')))
-  spoil(files)
+  damage(files)
   expect(() => openPrincipalKeys('catalogue', files, options())).toThrow(message)
 })

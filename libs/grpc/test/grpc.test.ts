@@ -79,9 +79,9 @@ describe('a principal', () => {
     expect(seen).toMatchObject({ principal, requestId: 'r-2', idempotency })
   })
   test('is rejected if it was signed for another service', async () => {
-    const stranger = openChannel(address, { service: 'auth', principals: testPrincipals() })
-    await expect(send(undefined, stranger)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
-    stranger.close()
+    const foreignChannel = openChannel(address, { service: 'auth', principals: testPrincipals() })
+    await expect(send(undefined, foreignChannel)).rejects.toMatchObject({ reason: 'PRINCIPAL_INVALID' })
+    foreignChannel.close()
   })
 })
 
@@ -120,9 +120,9 @@ describe('deadlines', () => {
 })
 
 test('a stream arrives in order and ends', async () => {
-  const got: string[] = []
-  for await (const m of channel.client(ApiKeyServiceService).watchRevocations({}, serviceCall('test', 'r'))) got.push(...m.apiKeyIds)
-  expect(got).toEqual(['0', '1', '2'])
+  const received: string[] = []
+  for await (const m of channel.client(ApiKeyServiceService).watchRevocations({}, serviceCall('test', 'r'))) received.push(...m.apiKeyIds)
+  expect(received).toEqual(['0', '1', '2'])
 })
 
 test('a call to a stopped service fails as unavailable, and succeeds after the restart', async () => {

@@ -63,15 +63,15 @@ test('plain text, a missing certificate, another authority, an expired certifica
   const { address } = await serve(catalogue.identity)
   const other = await createTestAuthority()
   const expired = await createTestAuthority('test authority', { toSeconds: -60 })
-  const strangers = [
+  const foreignFiles = [
     undefined,
     { ...(await other.issue(['gateway'])), 'ca.crt': authority.certificate },
     await authority.issue(['gateway'], { toSeconds: -60 }),
     { ...(await expired.issue(['gateway'])), 'ca.crt': authority.certificate },
   ]
-  for (const files of strangers) {
-    const stranger = files && (await openTestIdentity(files))
-    await expect(caller(address, stranger?.identity).ask()).rejects.toMatchObject(AWAY)
+  for (const files of foreignFiles) {
+    const foreignIdentity = files && (await openTestIdentity(files))
+    await expect(caller(address, foreignIdentity?.identity).ask()).rejects.toMatchObject(AWAY)
   }
   const anonymous = new GrpcClient(address, credentials.createSsl(Buffer.from(authority.certificate)), {
     'grpc.ssl_target_name_override': 'catalogue',

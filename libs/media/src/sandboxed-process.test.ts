@@ -261,10 +261,10 @@ test('kill -9 of the process that started ffmpeg ends all its processes within a
 
 async function commandsIn(folder: string): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(
+  const programs = await Promise.all(
     ids.map(async (id) =>
       (await readlink(`/proc/${id}/cwd`).catch(() => '')) === folder ? readlink(`/proc/${id}/exe`).catch(() => '') : '',
     ),
   )
-  return found.map((path) => path.split('/').at(-1) ?? '').filter((name) => name !== '')
+  return programs.map((path) => path.split('/').at(-1) ?? '').filter((name) => name !== '')
 }

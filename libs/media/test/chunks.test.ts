@@ -110,8 +110,8 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
   )
 
   test('frames that last for seconds, across chunk boundaries and up to the end', async () => {
-    const kept = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
-    const select = `-vf select=${kept.join('+').replaceAll(',', '\\,')}`
+    const frameRanges = ['between(n,0,40)', 'between(n,47,99)', 'eq(n,118)', 'eq(n,301)', 'between(n,420,440)']
+    const select = `-vf select=${frameRanges.join('+').replaceAll(',', '\\,')}`
     const source = await fixture.make('held.mp4', `${numbered(30, 16)} ${sound(24)} ${select} -fps_mode vfr ${x264} -g 60 -c:a aac`)
     const plan = await planSource(source)
     expect(plan.chunks.length).toBeGreaterThan(2)

@@ -30,10 +30,10 @@ interface Report {
   files: 'own' | 'all'
   ownUser: boolean
   said: string[]
-  left: string
+  finalText: string
   endsBy: Sandbox['endsBy']
   calls: Sandbox['calls']
-  survivors: number
+  remainingProcesses: number
 }
 
 /** Runs as an ordinary user, or through a command in `front`. */
@@ -52,7 +52,7 @@ async function twoRuns(
   return JSON.parse(stdout) as Report
 }
 
-const reachesNothing = { said: ['mine'], left: 'mine\n', survivors: 0 }
+const reachesNothing = { said: ['mine'], finalText: 'mine\n', remainingProcesses: 0 }
 const reachesSecrets = {
   said: expect.arrayContaining([expect.stringMatching(/^reads secrets/), expect.stringMatching(/^writes the work/)]),
 }

@@ -110,8 +110,8 @@ test.each([
     const encoded = await fixture.encode(source, ['h264_250'])
     expect(encoded.plan.video?.toneMap).toBe(fixture.tools.toneMap)
     const entries = ['-show_entries', 'stream=pix_fmt,color_space,color_transfer,color_primaries', '-of', 'csv=p=0']
-    const found = await fixture.ffprobe(join(encoded.set, setLayout.mp4('h264_250')), ...entries)
-    if (fixture.tools.toneMap) expect(found.trim()).toBe('yuv420p,bt709,bt709,bt709')
+    const encodedColours = await fixture.ffprobe(join(encoded.set, setLayout.mp4('h264_250')), ...entries)
+    if (fixture.tools.toneMap) expect(encodedColours.trim()).toBe('yuv420p,bt709,bt709,bt709')
   },
   60_000,
 )

@@ -65,8 +65,8 @@ test('an encoder that reports success but writes only half is detected', async (
   const source = await fixture.make('lied.mp4', `${picture('320x240', 25, 8)} ${sound(8)} ${quick}`)
   const scratch = fixture.scratch('lied')
   const plan = planEncode({ probe: await probeSource({ source, scratch, tools: fixture.tools }), tools: fixture.tools, keys: ['h264_100'] })
-  const liar = await fixture.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
-  await encodeAll({ plan, source, scratch, tools: liar })
+  const truncatingTools = await fixture.fake('liar', `REAL "\${@/end_frame=100/end_frame=50}"; exit 0`)
+  await encodeAll({ plan, source, scratch, tools: truncatingTools })
   await expect(
     packageRenditions({ plan, scratch, tools: fixture.tools }).then(() => verifySet({ plan, scratch, tools: fixture.tools })),
   ).rejects.toMatchObject({

@@ -255,12 +255,12 @@ describe('the outbox', () => {
   const empty = async () => (await db.query('select 1 from outbox where dead_time is null')).length === 0
 
   test('sends messages in order per key, even if some attempts fail', async () => {
-    const got: { key: string; n: number }[] = []
+    const received: { key: string; n: number }[] = []
     let calls = 0
     const handlers = {
       t: async (message: { key: string; n: number }) => {
         if (calls++ % 3 === 0) throw new Error('away')
-        got.push(message)
+        received.push(message)
       },
     }
     const outbox = createOutbox({ db, log, handlers })
@@ -277,8 +277,8 @@ describe('the outbox', () => {
     outbox.start()
     await waitFor(empty, { describe: 'an empty outbox', timeout: 15_000 })
     await outbox.stop()
-    expect(got.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
-    expect(got.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
+    expect(received.filter((m) => m.key === 'a').map((m) => m.n)).toEqual([1, 2, 3])
+    expect(received.filter((m) => m.key === 'b').map((m) => m.n)).toEqual([1, 2])
   })
   test('stops retrying a message after maxErrors faults, and does not count unavailability as a fault', async () => {
     let calls = 0
@@ -299,8 +299,8 @@ describe('the outbox', () => {
     await db.query('delete from outbox')
   })
   test('never sends a message of a rolled-back transaction', async () => {
-    const got: unknown[] = []
-    const outbox = createOutbox({ db, log, handlers: { t: async (m: unknown) => void got.push(m) } })
+    const received: unknown[] = []
+    const outbox = createOutbox({ db, log, handlers: { t: async (m: unknown) => void received.push(m) } })
     outbox.start()
     await expect(
       db.transaction(async (tx) => {
@@ -311,11 +311,11 @@ describe('the outbox', () => {
     await send([['a', 2]], outbox)
     await waitFor(empty, { describe: 'an empty outbox', timeout: 5_000 })
     await outbox.stop()
-    expect(got).toEqual([{ key: 'a', n: 2 }])
+    expect(received).toEqual([{ key: 'a', n: 2 }])
   })
   test('two senders send each message once if nothing fails', async () => {
-    const got: number[] = []
-    const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void got.push(m.n) } }))
+    const received: number[] = []
+    const boxes = [0, 1].map(() => createOutbox({ db, log, handlers: { t: async (m: { n: number }) => void received.push(m.n) } }))
     const [first] = boxes
     if (!first) throw new Error('two were made')
     await send(
@@ -325,7 +325,7 @@ describe('the outbox', () => {
     for (const box of boxes) box.start()
     await waitFor(empty, { describe: 'an empty outbox', timeout: 10_000 })
     await Promise.all(boxes.map((box) => box.stop()))
-    expect(got.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
+    expect(received.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i))
   })
 })
 

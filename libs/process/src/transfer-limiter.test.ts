@@ -16,12 +16,16 @@ const at = (rate: number) => {
 
 test('a client below the minimum rate is aborted after the grace period; a faster one, or one that waits for the server, is not', async () => {
   const limiter = createTransferLimiter(BOUNDS)
-  const [slow, fast, ours] = [transfer('a', { bytes: at(100) }), transfer('b', { bytes: at(5_000) }), transfer('c', { isWaiting: false })]
+  const [slow, fast, waitingForServer] = [
+    transfer('a', { bytes: at(100) }),
+    transfer('b', { bytes: at(5_000) }),
+    transfer('c', { isWaiting: false }),
+  ]
   const started = performance.now()
-  for (const one of [slow, fast, ours]) limiter.begin(one)
+  for (const one of [slow, fast, waitingForServer]) limiter.begin(one)
   await waitFor(() => slow.cuts.length === 1)
   expect(performance.now() - started).toBeGreaterThan(900)
-  expect([slow.cuts, fast.cuts, ours.cuts, limiter.size()]).toEqual([['too_slow'], [], [], 2])
+  expect([slow.cuts, fast.cuts, waitingForServer.cuts, limiter.size()]).toEqual([['too_slow'], [], [], 2])
 })
 
 test('a fast start earns at most the maximum credit', async () => {

@@ -170,8 +170,8 @@ describe('the queue', () => {
     const first = await Promise.all(['w1', 'w2', 'w3'].map(call))
     const held = first.flatMap((item) => item ?? [])
     expect(held.map(({ itemId }) => itemId).sort()).toEqual(ids.slice(0, 3))
-    const again = held.find(({ itemId }) => itemId === ids[1])
-    if (again) await retry(again)
+    const retriedItem = held.find(({ itemId }) => itemId === ids[1])
+    if (retriedItem) await retry(retriedItem)
     const next = [await call('w1'), await call('w2'), await call('w3'), await call('w4'), await call('w5')]
     expect(next.map((item) => item?.itemId)).toEqual([ids[1], ids[3], ids[4], ids[5], undefined])
   })

@@ -93,9 +93,9 @@ const withLease = (
     const held = model.leases[pick % Math.max(1, model.leases.length)]
     if (!held) return
     const item = model.items.find((i) => i.itemId === held.itemId && i.state === 'leased' && i.fence === held.fence)
-    const stands = item !== undefined && (!needsRunOut || item.hasRunOut)
-    expect(await act(real, held)).toBe(stands)
-    if (stands) Object.assign(item, then)
+    const isHeld = item !== undefined && (!needsRunOut || item.hasRunOut)
+    expect(await act(real, held)).toBe(isHeld)
+    if (isHeld) Object.assign(item, then)
   })
 
 const runOut = command('runOut', async (model, { db }) => {

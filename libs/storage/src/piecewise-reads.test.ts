@@ -94,9 +94,9 @@ test('a read is rejected if it waits too long, and leaves the queue if its calle
   reads.open('a/file').catch(() => {})
   await expect(reads.open('a/file')).rejects.toMatchObject({ kind: 'unavailable', reason: 'STORAGE_BUSY', retryAfter: 1 })
   const deleted = new AbortController()
-  const left = reads.open('a/file', { signal: deleted.signal })
+  const abortedRead = reads.open('a/file', { signal: deleted.signal })
   deleted.abort()
-  await expect(left).rejects.toThrow()
+  await expect(abortedRead).rejects.toThrow()
   expect([rejected, reads.state().waiting]).toEqual([1, 0])
 })
 

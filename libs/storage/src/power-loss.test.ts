@@ -49,20 +49,20 @@ test('a power loss after any operation leaves no incomplete object, and loses no
     }),
   )
   for (let count = 0; count <= steps.length; count++) {
-    const kept = worstCase(steps.slice(0, count))
-    for (const [name, whole] of kept) expect([count, name, whole]).toEqual([count, name, true])
-    for (const { after, name } of returned) if (count >= after) expect([count, name, kept.has(name)]).toEqual([count, name, true])
+    const durable = worstCase(steps.slice(0, count))
+    for (const [name, whole] of durable) expect([count, name, whole]).toEqual([count, name, true])
+    for (const { after, name } of returned) if (count >= after) expect([count, name, durable.has(name)]).toEqual([count, name, true])
   }
 })
 
 test('the disk model detects a name that becomes durable before its bytes', () => {
-  const hasty: Step[] = [
+  const earlyRenameSteps: Step[] = [
     { op: 'create', path: 'T1' },
     { op: 'write', path: 'T1' },
     { op: 'link', from: 'T1', path: 'one' },
     { op: 'syncFolder', path: '' },
   ]
-  expect([...worstCase(hasty)]).toEqual([['one', false]])
+  expect([...worstCase(earlyRenameSteps)]).toEqual([['one', false]])
 })
 
 /**

@@ -153,9 +153,9 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test('those of two releases with separate CAs do not trust each other', async () => {
-    const [gateway, stranger] = [await startWithCertificates(alone, 'gateway'), await startWithCertificates(shared, 'gateway')]
+    const [gateway, otherGateway] = [await startWithCertificates(alone, 'gateway'), await startWithCertificates(shared, 'gateway')]
     const address = await served(await startWithCertificates(alone, 'catalogue'))
-    expect([await call(gateway, address, 'catalogue'), await call(stranger, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
+    expect([await call(gateway, address, 'catalogue'), await call(otherGateway, address, 'catalogue')]).toEqual(['answered', UNREACHABLE])
   })
 
   test('those of Jobs are in the namespace of the Jobs, and are accepted by encoding only', async () => {
@@ -210,13 +210,13 @@ describeChart('certificates issued by cert-manager', () => {
   })
 
   test('those of a new CA do not trust those of the removed one, and are issued when their own secrets are removed', async () => {
-    const stranger = await startWithCertificates(alone, 'gateway')
+    const oldGateway = await startWithCertificates(alone, 'gateway')
     const authority = await next(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
       const renewedFiles = await next(readMounted(component), removed(`videos-vitascope-${component}-tls`))
       expect(renewedFiles['ca.crt']).toBe(authority['tls.crt'])
     }
     const [address, gateway] = [await served(await startWithCertificates(alone, 'auth')), await startWithCertificates(alone, 'gateway')]
-    expect([await call(gateway, address, 'auth'), await call(stranger, address, 'auth')]).toEqual(['answered', UNREACHABLE])
+    expect([await call(gateway, address, 'auth'), await call(oldGateway, address, 'auth')]).toEqual(['answered', UNREACHABLE])
   })
 })

@@ -75,8 +75,8 @@ describeChart('a release', () => {
     must(helm('upgrade', ...release(chart, values, '--set', 'analytics.spool.enabled=false')))
     expect(key()).toBe(newKey)
     must(helm('uninstall', 'videos', '--namespace', 'upgrades', '--no-hooks'))
-    const left = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
-    expect(left.split('\n').sort()).toEqual([
+    const remaining = must(kubectl('get', 'secrets,persistentvolumeclaims', '--namespace', 'upgrades', '-o', 'name'))
+    expect(remaining.split('\n').sort()).toEqual([
       'persistentvolumeclaim/data-videos-vitascope-postgres-0',
       'persistentvolumeclaim/spool-videos-vitascope-analytics-0',
       'persistentvolumeclaim/videos-vitascope-objects',

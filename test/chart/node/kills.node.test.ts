@@ -63,7 +63,7 @@ describeChart('killed pods', () => {
     const uploader = { tenant, gateways: [platform.url] }
     const videos: string[] = []
     const killed: string[] = []
-    const left = () => [...kinds].filter((kind) => !killed.includes(kind))
+    const listUnkilled = () => [...kinds].filter((kind) => !killed.includes(kind))
     let isOver = false
     const killing = (async () => {
       for (let nth = 0; !isOver || nth < victims.length; nth++) {
@@ -73,7 +73,7 @@ describeChart('killed pods', () => {
       }
     })()
     try {
-      for (let nth = 0; nth < MIN_KILLS || (nth < MAX_KILLS && left().length > 0); nth++) {
+      for (let nth = 0; nth < MIN_KILLS || (nth < MAX_KILLS && listUnkilled().length > 0); nth++) {
         const uploadMethod = methods[nth % methods.length]
         const file = files[nth % files.length]
         if (uploadMethod && file) videos.push(await uploadMethod(uploader, file, `kill-${Date.now()}-${nth}`))
@@ -97,6 +97,6 @@ describeChart('killed pods', () => {
       expect((await fetch(last.video?.uri.hls ?? '')).status).toBe(200)
     }
     expect(new Set(videos).size).toBeGreaterThanOrEqual(MIN_KILLS)
-    expect(left()).toEqual([])
+    expect(listUnkilled()).toEqual([])
   })
 })

@@ -35,13 +35,13 @@ const edges: Record<string, string[]> = {
   delivery: ['catalogue:50051', 'encoding:50051', 'objects:7070'],
   collaboration: ['auth:50051', 'catalogue:50051', 'postgres:5432'],
   analytics: ['catalogue:50051', 'postgres:5432'],
-  stranger: [],
+  outsider: [],
 }
 /**
  * Idle test pods: the pod of a Job is too short-lived for a test, and the others are not part of
  * the release.
  */
-const idlePods = { encode: ENCODE, unlabelled: ENCODE, stranger: 'default' }
+const idlePods = { encode: ENCODE, unlabelled: ENCODE, outsider: 'default' }
 
 const pods = new Map<string, V1Pod>()
 
@@ -64,7 +64,7 @@ afterAll(async () => {
 function describePod({ metadata }: V1Pod): string {
   const labels = metadata?.labels ?? {}
   if (labels['k8s-app'] === 'kube-dns') return 'names'
-  return metadata?.namespace === 'default' ? 'stranger' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
+  return metadata?.namespace === 'default' ? 'outsider' : (labels['app.kubernetes.io/component'] ?? labels['app'] ?? '')
 }
 
 /** Returns the label by which encoding identifies its Jobs. */
@@ -134,7 +134,7 @@ describeChart('enforced network policies', () => {
     for (const edge of Object.values(edges).flat()) expect(Object.keys(those)).toContain(edge)
     // Ingress to the public ports is open for all pods. The chart does not restrict egress of
     // foreign pods.
-    const open = name === 'stranger' ? ['gateway:8080', NAMES, API, ...Object.keys(those).filter((key) => isOutside(key))] : [NAMES]
+    const open = name === 'outsider' ? ['gateway:8080', NAMES, API, ...Object.keys(those).filter((key) => isOutside(key))] : [NAMES]
     const expected = [...new Set([...(edges[name] ?? []), ...open])]
       .filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
       .sort()

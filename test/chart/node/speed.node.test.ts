@@ -54,7 +54,7 @@ afterAll(async () => {
  * Measures the time from the upload until the video is complete, and the CPU time of the pods of
  * the Job and of the worker.
  */
-async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
+async function measurePlatform(): Promise<Cost & { video: VideoRecord }> {
   const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
   const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
   const used = ({ metadata }: V1Pod) => cpuSecondsOfPods(metadata?.uid ?? '')
@@ -74,15 +74,15 @@ async function measureOurs(): Promise<Cost & { video: VideoRecord }> {
   return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - before - cpuSecondsOfOthers(), video }
 }
 
-async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measureOurs>>[]> {
+async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measurePlatform>>[]> {
   await scene.platform.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
   const areThere = async () => {
     const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
   await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
-  const runs: Awaited<ReturnType<typeof measureOurs>>[] = []
-  for (let round = 0; round < ROUNDS; round++) runs.push(await measureOurs())
+  const runs: Awaited<ReturnType<typeof measurePlatform>>[] = []
+  for (let round = 0; round < ROUNDS; round++) runs.push(await measurePlatform())
   return runs
 }
 

@@ -60,8 +60,8 @@ async function replaceUnderLoad(name: string, perSecond: number, replace: () => 
   try {
     await replace()
     // The last old pods may still be terminating.
-    const areGone = async () => [...(await listPodIds())].every((pod) => !before.has(pod))
-    await waitFor(areGone, { timeout: 60_000, interval: 1_000, describe: 'every pod to be replaced' })
+    const areReplaced = async () => [...(await listPodIds())].every((pod) => !before.has(pod))
+    await waitFor(areReplaced, { timeout: 60_000, interval: 1_000, describe: 'every pod to be replaced' })
   } finally {
     await running.end()
   }

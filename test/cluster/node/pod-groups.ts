@@ -42,7 +42,7 @@ function readUse(podUid: string, containerId: string, group: string): ContainerU
     const memoryBytes = numberIn('memory', group, 'memory.usage_in_bytes') - Number(droppable)
     return [{ podUid, containerId, memoryBytes, cpuSeconds: numberIn('cpuacct', group, 'cpuacct.usage') / 1e9 }]
   } catch (error) {
-    if (isGone(error)) return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }
@@ -53,12 +53,12 @@ function listFolders(...path: string[]): string[] {
       entry.isDirectory() ? [entry.name] : [],
     )
   } catch (error) {
-    if (isGone(error)) return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }
 
 /** A container may end between two reads. */
-function isGone(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

@@ -60,7 +60,7 @@ test('a late event has the visitor id of its own day', async () => {
 test('a salt is removed when events of its day are no longer accepted', async () => {
   const { clock, of, renew } = replica()
   await renew()
-  const kept = await of()
+  const firstVisitor = await of()
   expect(await saltDays()).toEqual(['2030-05-09', '2030-05-10', '2030-05-11'])
   clock.now += 2 * DAY
   await renew()
@@ -68,7 +68,7 @@ test('a salt is removed when events of its day are no longer accepted', async ()
   // An attacker with the whole database and the right address cannot reproduce the visitor id.
   const salts = await database.db.query<{ salt: Buffer }>('select salt from salt')
   const tried = salts.map(({ salt }) => createHmac('sha256', salt).update(`${address}\0${userAgent}`).digest('hex').slice(0, 16))
-  expect(tried).not.toContain(kept)
+  expect(tried).not.toContain(firstVisitor)
   // The process has dropped the old salt from memory too.
-  expect(await of({ day: '2030-05-10' })).not.toBe(kept)
+  expect(await of({ day: '2030-05-10' })).not.toBe(firstVisitor)
 })

@@ -54,9 +54,9 @@ test('a cached video is returned even if other videos of the same call evict it'
   await videos.findExisting(['7'])
   await requestAll(videos, ids(100, 199_999))
   const others = ids(500_000, 100)
-  const found = await videos.findExisting(['7', ...others])
-  expect(found.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000, languages: [] })
-  expect(found.size).toBe(101)
+  const existingVideos = await videos.findExisting(['7', ...others])
+  expect(existingVideos.get('7')).toEqual({ videoId: '7', organisationId: '1', durationMs: 7_000, languages: [] })
+  expect(existingVideos.size).toBe(101)
 })
 
 test('videos of one call are all returned and stored, even if they exceed the cache', async () => {

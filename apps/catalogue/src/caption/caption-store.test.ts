@@ -41,8 +41,8 @@ const readTexts = async (captionId: string) => (await captions.read({ scope: '1'
 describe('captions', () => {
   test('are returned as stored, with line ids in order', async () => {
     const captionId = await create()
-    const found = await captions.read({ scope: '1', captionId })
-    expect(found?.caption).toEqual({
+    const stored = await captions.read({ scope: '1', captionId })
+    expect(stored?.caption).toEqual({
       captionId,
       mediaId,
       organisationId: '1',
@@ -54,8 +54,8 @@ describe('captions', () => {
       createTime: expect.any(Date),
       updateTime: expect.any(Date),
     })
-    expect(found?.lines).toEqual(LINES.map((line) => ({ ...line, captionLineId: expect.stringMatching(/^\d+$/) })))
-    const ids = found?.lines.map(({ captionLineId }) => Number(captionLineId)) ?? []
+    expect(stored?.lines).toEqual(LINES.map((line) => ({ ...line, captionLineId: expect.stringMatching(/^\d+$/) })))
+    const ids = stored?.lines.map(({ captionLineId }) => Number(captionLineId)) ?? []
     expect(ids).toEqual(ids.toSorted((a, b) => a - b))
     const [row] = await catalogue.db.query<{ plain_text: string }>('select plain_text from caption where caption_id = $1', [captionId])
     expect(row?.plain_text).toBe('Good evening\ntwo\nlines \u{1f600} \\ "q" \u2028\n')

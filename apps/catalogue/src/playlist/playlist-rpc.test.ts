@@ -12,7 +12,7 @@ const toCall = (principal: Principal): Call => ({ ...serviceCall('test', 'r'), p
 const user = (organisationId: string, userType: 'uploader' | 'system' = 'uploader') =>
   toCall({ kind: 'user', keyId: '3', userId: '7', organisationId, userType })
 const owner = user('1')
-const stranger = user('2')
+const foreignCaller = user('2')
 const system = user('2', 'system')
 const guest = toCall({ kind: 'guest' })
 
@@ -93,7 +93,7 @@ test('a playlist of another organisation returns the same error as a missing one
   const videoId = await createVideo()
   const playlistId = await createPlaylist([videoId])
   for (const [id, caller] of [
-    [playlistId, stranger],
+    [playlistId, foreignCaller],
     ['99', owner],
     ['x', owner],
   ] as const) {
@@ -111,7 +111,7 @@ test('a playlist of another organisation returns the same error as a missing one
   await expect(handlers.listPlaylists({ ...list, organisationId: '77' }, system)).rejects.toMatchObject({
     reason: 'ORGANISATION_NOT_FOUND',
   })
-  expect((await handlers.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((found) => found.playlistId)).toContain(
+  expect((await handlers.listPlaylists({ ...list, organisationId: '' }, owner)).playlists.map((playlist) => playlist.playlistId)).toContain(
     playlistId,
   )
 })

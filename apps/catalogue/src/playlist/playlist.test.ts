@@ -26,8 +26,8 @@ describe('removing a video', () => {
     ['nothing if another video is at the position', '1', 1, ['1', '2', '1', '3']],
     ['nothing past the end', '1', 24, ['1', '2', '1', '3']],
     ['nothing if the video is missing', '9', undefined, ['1', '2', '1', '3']],
-  ])('removes %s', (_, videoId, position, left) => {
-    expect(removeVideo(buildPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(left)
+  ])('removes %s', (_, videoId, position, remaining) => {
+    expect(removeVideo(buildPlaylist('1', '2', '1', '3'), videoId, position).videoIds).toEqual(remaining)
   })
 })
 

@@ -10,7 +10,7 @@ import { readUsage } from './reserve.ts'
 import { createUsageCheck } from './usage-check.ts'
 
 let catalogue: CatalogueDatabase
-let found = 0
+let differences = 0
 let organisations: string[] = []
 const MIB = 1024 ** 2
 const quota = { bytes: 60 * MIB, minutesPerMonth: 40, concurrentJobs: 6 }
@@ -27,7 +27,7 @@ async function newOrganisations() {
   for (const organisationId of organisations) await catalogue.organisations.apply(buildOrganisation({ organisationId, quota }))
 }
 
-const check = () => createUsageCheck(catalogue.db, testLog, () => found++)
+const check = () => createUsageCheck(catalogue.db, testLog, () => differences++)
 
 type Step = { kind: (typeof KINDS)[number]; of: number; which: number; mib: number; twice: boolean }
 const KINDS = ['upload', 'upload', 'replace', 'publish', 'publish', 'fail', 'cancel', 'delete', 'slides', 'made', 'move', 'drop'] as const
@@ -174,13 +174,13 @@ test('differences are reported and corrected', async () => {
      on conflict (organisation_id, month) do update set used_ms = organisation_minutes.used_ms + 7`,
     [organisationId],
   )
-  found = 0
+  differences = 0
   const month = expect.stringMatching(/^\d{4}-\d\d-01$/)
   expect(await check().differences(organisationId)).toEqual([
     { organisationId, month: undefined, storedUsage: before.bytes + 5, actualUsage: before.bytes },
     { organisationId, month, storedUsage: before.ms + 7, actualUsage: before.ms },
   ])
   await check().run(new AbortController().signal)
-  expect(found).toBe(2)
+  expect(differences).toBe(2)
   expect(await readUsage(catalogue.db.query, organisationId)).toEqual(before)
 })

@@ -110,8 +110,8 @@ describe('deleting videos of a media', () => {
     while (videoIds.length < publishes) videoIds.push((await catalogue.media.publish({ scope: '1', mediaId }, '7', createCall())).videoId)
     const results = await Promise.allSettled(videoIds.map((id) => catalogue.videos.remove({ scope: '1', videoId: id })))
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(publishes - 1)
-    const left = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
-    expect(left.filter((video) => video !== undefined)).toHaveLength(1)
+    const remaining = await Promise.all(videoIds.map((id) => catalogue.videos.find('1', id)))
+    expect(remaining.filter((video) => video !== undefined)).toHaveLength(1)
   })
   test('one of two concurrent deletions of a video succeeds', async () => {
     const { videoId, mediaId } = await catalogue.upload()

@@ -92,12 +92,12 @@ describe('the entries of a video', () => {
     const videoId = nextVideoId()
     const [first, second] = [(await create({ videoId })).collaborationId, (await create({ videoId, userId: '8' })).collaborationId]
     await fixture.entries.update({ scope: null, collaborationId: first }, '9', () => ({ userId: '7', email: 'Some.One@example.org' }))
-    const found = async (email: string, userId?: string) =>
+    const findIds = async (email: string, userId?: string) =>
       (await fixture.entries.findHeads({ scope: '1', videoId, email, userId })).map((one) => one.collaborationId)
-    expect(await found('some.one@EXAMPLE.org')).toEqual([first])
-    expect(await found('x', '7')).toEqual([first])
-    expect(await found('some.one@example.org', '8')).toEqual([second, first])
-    expect(await found('x')).toEqual([])
+    expect(await findIds('some.one@EXAMPLE.org')).toEqual([first])
+    expect(await findIds('x', '7')).toEqual([first])
+    expect(await findIds('some.one@example.org', '8')).toEqual([second, first])
+    expect(await findIds('x')).toEqual([])
   })
   test('are limited to 100, also with concurrent creations', async () => {
     const videoId = nextVideoId()
@@ -110,13 +110,12 @@ describe('the entries of a video', () => {
 })
 
 test('an entry without references is removed, unless it has gained another reference', async () => {
-  const [kept, gone, moved] = [await create(), await create({ userId: '' }), await create()]
-  const references = await fixture.entries.listReferences(String(Number(kept.collaborationId) - 1), 3)
-  expect(references.map((one) => one.collaborationId)).toEqual([kept, gone, moved].map((one) => one.collaborationId))
+  const [referenced, unreferenced, moved] = [await create(), await create({ userId: '' }), await create()]
+  const references = await fixture.entries.listReferences(String(Number(referenced.collaborationId) - 1), 3)
+  expect(references.map((one) => one.collaborationId)).toEqual([referenced, unreferenced, moved].map((one) => one.collaborationId))
   await fixture.entries.update({ scope: null, collaborationId: moved.collaborationId }, '9', () => ({ userId: '70', email: '' }))
   expect(await fixture.entries.removeAll(references.slice(1))).toBe(1)
-  expect((await fixture.entries.listReferences(String(Number(kept.collaborationId) - 1), 3)).map((one) => one.collaborationId)).toEqual([
-    kept.collaborationId,
-    moved.collaborationId,
-  ])
+  expect(
+    (await fixture.entries.listReferences(String(Number(referenced.collaborationId) - 1), 3)).map((one) => one.collaborationId),
+  ).toEqual([referenced.collaborationId, moved.collaborationId])
 })

@@ -239,10 +239,10 @@ const PREFIX_TYPES: Readonly<Record<TaskKind, readonly PrefixType[]>> = {
  */
 function requireMinutes({ maxSeconds }: Job, seconds: number): void {
   if (maxSeconds === undefined || seconds <= maxSeconds) return
-  const [duration, left] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
+  const [duration, remaining] = [seconds, maxSeconds].map((length) => Math.round(length * 100) / 100)
   throw new InvalidSource(
     4003,
-    `the video takes ${duration} s, but only ${left} s of the monthly encoding minutes of the organisation were left`,
+    `the video takes ${duration} s, but only ${remaining} s of the monthly encoding minutes of the organisation were left`,
   )
 }
 
@@ -250,8 +250,8 @@ function requireMinutes({ maxSeconds }: Job, seconds: number): void {
  * Returns the message for a set beyond the byte quota. Sizes are checked as chunks arrive, so that
  * the job fails early. The catalogue checks the complete set.
  */
-function quotaExceededMessage(left: number): string {
-  return `the video exceeds the ${left} bytes that were left of the storage quota of the organisation`
+function quotaExceededMessage(remainingBytes: number): string {
+  return `the video exceeds the ${remainingBytes} bytes that were left of the storage quota of the organisation`
 }
 
 async function recordProgress(query: Query, jobId: string, item: QueueItem, done: number): Promise<number> {

@@ -129,12 +129,12 @@ function splitBody(request: IncomingMessage, ended: AbortSignal) {
     isComplete: () => request.complete && rest === undefined && !ended.aborted,
     readUpTo(max: number, onChunk: (chunk: Buffer) => void) {
       async function* portion(): AsyncGenerator<Buffer> {
-        for (let left = max; left > 0; ) {
+        for (let remainingBytes = max; remainingBytes > 0; ) {
           const chunk = await next()
           if (!chunk) return
-          const head = chunk.subarray(0, left)
+          const head = chunk.subarray(0, remainingBytes)
           rest = head.length < chunk.length ? chunk.subarray(head.length) : undefined
-          left -= head.length
+          remainingBytes -= head.length
           onChunk(head)
           yield head
         }

@@ -170,8 +170,8 @@ function findDateProblem(conditions: readonly Condition[]): string | undefined {
 }
 
 function findValue(conditions: readonly Condition[], name: string): string | undefined {
-  const found = conditions.find((one) => one.operator === 'eq' && one.name === name)
-  return found?.operator === 'eq' ? found.value : undefined
+  const condition = conditions.find((one) => one.operator === 'eq' && one.name === name)
+  return condition?.operator === 'eq' ? condition.value : undefined
 }
 
 function truncate(name: string): string {

@@ -192,8 +192,8 @@ async function nextTask(
   const until = performance.now() + waitMs
   const signal = AbortSignal.any([disconnected, tools.stopping])
   for (;;) {
-    const left = Math.max(0, until - performance.now())
-    const item = await lease(queue, { ...request, leaseMs, waitMs: left }, signal)
+    const remainingMs = Math.max(0, until - performance.now())
+    const item = await lease(queue, { ...request, leaseMs, waitMs: remainingMs }, signal)
     if (!item) return undefined
     if (signal.aborted) {
       await steps.release(item)

@@ -11,7 +11,7 @@ import { createWebhookStore, type WebhookStore } from './webhook-store.ts'
 
 const masterKeys = fixedMasterKeys('a master key of thirty-two characters, or more')
 const box = createSecretCipher(masterKeys)
-const stranger = { webhookIds: [], organisationIds: [] }
+const noneBusy = { webhookIds: [], organisationIds: [] }
 let catalogue: CatalogueDatabase
 let webhooks: WebhookStore
 let deliveries: DeliveryStore
@@ -43,9 +43,9 @@ const upload = ({ organisationId }: CreatedWebhook) => catalogue.upload({}, { or
 async function leaseAll({ webhookId, organisationId }: CreatedWebhook): Promise<Sending[]> {
   const others = (await catalogue.db.query<{ id: string }>('select organisation_id as id from organisation')).map(({ id }) => id)
   const busy = { webhookIds: [], organisationIds: others.filter((id) => id !== organisationId) }
-  const found: Sending[] = []
-  for (let sending = await sendings.lease(busy); sending; sending = await sendings.lease(busy)) found.push(sending)
-  return found.filter((one) => one.webhookId === webhookId)
+  const leasedSendings: Sending[] = []
+  for (let sending = await sendings.lease(busy); sending; sending = await sendings.lease(busy)) leasedSendings.push(sending)
+  return leasedSendings.filter((one) => one.webhookId === webhookId)
 }
 const leaseOne = async (webhook: CreatedWebhook): Promise<Sending> => {
   const [sending] = await leaseAll(webhook)
@@ -64,10 +64,10 @@ const makeDue = ({ webhookId }: CreatedWebhook) =>
 describe('a webhook', () => {
   test('stores its secret encrypted, and keeps the old secret for a day after a rotation', async () => {
     const webhook = await createWebhook()
-    const [kept] = await catalogue.db.query<{ secret: Buffer }>('select secret from webhook where webhook_id = $1', [webhook.webhookId])
-    expect(kept?.secret.includes(webhook.secret)).toBe(false)
-    expect(box.open(kept?.secret ?? Buffer.of(), webhook.webhookId)).toBe(webhook.secret)
-    expect(() => box.open(kept?.secret ?? Buffer.of(), '999')).toThrow()
+    const [row] = await catalogue.db.query<{ secret: Buffer }>('select secret from webhook where webhook_id = $1', [webhook.webhookId])
+    expect(row?.secret.includes(webhook.secret)).toBe(false)
+    expect(box.open(row?.secret ?? Buffer.of(), webhook.webhookId)).toBe(webhook.secret)
+    expect(() => box.open(row?.secret ?? Buffer.of(), '999')).toThrow()
     const secret = await webhooks.rotate(webhook.key, createCall())
     await upload(webhook)
     const opened = (sending: Sending) => sending.sealedSecrets.map((sealed) => box.open(sealed, webhook.webhookId))
@@ -244,7 +244,7 @@ describe('a delivery', () => {
   test('is leased by one of many senders', async () => {
     const webhook = await createWebhook({ events: ['video.created'] })
     for (let count = 0; count < 10; count++) await upload(webhook)
-    const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(stranger)))
+    const responses = await Promise.all(Array.from({ length: 30 }, () => sendings.lease(noneBusy)))
     const own = responses.flatMap((result) => (result?.webhookId === webhook.webhookId ? [result.deliveryId] : []))
     expect(new Set(own).size).toBe(own.length)
     expect(own.length + (await leaseAll(webhook)).length).toBe(10)
@@ -256,7 +256,7 @@ describe('a delivery', () => {
       // Leases the deliveries that other tests left.
     }
     expect(await sendings.lease({ webhookIds: [], organisationIds: [webhook.organisationId] })).toBeUndefined()
-    expect(await sendings.lease(stranger)).toMatchObject({ webhookId: webhook.webhookId })
+    expect(await sendings.lease(noneBusy)).toMatchObject({ webhookId: webhook.webhookId })
   })
   test('is not lost when it is queued while its lane becomes empty', async () => {
     const webhook = await createWebhook({ events: ['video.created', 'video.playable', 'video.ready'] })

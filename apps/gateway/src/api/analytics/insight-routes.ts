@@ -45,14 +45,14 @@ export const getHeatmap = route({
   async handle({ params: { organisationId: requestedId, videoId }, query }, context) {
     const period = readPeriod(query)
     const organisationId = await reportedOrganisation(requestedId, context)
-    const found = await context.services.insights.getHeatmap({ organisationId, videoId, period }, context.call)
+    const heatmap = await context.services.insights.getHeatmap({ organisationId, videoId, period }, context.call)
     return {
       video_id: videoId,
       organisation_id: organisationId,
-      video_duration: found.durationSeconds,
-      cell_seconds: found.cellSeconds,
-      watched: found.watched,
-      rewatched: found.rewatched,
+      video_duration: heatmap.durationSeconds,
+      cell_seconds: heatmap.cellSeconds,
+      watched: heatmap.watched,
+      rewatched: heatmap.rewatched,
       ...periodResponse(period),
     }
   },

@@ -11,10 +11,10 @@ const unavailable = new DomainError('unavailable', 'SERVICE_UNAVAILABLE', 'unava
 
 /** A catalogue that fails this many times before it responds. */
 function buildContext(failures: number, more: Partial<Call> = {}, failure = unavailable) {
-  let left = failures
+  let remainingFailures = failures
   async function* answer(_: unknown, { signal }: Call): AsyncGenerator<ReadCaptionResponse> {
     signal.throwIfAborted()
-    if (left-- > 0) throw failure
+    if (remainingFailures-- > 0) throw failure
     yield { caption, lines: lines.slice(0, 1) }
     yield { caption: undefined, lines: lines.slice(1) }
   }

@@ -35,7 +35,7 @@ export interface FactsDependencies {
 export function createFactsFinder(dependencies: FactsDependencies): (id: string, response: Response) => Promise<PageFacts | undefined> {
   const facts = createLoadingCache<PageFacts | undefined>({
     max: MAX_UNKNOWN,
-    ttlMs: (found) => (found?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
+    ttlMs: (page) => (page?.shows === 'none' ? UNKNOWN_TTL_MS : 0),
   })
   return async (id, response) => {
     // Anything else is not an id.
@@ -44,9 +44,9 @@ export function createFactsFinder(dependencies: FactsDependencies): (id: string,
     if (cached?.isFresh) return cached.value
     const { address, requestId } = requestContext(response)
     if ((await dependencies.unknownIds.rejection(address)) !== undefined) return undefined
-    const found = await facts.get(id, () => loadFacts(id, { address, requestId }, dependencies))
-    if (found?.shows === 'none') await dependencies.unknownIds.count(address)
-    return found
+    const page = await facts.get(id, () => loadFacts(id, { address, requestId }, dependencies))
+    if (page?.shows === 'none') await dependencies.unknownIds.count(address)
+    return page
   }
 }
 
