@@ -24,7 +24,7 @@ test('a video is uploaded, encoded, visible to every caller and delivered', asyn
   expect(status).toEqual({ state: VideoState.VIDEO_STATE_ENCODING, progress: 5, code: 2, message: '' })
   await waitFor(() => encoding.state.jobs.get(jobId))
   expect(encoding.state.jobs.get(jobId)).toEqual({ jobId, mediaId, organisationId: '1', sourceUrl: 'https://example.org/launch.mp4' })
-  expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ wanted: true })
+  expect(await report(jobId, 1, { $case: 'progress', value: { percent: 60 } })).toEqual({ needed: true })
   expect((await send.videos.getVideo({ videoId }, owner)).video?.status?.progress).toBe(60)
   await expect(send.policies.getPlaybackPolicy({ videoId }, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
   await publish(jobId)
@@ -144,7 +144,7 @@ test.each(['', '0', '-1', '01', '1.5', '1e3', '0x10', ' 5', '9223372036854775808
     await expect(send.jobs.getJob(key, owner)).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
     await expect(send.policies.getPlaybackPolicy(key, internal)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
     await expect(report(id, 1, { $case: 'progress', value: { percent: 5 } })).rejects.toMatchObject({ reason: 'JOB_NOT_FOUND' })
-    expect(await send.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await send.jobs.checkJobs({ jobIds: [id] }, internal)).toEqual({ neededJobIds: [] })
   },
 )
 
@@ -248,8 +248,8 @@ describe('a media', () => {
     expect(deleteTime).toBeInstanceOf(Date)
     await waitFor(() => encoding.state.cancelled.has(jobId))
     await expect(send.videos.getVideo({ videoId }, owner)).rejects.toMatchObject({ reason: 'VIDEO_NOT_FOUND' })
-    expect(await publish(jobId)).toEqual({ wanted: false })
-    expect(await send.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ wantedJobIds: [] })
+    expect(await publish(jobId)).toEqual({ needed: false })
+    expect(await send.jobs.checkJobs({ jobIds: [jobId] }, internal)).toEqual({ neededJobIds: [] })
     expect(await database.db.query('select user_id, notes from deletion where media_id = $1', [mediaId])).toEqual([
       { user_id: '71', notes: 'on request' },
     ])
