@@ -114,9 +114,9 @@ test('a backup under load restores to a consistent platform', async () => {
   for (const { video_id, uri } of videos) {
     const repeated = await waitUntilSettled(api, video_id)
     expect(repeated.status.status).toBe('ok')
-    const [was, is] = [await fetchBytes(findMp4Url(uri)), await fetchBytes(findMp4Url(repeated.uri))]
-    expect(is.length).toBeGreaterThan(10_000)
-    expect(is.equals(was)).toBe(true)
+    const [originalBytes, restoredBytes] = [await fetchBytes(findMp4Url(uri)), await fetchBytes(findMp4Url(repeated.uri))]
+    expect(restoredBytes.length).toBeGreaterThan(10_000)
+    expect(restoredBytes.equals(originalBytes)).toBe(true)
     expect((await fetch(repeated.uri.hls)).status).toBe(200)
   }
   await waitFor(async () => (await has('select failover_id as id from encoding.failover where settle_time is null')).length === 0, {

@@ -47,10 +47,10 @@ const create = async (title: string, language: string, content: string, mediaId 
   return body[0]?.caption_id ?? ''
 }
 const master = async (uri = video.uri.hls) => (await fetch(uri)).text()
-const waitForCaption = (title: string, there = true) =>
-  waitFor(async () => (await master()).includes(`NAME="${title}"`) === there, {
+const waitForCaption = (title: string, isListed = true) =>
+  waitFor(async () => (await master()).includes(`NAME="${title}"`) === isListed, {
     timeout: 5_000,
-    describe: `${title} in the master: ${there}`,
+    describe: `${title} in the master: ${isListed}`,
   })
 
 beforeAll(async () => {

@@ -64,8 +64,8 @@ const ATTACKS: [what: string, attack: Attack][] = [
 
 test.each(ATTACKS)(
   'one client address adds at most its budget to the database by %s',
-  async (what, attack) => {
-    const address = `203.0.113.${ATTACKS.findIndex(([name]) => name === what) + 1}`
+  async (attackName, attack) => {
+    const address = `203.0.113.${ATTACKS.findIndex(([name]) => name === attackName) + 1}`
     const before = await databaseBytes()
     let accepted = 0
     let nth = 0
@@ -91,7 +91,7 @@ test.each(ATTACKS)(
     )
     const grown = (await databaseBytes()) - before
     process.stderr.write(
-      `${what}: ${accepted} events accepted in a window, ${grown} bytes, ${Math.round(grown / accepted)} bytes an event; ` +
+      `${attackName}: ${accepted} events accepted in a window, ${grown} bytes, ${Math.round(grown / accepted)} bytes an event; ` +
         `${((13 * grown) / EVENT_MB / 1e6).toFixed(2)} of the budget of an hour\n`,
     )
     expect(accepted).toBeGreaterThan(0)

@@ -84,7 +84,7 @@ describe('a caller with a certificate of the platform', () => {
     async (userType) => {
       const principal: Principal = userType === 'guest' ? { kind: 'guest' } : toPrincipal(fixture.otherTenant)
       const before = await readRows(fixture)
-      let rejectedAgain = 0
+      let ownerOnlyReads = 0
       await forAll(async (rpc) => {
         const token = await signed(principal, target, rpc.area)
         const plain = await send(rpc, buildMetadata({ [PRINCIPAL_HEADER]: token }))
@@ -98,12 +98,12 @@ describe('a caller with a certificate of the platform', () => {
             rpc,
             buildMetadata({ [PRINCIPAL_HEADER]: await signed(toPrincipal(fixture.owner), target, rpc.area) }),
           )
-          if (ownerResponse.code === 'OK') rejectedAgain++
+          if (ownerResponse.code === 'OK') ownerOnlyReads++
         }
         return undefined
       })
       // The same requests succeed for their owner, so their rejection depends on the caller.
-      expect(rejectedAgain).toBeGreaterThan(10)
+      expect(ownerOnlyReads).toBeGreaterThan(10)
       const after = await readRows(fixture)
       const lost = [...before].flatMap(([table, rows]) => {
         const remainingRows = new Set(after.get(table)?.split('\n'))
@@ -149,7 +149,7 @@ const EXPECTED_CODES = new Set([
 ])
 
 describe('a certificate', () => {
-  const someone = async (area: Area) =>
+  const signedMetadata = async (area: Area) =>
     buildMetadata({ [PRINCIPAL_HEADER]: await signed({ kind: 'service', service: 'gateway' }, target, area) })
 
   test('with an unknown name is rejected by every rpc, even with a system principal', async () => {
@@ -157,7 +157,7 @@ describe('a certificate', () => {
     for (const area of AREAS) {
       const caller = openRpcCaller(addresses[area] ?? '', area, unknownIdentity)
       const check = async (rpc: Rpc) => {
-        const { code } = await caller.call(rpc, rpc.request(values), await someone(area))
+        const { code } = await caller.call(rpc, rpc.request(values), await signedMetadata(area))
         return code === 'PERMISSION_DENIED' ? undefined : code
       }
       await forAll(
@@ -184,9 +184,9 @@ describe('a certificate', () => {
       const [rpc] = rpcs.filter((one) => one.area === area)
       if (!rpc) throw new Error(`${area} has no rpc`)
       const caller = openRpcCaller(addresses[area] ?? '', area, shown)
-      const { code } = await caller.call(rpc, rpc.request(values), await someone(area)).finally(caller.close)
+      const { code } = await caller.call(rpc, rpc.request(values), await signedMetadata(area)).finally(caller.close)
       expect([area, code]).toEqual([area, 'UNAVAILABLE'])
-      const { code: actualCode } = await send(rpc, await someone(area))
+      const { code: actualCode } = await send(rpc, await signedMetadata(area))
       expect([area, EXPECTED_CODES.has(actualCode)]).toEqual([area, true])
     }
     for (const server of ['delivery', 'encoding_upload'])

@@ -84,12 +84,13 @@ test('a video that requires a token delivers its files only with a valid token',
   const token = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600 })).body.token
   const foreign = (await api.post<{ token: string }>(`/video/${otherVideo.video_id}/token`, { expires_in: 600 })).body.token
   const brief = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 1 })).body.token
-  const elsewhere = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600, ip: '203.0.113.9' })).body.token
+  const tokenOfOtherAddress = (await api.post<{ token: string }>(`/video/${video.video_id}/token`, { expires_in: 600, ip: '203.0.113.9' }))
+    .body.token
   expect(await served(base.map((url) => withToken(url, token)))).toBe(base.length)
   const redirected = await fetch(`${base[0]}?token=${token}`, { method: 'HEAD' })
   expect(redirected.status).toBe(200)
   expect(await served(base.map((url) => withToken(url, foreign)))).toBe(0)
-  expect(await served(base.map((url) => withToken(url, elsewhere)))).toBe(0)
+  expect(await served(base.map((url) => withToken(url, tokenOfOtherAddress)))).toBe(0)
   await waitFor(async () => (await served(base.slice(0, 1).map((url) => withToken(url, brief)))) === 0, {
     timeout: 5_000,
     describe: 'the short token to expire',
@@ -109,11 +110,11 @@ test('a video with allowed addresses is not delivered to others', async () => {
   const open = await crawl(video.uri)
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
   await closes(open)
-  const elsewhere = await record(video.video_id, platform.guest)
-  expect(elsewhere['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
-  expect(await served([elsewhere.uri.hls, elsewhere.uri.poster_frame, ...Object.values(elsewhere.uri.http)])).toBe(0)
+  const foreignRecord = await record(video.video_id, platform.guest)
+  expect(foreignRecord['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
+  expect(await served([foreignRecord.uri.hls, foreignRecord.uri.poster_frame, ...Object.values(foreignRecord.uri.http)])).toBe(0)
   // The `X-Forwarded-For` of a client is ignored.
-  const pretending = await fetch(elsewhere.uri.hls, { headers: { 'x-forwarded-for': '203.0.113.9' } })
+  const pretending = await fetch(foreignRecord.uri.hls, { headers: { 'x-forwarded-for': '203.0.113.9' } })
   expect(pretending.status).not.toBe(200)
 
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['127.0.0.0/8', '::1'] } })

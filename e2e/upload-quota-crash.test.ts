@@ -230,9 +230,9 @@ async function reservedBytes(): Promise<number> {
 async function endOrphans(which = 'r.is_open'): Promise<void> {
   const ended = await rows(
     `update catalogue.upload_reservation r set expire_time = now() - interval '1 second' where organisation_id = $1 and ${which}
-     returning extract(epoch from (select o.expire_time from catalogue.upload_reservation o where o.reservation_id = r.reservation_id) - now()) as left`,
+     returning extract(epoch from (select o.expire_time from catalogue.upload_reservation o where o.reservation_id = r.reservation_id) - now()) as remaining_seconds`,
   )
-  for (const { left } of ended) expect(Number(left)).toBeLessThanOrEqual(MAX_ORPHAN_SECONDS)
+  for (const { remaining_seconds } of ended) expect(Number(remaining_seconds)).toBeLessThanOrEqual(MAX_ORPHAN_SECONDS)
 }
 
 /** Returns a playable video, followed by an unused box of `bytes`. */

@@ -46,8 +46,8 @@ test.each([
   ['alter table video add constraint c check (a > 0);', 'not valid'],
   ['create index on video (title);', 'index'],
   ['create table a (b text);\ncreate unique index a_b on video (title);', 'index'],
-])('rejects %j', (sql, why) => {
-  expect(migrationProblems(sql).join()).toContain(why)
+])('rejects %j', (sql, problem) => {
+  expect(migrationProblems(sql).join()).toContain(problem)
 })
 
 test.each([

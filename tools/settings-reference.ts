@@ -85,17 +85,17 @@ function nameOfFamily(name: string): string {
 
 /** Returns the page with new tables. Throws if a setting is not in exactly one of them. */
 export function settingsReference(page: string, settings: readonly Setting[]): string {
-  const left = new Map(settings.map((setting) => [setting.name, setting]))
+  const unlisted = new Map(settings.map((setting) => [setting.name, setting]))
   const text = page.replace(TABLE, (_, begin: string, names: string, end: string) => {
     const rows = names.split(/\s+/).map((name) => {
-      const setting = left.get(name)
+      const setting = unlisted.get(name)
       if (setting === undefined) throw new Error(`docs/reference/settings.md: no process declares ${name}, or it is listed twice`)
-      left.delete(name)
+      unlisted.delete(name)
       return renderRow(setting)
     })
     return `${begin}\n| setting | default | values | read by | meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n\n${end}`
   })
-  if (left.size > 0) throw new Error(`docs/reference/settings.md: no table lists ${[...left.keys()].join(', ')}`)
+  if (unlisted.size > 0) throw new Error(`docs/reference/settings.md: no table lists ${[...unlisted.keys()].join(', ')}`)
   return text
     .replace(LIST, (_, begin: string, end: string) => `${begin}\n${serviceTable(settings)}\n${end}`)
     .replace(LIMITS, (_, begin: string, end: string) => `${begin}\n${limitsTable()}\n${end}`)

@@ -3,7 +3,7 @@ import { planEncode, probeSource } from '@vitascope/media'
 import { median, medianRatio } from '../ratio.ts'
 import type { BenchRun } from './bench-run.ts'
 import { makeSource } from './make-source.ts'
-import { ourEncode } from './our-run.ts'
+import { runEncodeProgram } from './our-run.ts'
 import type { Cost } from './timed-run.ts'
 
 const goal = 0.6
@@ -26,8 +26,8 @@ export async function benchCopy({ pairs, tools, folder }: BenchRun): Promise<boo
   const [withCopy, without]: [Cost[], Cost[]] = [[], []]
   for (let pair = 0; pair < pairs; pair++) {
     const steps = [
-      async () => withCopy.push(await ourEncode(tools, source, join(folder, 'ours'))),
-      async () => without.push(await ourEncode(tools, source, join(folder, 'without'), { copies: false })),
+      async () => withCopy.push(await runEncodeProgram(tools, source, join(folder, 'ours'))),
+      async () => without.push(await runEncodeProgram(tools, source, join(folder, 'without'), { copies: false })),
     ]
     if (pair % 2 === 1) steps.reverse()
     for (const step of steps) await step()

@@ -8,7 +8,7 @@ import { median, medianRatio } from '../ratio.ts'
 import { readBaselines } from './baseline.ts'
 import type { BenchRun } from './bench-run.ts'
 import { makeSource } from './make-source.ts'
-import { ourEncode } from './our-run.ts'
+import { runEncodeProgram } from './our-run.ts'
 import { type Cost, timedRun } from './timed-run.ts'
 
 const goal = 1.05
@@ -33,13 +33,13 @@ export async function benchCpu({ pairs, tools, folder }: BenchRun): Promise<bool
 
 async function compare(name: string, content: string, pairs: number, tools: FfmpegTools, folder: string): Promise<boolean> {
   const source = await makeSource(tools, { content, seconds: 60 }, join(folder, `${name}.mp4`))
-  await ourEncode(tools, source, join(folder, `${name}-ours`))
+  await runEncodeProgram(tools, source, join(folder, `${name}-ours`))
   const best = await bestBaseline(tools, source, join(folder, `${name}-bare`), join(folder, `${name}-ours`, 'set'))
   const encoderCosts: Cost[] = []
   const bare: Cost[] = []
   for (let pair = 0; pair < pairs; pair++) {
     const steps = [
-      async () => encoderCosts.push(await ourEncode(tools, source, join(folder, `${name}-ours`))),
+      async () => encoderCosts.push(await runEncodeProgram(tools, source, join(folder, `${name}-ours`))),
       async () => bare.push(await bareEncode(tools, best.args, join(folder, `${name}-bare`))),
     ]
     // The order alternates, so that neither side gains from a machine that warms up or slows down.

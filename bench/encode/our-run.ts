@@ -12,7 +12,7 @@ export interface OurRun {
 }
 
 /** Runs our encode as its own program. */
-export async function ourEncode(
+export async function runEncodeProgram(
   tools: FfmpegTools,
   source: string,
   scratch: string,

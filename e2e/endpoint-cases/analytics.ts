@@ -312,7 +312,7 @@ export const analyticsRows: NounRows = {
         const path = `/analytics/views/${owner.organisationId}/video/${video_id}`
         await expectReport(fixture, path, (body) => expect(body).toMatchObject({ player_loads: 100, video_plays: 1 }))
 
-        const odd = [
+        const unusualEvents = [
           buildEvent(video_id),
           buildEvent(MISSING_VIDEO),
           buildEvent('x'),
@@ -326,7 +326,7 @@ export const analyticsRows: NounRows = {
           buildEvent(video_id, { type: 'seek', at: new Date().toISOString() }),
           buildEvent(video_id, { watched: Array(1_001).fill([0, 1]) }),
         ]
-        const { status, body } = await sendEvents(fixture, odd)
+        const { status, body } = await sendEvents(fixture, unusualEvents)
         expect([status, body.accepted, body.rejected.map(({ index }) => index)]).toEqual([202, 1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]])
         for (const { message } of body.rejected) expect(message).not.toBe('')
         await expectReport(fixture, path, (counts) => expect(counts).toMatchObject({ player_loads: 101, video_plays: 1 }))

@@ -211,15 +211,17 @@ export const clipRows: readonly Row[] = [
     async rejectedCalls(fixture) {
       const { id, video_id } = await createVideoWithEntry(fixture)
       const [one, two] = [await createClip(fixture, id), await createClip(fixture, id)]
-      const elsewhere = await createClip(fixture, await createEntry(fixture, video_id))
+      const clipOfOtherEntry = await createClip(fixture, await createEntry(fixture, video_id))
       const rejectedCall = { method: 'PUT', path: `/collaborate/clip/${id}/order`, status: 400 }
       return [
         ...wrongIds('PUT', (entry) => `/collaborate/clip/${entry}/order`, id, 'collaboration_not_found', [one, two]),
-        ...[[], [one], [one, one], [one, two, two], [one, two, elsewhere], [one, elsewhere], [one, MISSING]].map((payload) => ({
-          ...rejectedCall,
-          payload,
-          fields: ['order'],
-        })),
+        ...[[], [one], [one, one], [one, two, two], [one, two, clipOfOtherEntry], [one, clipOfOtherEntry], [one, MISSING]].map(
+          (payload) => ({
+            ...rejectedCall,
+            payload,
+            fields: ['order'],
+          }),
+        ),
         { ...rejectedCall, payload: [one, 'x'], fields: ['order[1]'] },
         { ...rejectedCall, payload: { order: 'x' }, fields: ['order'] },
         { ...rejectedCall, payload: { order: [one, two], position: 1 }, fields: ['position'] },

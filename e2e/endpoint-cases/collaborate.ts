@@ -67,11 +67,12 @@ export const collaborateRows: NounRows = {
         const after = await clients.owner.get(next)
         expect([Object.keys(part.body), Object.keys(after.body), after.headers.get('link')]).toEqual([[ids[1]], [ids[2]], null])
 
-        const away = ids[2] ?? ''
-        const clip = await createClip(fixture, away)
+        const removedEntry = ids[2] ?? ''
+        const clip = await createClip(fixture, removedEntry)
         await clients.system.delete(`/user/${deletedUser.userId}`)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toEqual(ids.slice(0, 2))
-        for (const path of [`item/${away}`, `clip/${clip}`]) expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
+        for (const path of [`item/${removedEntry}`, `clip/${clip}`])
+          expect((await clients.owner.get(`/collaborate/${path}`)).status).toBe(404)
         await clients.owner.delete(`/media?media_id=${media_id}`)
         for (const path of [video_id, `item/${ids[0]}`, `clip/${clips[0]}`]) {
           expect((await clients.system.get(`/collaborate/${path}`)).status).toBe(404)

@@ -240,10 +240,10 @@ export const contactFormRows: NounRows = {
         const { contact_form_id } = await newForm(fixture)
         const otherForm = await newForm(fixture)
         const path = `/contact-form/${contact_form_id}/submission/${await send(fixture, contact_form_id, { email: 'a@example.org' })}`
-        const elsewhere = path.replace(contact_form_id, otherForm.contact_form_id)
+        const pathOfOtherForm = path.replace(contact_form_id, otherForm.contact_form_id)
         return [
           { caller: 'otherTenant', method: 'DELETE', path, status: 404, code: 'contact_form_not_found' },
-          { method: 'DELETE', path: elsewhere, status: 404, code: 'submission_not_found' },
+          { method: 'DELETE', path: pathOfOtherForm, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `/contact-form/${contact_form_id}/submission/x`, status: 404, code: 'submission_not_found' },
           { method: 'DELETE', path: `${nothing}/submission/1`, status: 404, code: 'contact_form_not_found' },
           { caller: 'guest', method: 'DELETE', path, status: 401 },

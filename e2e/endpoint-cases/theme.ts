@@ -51,8 +51,8 @@ export const themeRows: NounRows = {
         const page = await fixture.clients.owner.get<Theme[]>(`/theme?start=${ownThemes.body.length - 1}&limit=1`)
         expect(page.body.map(({ id }) => id)).toEqual([ids[0]])
         expect(page.headers.get('link')).toContain(`start=${ownThemes.body.length}&limit=1`)
-        const themesOfStranger = await fixture.clients.otherTenant.get<Theme[]>('/theme')
-        expect(themesOfStranger.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
+        const foreignThemes = await fixture.clients.otherTenant.get<Theme[]>('/theme')
+        expect(foreignThemes.body.filter(({ id }) => ids.includes(id ?? ''))).toEqual([])
       },
       async rejectedCalls({ otherTenant }) {
         return [

@@ -131,9 +131,9 @@ async function checkFrames(
   videos: readonly VideoRecord[],
   seed: number,
 ): Promise<void> {
-  const [way] = uploadMethods
+  const [upload] = uploadMethods
   for (const file of new Set(accepted.map((one) => one.file))) {
-    const id = await way?.(uploader, file, `quiet-${seed}-${file.title}`)
+    const id = await upload?.(uploader, file, `quiet-${seed}-${file.title}`)
     const quiet = await waitUntilSettled(platform.system, id ?? '')
     for (const [nth, one] of accepted.entries()) {
       const video = videos[nth]

@@ -133,8 +133,8 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
   let wordCount = 0
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const word = () => `${name}-${wordCount++}`
-  const expectStatus = (reply: ApiResponse<unknown>, status: number, what: string) => {
-    if (reply.status !== status) throw new Error(`${what} returned ${reply.status}: ${JSON.stringify(reply.body)}`)
+  const expectStatus = (reply: ApiResponse<unknown>, status: number, subject: string) => {
+    if (reply.status !== status) throw new Error(`${subject} returned ${reply.status}: ${JSON.stringify(reply.body)}`)
   }
 
   const addVideo = async () => {
@@ -246,9 +246,9 @@ function createWriter(ownSide: Side, model: Model, { source, name, random }: { s
     },
     /** Checks that every acknowledged record exists, and no deleted one. */
     async readBack({ problems }: SoakResult): Promise<void> {
-      const same = (what: string, seen: unknown, received: unknown) => {
-        if (JSON.stringify(seen) !== JSON.stringify(received))
-          problems.push(`${what} is ${JSON.stringify(seen)}, but the response was ${JSON.stringify(received)}`)
+      const same = (subject: string, actual: unknown, expected: unknown) => {
+        if (JSON.stringify(actual) !== JSON.stringify(expected))
+          problems.push(`${subject} is ${JSON.stringify(actual)}, but the response was ${JSON.stringify(expected)}`)
       }
       for (const video of model.videos) {
         const { body } = await api.get<{

@@ -51,10 +51,10 @@ export async function makeSource(folder: string, kind: SourceKind): Promise<stri
 export async function makePortrait(folder: string): Promise<string> {
   await makeSource(folder, 'small.mp4')
   const { version } = await findFfmpeg({ path: process.env['VITASCOPE_FFMPEG'] })
-  const [flat, turned] = [join(folder, 'small.mp4'), join(folder, 'portrait.mp4')]
+  const [uprightFile, rotatedFile] = [join(folder, 'small.mp4'), join(folder, 'portrait.mp4')]
   // ffmpeg 5 has no -display_rotation, and later versions ignore the tag.
-  if (version.startsWith('5.')) await ffmpeg(['-i', flat, '-c', 'copy', '-metadata:s:v', 'rotate=90', turned])
-  else await ffmpeg(['-display_rotation', '90', '-i', flat, '-c', 'copy', turned])
+  if (version.startsWith('5.')) await ffmpeg(['-i', uprightFile, '-c', 'copy', '-metadata:s:v', 'rotate=90', rotatedFile])
+  else await ffmpeg(['-display_rotation', '90', '-i', uprightFile, '-c', 'copy', rotatedFile])
   return 'portrait.mp4'
 }
 

@@ -356,7 +356,7 @@ describeChart('components', () => {
   })
 
   test.each(components.filter((name) => name !== 'worker'))('%s can be deployed alone', (name) => {
-    const elsewhere = Object.fromEntries(
+    const remoteAddresses = Object.fromEntries(
       components.map((otherComponent) => {
         const addresses = ['gateway', 'web', 'worker'].includes(otherComponent) ? {} : { address: `${otherComponent}.elsewhere:1` }
         return [
@@ -370,12 +370,12 @@ describeChart('components', () => {
       }),
     )
     const manifests = render(['gateway-api'], {
-      ...elsewhere,
+      ...remoteAddresses,
       httpRoute: { enabled: false },
       networkPolicy: { otherNamespaces: ['elsewhere'] },
     })
-    const foundComponents = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
-    expect([...foundComponents]).toEqual([name])
+    const renderedComponents = new Set(workloads(manifests).map(({ component }) => component.replace('-migrate', '')))
+    expect([...renderedComponents]).toEqual([name])
     const addresses = Object.entries(readSettings(manifests, name)).filter(
       ([setting]) => /_ADDRESS$|_URL$/.test(setting) && !/PUBLIC/.test(setting),
     )

@@ -118,9 +118,9 @@ describeChart.each(Object.entries(valueSets))('with the values %s', (set, file) 
         {}) as {
         volumeClaimTemplates?: { metadata: { name: string } }[]
       }
-      const there = [...pod.volumes.map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata.name)].sort()
+      const declaredVolumes = [...pod.volumes.map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata.name)].sort()
       const mounted = [...new Set(listContainers(pod).flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))].sort()
-      expect([component, ...mounted]).toEqual([component, ...there])
+      expect([component, ...mounted]).toEqual([component, ...declaredVolumes])
     }
   })
 })

@@ -30,8 +30,8 @@ describeChart('workers started by KEDA', () => {
 
   test('workers of a separate release are scaled by the queue in the namespace of encoding', () => {
     const alone = (scaledJob: object) => ({ worker: { scaledJob: { enabled: true, prometheus: 'http://prometheus:9090', ...scaledJob } } })
-    const elsewhere = render(['workers-alone'], alone({ namespace: 'media' }))
-    expect(findQuery(elsewhere)).toContain('vitascope_encoding_queue_depth{namespace="media",')
+    const otherNamespace = render(['workers-alone'], alone({ namespace: 'media' }))
+    expect(findQuery(otherNamespace)).toContain('vitascope_encoding_queue_depth{namespace="media",')
     expect(renderError(['workers-alone'], alone({}))).toContain('set `worker.scaledJob.namespace` to the namespace of encoding')
     expect(renderError(['keda'], alone({ namespace: 'media' }))).toContain('set `worker.scaledJob.namespace` to ""')
   })

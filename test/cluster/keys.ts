@@ -53,10 +53,10 @@ export async function makeKeys(folder: string, { server, names }: { server: stri
 
   const tokens = Object.entries(USERS).map(([user, identity]) => ({
     user: user as ClusterUser,
-    who: identity,
+    identity: identity,
     token: randomBytes(24).toString('hex'),
   }))
-  writeFileSync(join(keys, 'tokens.csv'), tokens.map(({ token, who }) => `${token},${who}`).join('\n'))
+  writeFileSync(join(keys, 'tokens.csv'), tokens.map(({ token, identity }) => `${token},${identity}`).join('\n'))
   for (const { user, token } of tokens) {
     writeFileSync(join(keys, `${user}.token`), token)
     writeFileSync(toKubeconfigPath(folder, user), kubeconfig(server, join(keys, 'ca.crt'), token))

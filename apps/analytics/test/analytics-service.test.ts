@@ -12,7 +12,7 @@ beforeAll(async () => {
   fixture = await openFixture()
 })
 afterAll(() => fixture.close())
-beforeEach(() => fixture.catalogue.setAway(false))
+beforeEach(() => fixture.catalogue.setUnavailable(false))
 
 const DAY = 86_400_000
 const toDay = (ms: number) => new Date(ms).toISOString().slice(0, 10)
@@ -139,10 +139,10 @@ describe('an event', () => {
     const known = buildEvent(view())
     await fixture.send([known])
     const unknown = buildEvent(view())
-    fixture.catalogue.setAway(true)
+    fixture.catalogue.setUnavailable(true)
     await expect(fixture.send([known, unknown])).rejects.toMatchObject({ kind: 'unavailable', reason: 'VIDEO_UNCHECKED' })
     expect(await fixture.send([{ ...known, viewId: randomUUID() }])).toMatchObject({ accepted: 1 })
-    fixture.catalogue.setAway(false)
+    fixture.catalogue.setUnavailable(false)
     expect(await fixture.send([known, unknown])).toMatchObject({ accepted: 2 })
     expect([await readCounts(known.videoId), await readCounts(unknown.videoId)]).toMatchObject([{ playerLoads: 2 }, { playerLoads: 1 }])
   })

@@ -112,7 +112,7 @@ test('the comparison runs in a separate process and logs a difference as an erro
 
   await fixture.db.query('update video_day set plays = 5 where video_id = $1', [videoId])
   const errors: unknown[] = []
-  const log = { error: (what: unknown) => errors.push(what) } as unknown as Logger
+  const log = { error: (fields: unknown) => errors.push(fields) } as unknown as Logger
   const { check, readMetric } = replica((until) => reconcileInChildProcess(url, until), log)
   await check(signal)
   await midnightPasses()

@@ -20,10 +20,10 @@ let fixture: Awaited<ReturnType<typeof openFixture>>
 beforeAll(async () => {
   fixture = await openFixture()
   // Without the partitions for data from before partitioning, each week has its own partition.
-  const firsts = await fixture.db.query<{ name: string }>(
+  const oldPartitions = await fixture.db.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('view'::regclass, 'viewer'::regclass) and inhrelid::regclass::text like '%before%'`,
   )
-  for (const { name } of firsts) await fixture.db.query(`drop table ${name}`)
+  for (const { name } of oldPartitions) await fixture.db.query(`drop table ${name}`)
 })
 afterAll(() => fixture.close())
 
@@ -83,19 +83,19 @@ const viewIds = async () => new Set((await fixture.db.query<{ view_id: string }>
 
 test('reports do not change when the events, views and viewers of old days are removed', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  const [old, across, young] = [randomUUID(), randomUUID(), randomUUID()]
+  const [old, across, recentView] = [randomUUID(), randomUUID(), randomUUID()]
   await writePastEvent(videoId, old, 70, 'anna')
   await writePastEvent(videoId, old, 69.9, 'anna')
   await writePastEvent(videoId, randomUUID(), 70, 'bert')
   await writePastEvent(videoId, across, 32, 'anna')
   await writePastEvent(videoId, across, 28, 'anna')
-  await writePastEvent(videoId, young, 1, 'carl')
+  await writePastEvent(videoId, recentView, 1, 'carl')
   await fixture.settled()
   const before = await allReports(videoId)
   expect(before.views.counts).toMatchObject({ playerLoads: 4, videoPlays: 4 })
 
   await removeOld()
-  expect(await viewIds()).toEqual(new Set([across, young]))
+  expect(await viewIds()).toEqual(new Set([across, recentView]))
   const days = await fixture.db.query<{ day: string }>('select distinct day::text as day from event order by 1')
   expect(days.map(({ day }) => day)).toEqual([toDay(now - 28 * DAY), toDay(now - DAY)])
   // Weeks are removed whole.
@@ -187,7 +187,7 @@ test('a day with uncounted events is kept until they are counted', async () => {
 
 test('spooled events older than the retention are rejected, and count no view twice', async () => {
   const videoId = fixture.catalogue.createVideo(100)
-  const [expiredView, young] = [randomUUID(), randomUUID()]
+  const [expiredView, recentView] = [randomUUID(), randomUUID()]
   await writePastEvent(videoId, expiredView, RETENTION_DAYS + 30, 'anna')
   await fixture.settled()
   await removeOld()
@@ -198,7 +198,7 @@ test('spooled events older than the retention are rejected, and count no view tw
     const event = { ...buildEvent({ videoId, viewId, atMs }), type: 3 }
     return toStoredEvent(event, { organisationId: '1', durationMs: 100_000, receivedMs: atMs, visitor: undefined })
   }
-  const events = [createStored(expiredView, RETENTION_DAYS + 2), createStored(expiredView, RETENTION_DAYS), createStored(young, 2)]
+  const events = [createStored(expiredView, RETENTION_DAYS + 2), createStored(expiredView, RETENTION_DAYS), createStored(recentView, 2)]
   const folder = await mkdtemp(join(tmpdir(), 'vitascope-late-'))
   const spool = await openSpool({ folder, maxBytes: 1_000_000, log: testLog })
   await spool.append({ lines: events.map((event) => toLine(event, toDay(event.atMs))), days: events.map(({ atMs }) => toDay(atMs)) })

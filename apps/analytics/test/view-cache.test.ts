@@ -23,12 +23,12 @@ const toBatch = (event: StoredEvent) => ({ lines: [toLine(event, toDay(event.atM
 const findViews = async () => (await database.db.query<{ view_id: string }>('select view_id from view')).map(({ view_id }) => view_id)
 
 test('for a batch id that another replica reused, the batch in the database counts, not the lost one', async () => {
-  const [own, theirs] = [randomUUID(), randomUUID()]
+  const [own, otherWriter] = [randomUUID(), randomUUID()]
   const viewCache = createViewCache({ writer: own })
   const [retained, lost, durable] = [createStored('1'), createStored('1'), createStored('1')]
   viewCache.add(await createEventStore(database.db, own).write(toBatch(retained)), [batchViews([retained])])
   // The failover lost an insert of this replica that had the same id.
-  const batchId = await createEventStore(database.db, theirs).write(toBatch(durable))
+  const batchId = await createEventStore(database.db, otherWriter).write(toBatch(durable))
   viewCache.add(batchId, [batchViews([lost])])
   expect(await mergeRound(database.db, { viewCache })).toBe(2)
   expect((await findViews()).toSorted()).toEqual([retained.viewId, durable.viewId].toSorted())

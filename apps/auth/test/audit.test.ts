@@ -77,22 +77,22 @@ describe('the log', () => {
   test('stores entries of weeks without a partition, and drops weeks that are past the retention', async () => {
     const day = 86_400_000
     // Without the partition of entries from before the log was partitioned, these entries have none.
-    const firsts = await db.query<{ name: string }>(
+    const oldPartitions = await db.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent in ('audit_entry'::regclass, 'audit_outcome'::regclass)
          and inhrelid::regclass::text like '%before%'`,
     )
-    for (const { name } of firsts) await db.query(`drop table ${name}`)
-    const [old, young, next] = [
+    for (const { name } of oldPartitions) await db.query(`drop table ${name}`)
+    const [old, recent, next] = [
       createEntry({ object: '/swept' }, NOW - 37 * day),
       createEntry({ object: '/swept' }, NOW - 29 * day),
       createEntry({ object: '/swept' }, NOW + 90 * day),
     ]
-    await append([old, young, next], [createOutcome(old, 200), createOutcome(young, 200)])
-    expect((await list({ object: '/swept' })).entries).toEqual([next, young, old])
+    await append([old, recent, next], [createOutcome(old, 200), createOutcome(recent, 200)])
+    expect((await list({ object: '/swept' })).entries).toEqual([next, recent, old])
     const { signal } = new AbortController()
     for (const { remove } of auditRetention(db, 30)) await deleteInBatches(remove, { signal })
-    expect((await list({ object: '/swept' })).entries).toEqual([next, young])
-    expect(await db.query('select from audit_outcome where entry_id = any ($1)', [[old.entryId, young.entryId]])).toHaveLength(1)
+    expect((await list({ object: '/swept' })).entries).toEqual([next, recent])
+    expect(await db.query('select from audit_outcome where entry_id = any ($1)', [[old.entryId, recent.entryId]])).toHaveLength(1)
   })
 })
 

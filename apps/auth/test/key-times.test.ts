@@ -60,15 +60,15 @@ describe('the time of the last use', () => {
 
   test('is kept for the next write when a write fails', async () => {
     const { apiKeyId } = await createKey(users.uploader)
-    let away = true
+    let isUnavailable = true
     const failing = {
       ...db,
-      transaction: ((...args) => (away ? Promise.reject(new Error('away')) : db.transaction(...args))) as typeof db.transaction,
+      transaction: ((...args) => (isUnavailable ? Promise.reject(new Error('away')) : db.transaction(...args))) as typeof db.transaction,
     }
     const lastUsed = createLastUsed({ db: failing, log: testLog })
     lastUsed.recordUse(apiKeyId)
     await lastUsed.flush()
-    away = false
+    isUnavailable = false
     await lastUsed.flush()
     expect(await usedTime(apiKeyId)).toBeDefined()
   })

@@ -237,10 +237,10 @@ describe('permissions', () => {
 })
 
 describe('the dependencies', () => {
-  test.each(['video', 'user'])('make an entry not found when its %s was deleted, until the sweep removes it', async (what) => {
+  test.each(['video', 'user'])('make an entry not found when its %s was deleted, until the sweep removes it', async (reference) => {
     const [entry, otherEntry] = [await createEntry(), await createEntry()]
     const { clipId } = await createClip(entry)
-    if (what === 'video') fixture.dependencies.videos.delete(entry.videoId)
+    if (reference === 'video') fixture.dependencies.videos.delete(entry.videoId)
     else fixture.dependencies.users.delete(entry.userId)
     for (const call of [user, system]) {
       for (const [noun, one] of listCalls(entry, clipId, call)) await expect(one()).rejects.toMatchObject(toNotFound(noun))

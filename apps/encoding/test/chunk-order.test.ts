@@ -60,11 +60,11 @@ interface LeasedChunk {
   chunk: number
 }
 
-/** Leases a chunk as a pod of an index does; `life` counts its restarts. */
-async function requestChunk(index: number, life = 0): Promise<{ state: ChunkState; lease?: LeasedChunk }> {
+/** Leases a chunk as a pod of an index does; `restarts` is the number of its restarts. */
+async function requestChunk(index: number, restarts = 0): Promise<{ state: ChunkState; lease?: LeasedChunk }> {
   const first = job.spec?.template.spec?.containers[0]?.env?.find(({ name }) => name === 'VITASCOPE_WORKER_CHUNKS')?.value?.split(',')
   const request = {
-    workerId: `pod-${index}:${life}`,
+    workerId: `pod-${index}:${restarts}`,
     requestId: '',
     waitSeconds: 5,
     jobId,
@@ -75,8 +75,8 @@ async function requestChunk(index: number, life = 0): Promise<{ state: ChunkStat
   const { state, task }: LeaseChunkResponse = await service.work.leaseChunk(request, service.call)
   return { state, ...(task && { lease: { task, chunk: requireInput(task, 'encode').chunk } }) }
 }
-async function leaseChunk(index: number, life?: number): Promise<LeasedChunk> {
-  const { state, lease } = await requestChunk(index, life)
+async function leaseChunk(index: number, restarts?: number): Promise<LeasedChunk> {
+  const { state, lease } = await requestChunk(index, restarts)
   if (!lease) throw new Error(`pod ${index} got no chunk: ${state}`)
   return lease
 }
@@ -174,7 +174,7 @@ const findChunks = (where: string) =>
 
 interface Pod {
   index: number
-  life: number
+  restarts: number
   lease?: LeasedChunk
   hasEnded: boolean
 }
@@ -186,7 +186,7 @@ const MAX_ATTEMPTS = 3
 
 test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, whichever pods are killed (seed %i)', async (seed) => {
   const random = seededRandom(seed)
-  const pods: Pod[] = PODS.map((index) => ({ index, life: 0, hasEnded: false }))
+  const pods: Pod[] = PODS.map((index) => ({ index, restarts: 0, hasEnded: false }))
   const deaths = new Map<number, number>()
   const lost: LeasedChunk[] = []
   const fences = new Map<number, number>()
@@ -203,21 +203,21 @@ test.each([1, 2, 3, 4, 5, 6])('the job completes with the lowest chunks first, w
     },
     /** Its successor sends a request some time later. */
     async die(pod, lease) {
-      if (pod.life + 1 === MAX_PODS_PER_INDEX || (deaths.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
+      if (pod.restarts + 1 === MAX_PODS_PER_INDEX || (deaths.get(lease.chunk) ?? 0) + 1 === MAX_ATTEMPTS) return
       deaths.set(lease.chunk, (deaths.get(lease.chunk) ?? 0) + 1)
       if (random() < 0.5) {
         await environment.db.query("update work_item set lease_end = now() - interval '1 second' where item_id = $1", [lease.task.taskId])
         await waitFor(async () => (await waitingChunks()).includes(lease.chunk), { describe: 'the lease to expire' })
       }
       lost.push(lease)
-      pod.life++
+      pod.restarts++
       delete pod.lease
     },
   }
   while (pods.some(({ hasEnded }) => !hasEnded)) {
     const due = await dueChunks()
     const idle = pods.filter(({ lease, hasEnded }) => !lease && !hasEnded && random() < 0.7)
-    const responses = await Promise.all(idle.map(({ index, life }) => requestChunk(index, life)))
+    const responses = await Promise.all(idle.map(({ index, restarts }) => requestChunk(index, restarts)))
     for (const [index, { state, lease }] of responses.entries()) {
       const pod = idle[index]
       if (pod && lease) pod.lease = lease

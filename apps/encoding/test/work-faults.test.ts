@@ -142,8 +142,8 @@ describe('a worker that restarts', () => {
 describe('faults', () => {
   test('a job that crashes its worker fails after three attempts, and others continue', async () => {
     await create()
-    const worker = (life: number) => createWorker(`w1:${life}`)
-    for (const life of [1, 2, 3]) await worker(life).lease()
+    const worker = (restarts: number) => createWorker(`w1:${restarts}`)
+    for (const restarts of [1, 2, 3]) await worker(restarts).lease()
     await service.work.leaseTask(leaseRequest({ workerId: 'w1:4' }), service.call)
     await ended(JobState.JOB_STATE_FAILED)
     expect(await service.job(jobId)).toMatchObject({ code: 5001, attempt: 3 })

@@ -145,7 +145,7 @@ function comparable(response = ''): string[] {
 }
 
 test('only a route without path parameters can bypass Express', () => {
-  const odd = route({
+  const routeWithParameter = route({
     get: ['/sample/:sampleId'],
     section: 'Samples',
     access: 'public',
@@ -156,5 +156,5 @@ test('only a route without path parameters can bypass Express', () => {
     handle: async () => ({}),
   })
   // The second argument is not used before the error.
-  expect(() => directRoutes([odd], {} as Parameters<typeof directRoutes>[1])).toThrow('Read a sample')
+  expect(() => directRoutes([routeWithParameter], {} as Parameters<typeof directRoutes>[1])).toThrow('Read a sample')
 })

@@ -230,8 +230,8 @@ describe('payloads', () => {
         ? []
         : [['data in the query that is cut off', 400, {}, '?data={'] as [string, number, RequestInit, string]]),
     ]
-    for (const [what, expected, init, query = ''] of sent) {
-      expect([what, (await call(method, path + query, subject.keys.system, init)).status]).toEqual([what, expected])
+    for (const [title, expected, init, query = ''] of sent) {
+      expect([title, (await call(method, path + query, subject.keys.system, init)).status]).toEqual([title, expected])
     }
   })
 })

@@ -58,10 +58,10 @@ withRedis('two gateways with one Redis', () => {
     return (await readRemaining(0, fresh)) === 9 && (await readRemaining(1, fresh)) === 8
   }
   /** Sends 200 sequential requests alternating between both; returns statuses and slow requests. */
-  async function sendMany(meanwhile: (nth: number) => Promise<void> | void) {
+  async function sendMany(beforeEachRequest: (nth: number) => Promise<void> | void) {
     const [statuses, times]: [number[], number[]] = [[], []]
     for (let nth = 0; nth < 200; nth++) {
-      await meanwhile(nth)
+      await beforeEachRequest(nth)
       const started = performance.now()
       const response = await call(nth % 2)
       await response.arrayBuffer()

@@ -35,7 +35,7 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
   })
   ready.catch(() => {})
 
-  const life = async () => {
+  const runUntilStopped = async () => {
     for (let crashes = 0; !stopping.signal.aborted; ) {
       const startTime = Date.now()
       const process = launch(spec, print)
@@ -51,7 +51,7 @@ export function superviseChild(spec: ChildSpec, print: LogPrinter): Child {
       await backoff(crashes, stopping.signal)
     }
   }
-  const living = life()
+  const living = runUntilStopped()
 
   return {
     name: spec.name,

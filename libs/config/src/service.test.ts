@@ -3,10 +3,10 @@ import { type Reader, readEnvironment } from './read-environment.ts'
 import { readGrpcServerSettings, readHttpOrigin, readTls } from './service.ts'
 
 const reading =
-  <T>(what: (read: Reader) => T) =>
+  <T>(read: (read: Reader) => T) =>
   (env: Record<string, string>): T => {
     const reader = readEnvironment(env)
-    const value = what(reader)
+    const value = read(reader)
     reader.check()
     return value
   }

@@ -45,7 +45,7 @@ const report = {
   ),
   flips: tally(await outcomes(Array.from({ length: 200 }, () => 'http://flip.test/ok'))),
   resume: await resumeAfterFlip(),
-  besideDeadNames: await besideDeadNames(),
+  unansweredLookups: await testUnansweredLookups(),
   hits,
 }
 console.log(JSON.stringify(report))
@@ -87,7 +87,7 @@ async function resumeAfterFlip(): Promise<string> {
 }
 
 /** Unanswered look-ups block neither other look-ups nor libuv's threads. */
-async function besideDeadNames() {
+async function testUnansweredLookups() {
   // The maximum number of queries that fit in the stub's buffer.
   let waiting = 50
   const dead = Array.from({ length: waiting }, (_, n) =>

@@ -46,7 +46,7 @@ const hasOpenssl = await run('openssl', ['version']).then(
         redirects: { 4004: 90 },
         flips: { public: 100, 4004: 100 },
         resume: '4004',
-        besideDeadNames: { alive: 'public', stillWaiting: 50, dead: { 4001: 50 } },
+        unansweredLookups: { alive: 'public', stillWaiting: 50, dead: { 4001: 50 } },
         hits: 0,
       })
     } finally {

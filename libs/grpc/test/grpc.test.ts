@@ -127,15 +127,15 @@ test('a stream arrives in order and ends', async () => {
 
 test('a call to a stopped service fails as unavailable, and succeeds after the restart', async () => {
   const first = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
-  const where = await first.listen('127.0.0.1:0')
-  const away = openChannel(where, { service: 'catalogue', principals: testPrincipals() })
-  expect(await away.ready(2_000)).toBe(true)
+  const serverAddress = await first.listen('127.0.0.1:0')
+  const serverChannel = openChannel(serverAddress, { service: 'catalogue', principals: testPrincipals() })
+  expect(await serverChannel.ready(2_000)).toBe(true)
   await first.drain(0)
-  await expect(send(undefined, away)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
+  await expect(send(undefined, serverChannel)).rejects.toMatchObject({ kind: 'unavailable', reason: 'SERVICE_UNAVAILABLE' })
   const second = createGrpcServer({ principals: testPrincipals('catalogue'), log, metrics: createMetrics('test') })
-  await second.listen(where)
-  expect(await away.ready(5_000)).toBe(true)
-  away.close()
+  await second.listen(serverAddress)
+  expect(await serverChannel.ready(5_000)).toBe(true)
+  serverChannel.close()
   await second.drain(0)
 })
 

@@ -69,7 +69,7 @@ describe('packaging', () => {
 
   test.each(
     ['grey.raw', 'preview.gif', 'poster.jpg', 'h264_100.mp4', 'sound.m4a'].flatMap((file) =>
-      plants.map(([what, plant]) => [what, file, plant] as const),
+      plants.map(([title, plant]) => [title, file, plant] as const),
     ),
   )(
     'fails and does not read %s in place of %s',
@@ -127,7 +127,7 @@ describe('slides', () => {
   const jpeg = Buffer.from('ffd8ffd9', 'hex')
   test.each([...plants, ['a folder exchanged for a link', undefined] as const])(
     'fails and does not read %s in place of an image',
-    async (what, plant) => {
+    async (title, plant) => {
       const scratch = fixture.scratch('slides')
       const target = join(scratch, 'slides')
       await mkdir(target, { recursive: true })
@@ -135,7 +135,7 @@ describe('slides', () => {
       for (const name of ['slide-1.jpg', 'thumb-1.jpg']) await writeFile(join(outside, name), jpeg)
       const outputFolder = join(scratch, 'made')
       const tools = await fixture.fake(
-        `slides-${what.replaceAll(' ', '-')}`,
+        `slides-${title.replaceAll(' ', '-')}`,
         `printf '\\xff\\xd8\\xff\\xd9' > made/thumb-1.jpg; ${waits('made')}`,
       )
       const pictures = [{ raw: 'page-1.raw', width: 16, height: 16, image: 'slide-1.jpg', thumbnail: 'thumb-1.jpg' }]

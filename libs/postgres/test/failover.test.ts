@@ -133,9 +133,9 @@ test('a restored older disk is detected by a process that saw later writes', asy
   await initDatabase(dir, { durable: false })
   let server = await startPostgres({ dir })
   undo.push(() => server.stop({ immediate: true }))
-  const way = await startFaultProxy(`127.0.0.1:${server.port}`)
-  undo.push(way.close)
-  const url = `postgres://postgres@${way.address}/postgres`
+  const proxy = await startFaultProxy(`127.0.0.1:${server.port}`)
+  undo.push(proxy.close)
+  const url = `postgres://postgres@${proxy.address}/postgres`
   await migrate({ url, schema: 'thing', folder, log: silent })
   const { db, lines, count } = watched(url)
   await add(db, 'kept')
@@ -143,8 +143,8 @@ test('a restored older disk is detected by a process that saw later writes', asy
   await cp(dir, copy, { recursive: true, preserveTimestamps: true })
   const start = async (from: string) => {
     server = await startPostgres({ dir: from })
-    way.target = `127.0.0.1:${server.port}`
-    way.drop()
+    proxy.target = `127.0.0.1:${server.port}`
+    proxy.drop()
     await waitFor(() => db.ping(), { timeout: 20_000 })
   }
   await start(dir)

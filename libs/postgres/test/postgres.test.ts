@@ -173,9 +173,9 @@ describe('a transaction', () => {
     await expect(db.readOnly((query) => query('select 1'), AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
   })
   test('fails as unavailable if the database is stopped', async () => {
-    const away = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
-    await expect(away.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
-    await away.close()
+    const unreachableDb = openPostgres({ url: 'postgres://nobody:x@127.0.0.1:1/none', schema: 'thing', log })
+    await expect(unreachableDb.query('select 1')).rejects.toMatchObject({ kind: 'unavailable', reason: 'DATABASE_UNAVAILABLE' })
+    await unreachableDb.close()
   })
   test('fails as busy if no connection becomes free', async () => {
     const one = openPostgres({ url, schema: 'thing', log, poolSize: 1 })
@@ -331,20 +331,20 @@ describe('the outbox', () => {
 
 describe('a connection that silently stopped responding', () => {
   test.each([
-    ['a statement', (far: Db) => far.query('select 1')],
-    ['a transaction', (far: Db) => far.transaction((tx) => tx.query('select 1'))],
+    ['a statement', (proxiedDb: Db) => proxiedDb.query('select 1')],
+    ['a transaction', (proxiedDb: Db) => proxiedDb.transaction((tx) => tx.query('select 1'))],
   ])(
     'fails %s as unavailable, and is not used again',
     async (_, request) => {
-      const way = await startProxy(url)
-      const far = openPostgres({ url: way.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
-      expect(await far.ping()).toBe(true)
-      way.swallow()
-      await expect(request(far)).rejects.toMatchObject({ kind: 'unavailable' })
-      way.carry()
-      expect(await far.ping()).toBe(true)
-      await far.close()
-      await way.close()
+      const proxy = await startProxy(url)
+      const proxiedDb = openPostgres({ url: proxy.url, schema: 'thing', log, poolSize: 1, statementTimeoutMs: 100 })
+      expect(await proxiedDb.ping()).toBe(true)
+      proxy.swallow()
+      await expect(request(proxiedDb)).rejects.toMatchObject({ kind: 'unavailable' })
+      proxy.carry()
+      expect(await proxiedDb.ping()).toBe(true)
+      await proxiedDb.close()
+      await proxy.close()
     },
     10_000,
   )
@@ -355,14 +355,14 @@ async function startProxy(to: string) {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   let carries = true
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname)
+  const server = createServer((clientSocket) => {
+    const serverSocket = connect(Number(port), hostname)
     // Connections that are open when forwarding stops stay silent permanently.
     let alive = true
-    sockets.add(near).add(far)
+    sockets.add(clientSocket).add(serverSocket)
     for (const [from, into] of [
-      [near, far],
-      [far, near],
+      [clientSocket, serverSocket],
+      [serverSocket, clientSocket],
     ] as const) {
       from.on('data', (data) => {
         if (!carries) alive = false

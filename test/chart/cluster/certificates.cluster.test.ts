@@ -125,8 +125,8 @@ describeChart('certificates issued by cert-manager', () => {
         ...[host, `${host}.${of.namespace}`, `${host}.${of.namespace}.svc`, `${host}.${of.namespace}.svc.cluster.local`],
       ]
       expect(leaf.subjectAltName?.split(', ')).toEqual(names.map((name) => `DNS:${name}`))
-      const life = (leaf.validToDate.getTime() - leaf.validFromDate.getTime()) / 1_000
-      expect(Math.abs(life - seconds(duration))).toBeLessThanOrEqual(1)
+      const lifetime = (leaf.validToDate.getTime() - leaf.validFromDate.getTime()) / 1_000
+      expect(Math.abs(lifetime - seconds(duration))).toBeLessThanOrEqual(1)
       const renewal = issued.getRenewal(of.namespace, find(of.manifests, 'Certificate', component).metadata.name)
       expect(leaf.validToDate.getTime() - renewal.getTime()).toBe(seconds(renewBefore) * 1_000)
       serialNumbers.add(leaf.serialNumber)

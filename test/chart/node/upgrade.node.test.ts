@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => scene?.end())
 
 const CHART = `vitascope-${(parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as { version: string }).version}`
-const settledAgain = async () => {
+const uploadVideo = async () => {
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
   return waitUntilSettled(scene.api, id, 300_000)
 }
@@ -124,7 +124,7 @@ describeChart('an upgrade', () => {
       const { items } = await readKubectlJson<{ items: V1Pod[] }>('deployments', '--namespace', NAMESPACE)
       expect([...new Set(items.map(({ metadata }) => metadata?.labels?.['helm.sh/chart']))]).toEqual([label])
       // Each build can read the data of the other one, and both can encode.
-      expect((await settledAgain()).status).toMatchObject({ status: 'ok', code: 2000 })
+      expect((await uploadVideo()).status).toMatchObject({ status: 'ok', code: 2000 })
     }
   })
 })

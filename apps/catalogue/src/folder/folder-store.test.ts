@@ -101,16 +101,16 @@ describe('the videos of a folder', () => {
     }
   })
   test('are kept when the folder is deleted, and leave it when they are deleted', async () => {
-    const [deletedFolder, keptFolder] = [await createFolderKey(), await createFolderKey()]
+    const [deletedFolder, otherFolder] = [await createFolderKey(), await createFolderKey()]
     const { videoId, mediaId } = await catalogue.upload()
     await folders.addVideo(deletedFolder, videoId, createCall())
-    await folders.addVideo(keptFolder, videoId, createCall())
+    await folders.addVideo(otherFolder, videoId, createCall())
     expect((await folders.remove(deletedFolder)).folderId).toBe(deletedFolder.folderId)
     await expect(folders.remove(deletedFolder)).rejects.toMatchObject({ reason: 'FOLDER_NOT_FOUND' })
     expect(await catalogue.videos.find('1', videoId)).toBeDefined()
-    expect(await listVideoIds(keptFolder)).toEqual([videoId])
+    expect(await listVideoIds(otherFolder)).toEqual([videoId])
     await catalogue.media.remove({ scope: '1', mediaId }, { userId: '7', callerId: '7', notes: '' })
-    expect(await listVideoIds(keptFolder)).toEqual([])
+    expect(await listVideoIds(otherFolder)).toEqual([])
   })
   test('can be added during the deletion of the folder or of a video without an unexpected error', async () => {
     for (let round = 0; round < 5; round++) {

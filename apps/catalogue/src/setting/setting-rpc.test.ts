@@ -107,8 +107,8 @@ describe('the password of a video', () => {
   })
   test('is checked in the queue of the organisation that owns the video, and hashed in the queue of the one that owns the profile', async () => {
     const { videoId } = await catalogue.upload({ settingId: await protect('b') })
-    const elsewhere = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
-    const other = await catalogue.upload({ settingId: elsewhere }, { organisationId: '2' })
+    const foreignSettingId = (await create({ password: sha1('b') }, ['password'], system, '2')).settingId
+    const other = await catalogue.upload({ settingId: foreignSettingId }, { organisationId: '2' })
     const groups: string[] = []
     const recordingHandlers = handlersWith({
       async hash(_, group) {
@@ -121,7 +121,10 @@ describe('the password of a video', () => {
       },
     })
     for (const id of [videoId, other.videoId]) await recordingHandlers.checkVideoPassword({ videoId: id, password: sha1('b') }, owner)
-    await recordingHandlers.updateSetting({ setting: createChange(elsewhere), updateMask: ['password'], validateOnly: false }, system)
+    await recordingHandlers.updateSetting(
+      { setting: createChange(foreignSettingId), updateMask: ['password'], validateOnly: false },
+      system,
+    )
     await recordingHandlers.createSetting(
       { organisationId: '1', setting: createChange(''), mask: ['password'], validateOnly: false },
       owner,

@@ -52,8 +52,8 @@ test('every field is returned as it was stored and as it was changed', async () 
   const settingId = await make(fields, { passwordHash: 'hash' })
   const author = { createdByUserId: '7', lastModifiedByUserId: '7', organisationId: '1', passwordProtected: true }
   expect(await find(settingId)).toEqual({ settingId, ...fields, ...author, createTime: expect.any(Date), updateTime: expect.any(Date) })
-  const turned = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'boolean' ? !value : value]))
-  const change = { ...fields, ...turned, monetizationId: undefined }
+  const inverted = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, typeof value === 'boolean' ? !value : value]))
+  const change = { ...fields, ...inverted, monetizationId: undefined }
   const changed = await settings.update({ scope: '1', settingId }, '8', () => ({ fields: change, passwordHash: undefined }))
   expect(changed).toMatchObject({ ...change, passwordProtected: true, createdByUserId: '7', lastModifiedByUserId: '8' })
   expect(await find(settingId)).toEqual(changed)
@@ -163,11 +163,11 @@ describe('the profile of a video', () => {
     expect(await readPlayerSettings(videoId)).toEqual({ named: '', downloadAllowed: false, has: undefined })
     await setDefault('')
   })
-  test.each(['an update', 'an upload'])('is not changed by %s with an unknown or foreign profile', async (way) => {
+  test.each(['an update', 'an upload'])('is not changed by %s with an unknown or foreign profile', async (cause) => {
     const foreign = await make({}, { organisationId: '2' })
     for (const settingId of [foreign, '999999', '9223372036854775807']) {
       const { videoId } = await catalogue.upload()
-      const run = way === 'an upload' ? catalogue.upload({ settingId, title: 'X' }) : nameOn(videoId, settingId)
+      const run = cause === 'an upload' ? catalogue.upload({ settingId, title: 'X' }) : nameOn(videoId, settingId)
       await expect(run).rejects.toMatchObject({ kind: 'not_found', reason: 'SETTING_NOT_FOUND' })
       expect(await video(videoId)).toMatchObject({ settingId: '', title: 'Launch' })
       expect(await catalogue.db.query(`select from video where title = 'X'`)).toEqual([])

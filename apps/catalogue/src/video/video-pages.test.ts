@@ -48,9 +48,9 @@ describe.each([
     expect(await walk(of, size)).toEqual(videos.map(({ videoId }) => videoId))
   })
   test('the other direction is the reverse', async () => {
-    const there = (await page(createQuery({ order, descending }))).videos.map(({ videoId }) => videoId)
-    const back = (await page(createQuery({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
-    expect(back).toEqual(there.reverse())
+    const forwardIds = (await page(createQuery({ order, descending }))).videos.map(({ videoId }) => videoId)
+    const backwardIds = (await page(createQuery({ order, descending: !descending }))).videos.map(({ videoId }) => videoId)
+    expect(backwardIds).toEqual(forwardIds.reverse())
   })
 })
 

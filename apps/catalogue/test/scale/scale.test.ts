@@ -6,7 +6,7 @@ import { ListVideosRequest, type ListVideosResponse, VideoOrder } from '@vitasco
 import { createTestDatabase, planNodes, type TestDatabase, testLog, type WatchedStatement, watchStatements } from '@vitascope/testing'
 import { seedCatalogue } from '../seed/seed-catalogue.ts'
 import { allPaths } from './catalogue-clients.ts'
-import { exerciseCatalogue, owner } from './drive-catalogue.ts'
+import { exerciseCatalogue, owner } from './exercise-catalogue.ts'
 import { startScaleCatalogue } from './scale-catalogue.ts'
 
 const size = { videos: 14_000, organisations: 2 }
@@ -103,7 +103,7 @@ function faults(watched: readonly WatchedStatement[], large: readonly string[]):
       if (whole || rows > MAX_ROWS) faultByStatement.set(text.replaceAll(/\s+/g, ' '), `${node['Node Type']} of ${rows} rows of ${table}`)
     }
   }
-  return [...faultByStatement].map(([text, what]) => `${what}: ${text}`)
+  return [...faultByStatement].map(([text, fault]) => `${fault}: ${text}`)
 }
 
 async function largeTables(): Promise<string[]> {

@@ -152,10 +152,10 @@ test('sends no mail for a deleted video or user', async () => {
 })
 
 test('retries an unavailable server for a day with the same Message-ID', async () => {
-  const away = await smtp(() => 451)
+  const unavailableServer = await smtp(() => 451)
   await catalogue.play()
   for (let attempt = 1; attempt <= 12; attempt++) {
-    await run({ smtpUrl: away.url })
+    await run({ smtpUrl: unavailableServer.url })
     const [row] = await rows()
     const middle = Math.min(3_600, 5 * 2 ** Math.min(attempt, 10))
     expect(row).toMatchObject({ state: 'waiting', attempt })
@@ -170,7 +170,7 @@ test('retries an unavailable server for a day with the same Message-ID', async (
 
   await catalogue.play()
   await catalogue.db.query(`update mail set create_time = now() - interval '25 hours' where state = 'waiting'`)
-  await run({ smtpUrl: away.url })
+  await run({ smtpUrl: unavailableServer.url })
   expect((await rows()).map(({ state }) => state)).toEqual(['sent', 'failed'])
 }, 60_000)
 

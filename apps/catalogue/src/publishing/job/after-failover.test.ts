@@ -48,7 +48,7 @@ async function uploads(count: number): Promise<string[]> {
 }
 const run = () => afterFailover(new AbortController().signal)
 const open = async () => (await catalogue.db.query('select from failover where settle_time is null')).length
-const sentAgain = async () => (await catalogue.messages()).map(({ payload }) => payload.jobId)
+const listResentJobs = async () => (await catalogue.messages()).map(({ payload }) => payload.jobId)
 
 test('after a failover, every active job is checked: unknown ones are sent again, and ended ones report again', async () => {
   // More than one round claims.
@@ -61,10 +61,10 @@ test('after a failover, every active job is checked: unknown ones are sent again
   }
   await run()
   expect(repeated.sort()).toEqual([ended, failed].sort())
-  expect((await sentAgain()).sort()).toEqual(jobs.slice(3).sort())
+  expect((await listResentJobs()).sort()).toEqual(jobs.slice(3).sort())
   expect(await open()).toBe(0)
   await run()
-  expect(await sentAgain()).toHaveLength(117)
+  expect(await listResentJobs()).toHaveLength(117)
 })
 
 test('the checks continue after an outage of encoding, and exclude jobs that were created since', async () => {
@@ -79,5 +79,5 @@ test('the checks continue after an outage of encoding, and exclude jobs that wer
   await catalogue.db.query(`update failover set notice_time = now() - interval '500 milliseconds'`)
   await catalogue.db.query('update job set check_time = now() where job_id = $1', [later])
   await run()
-  expect([await sentAgain(), await open()]).toEqual([[jobId], 0])
+  expect([await listResentJobs(), await open()]).toEqual([[jobId], 0])
 })

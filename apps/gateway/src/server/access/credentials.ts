@@ -41,6 +41,6 @@ function parseApiKey(header: string): string {
   return key
 }
 
-function malformed(why: string): DomainError {
-  return domainError('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${why}`)
+function malformed(reason: string): DomainError {
+  return domainError('unauthenticated', 'KEY_MALFORMED', `the key is malformed: ${reason}`)
 }
