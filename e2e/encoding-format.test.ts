@@ -45,7 +45,7 @@ const fetchHash = async (url: string) =>
     .update(await fetchBytes(url))
     .digest('hex')
 
-async function ended(jobId: string | null): Promise<Record<string, unknown>> {
+async function waitForJob(jobId: string | null): Promise<Record<string, unknown>> {
   let job: Record<string, unknown> = {}
   await waitFor(
     async () => {
@@ -93,7 +93,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
     return headers.get('x-job-id')
   })
   for (const [index, key] of ['av1_250', 'hevc_300'].entries()) {
-    const job = await ended(jobIds[index] ?? null)
+    const job = await waitForJob(jobIds[index] ?? null)
     expect(job).toMatchObject({
       action: 'add rendition',
       state: 'ok',
@@ -137,7 +137,7 @@ test('AV1 and HEVC renditions are added to a playable video, and encoded again a
   expect([repeated.status, repeated.headers.get('x-job-id')]).toEqual([200, null])
 
   const replaced = await api().put(`/media/${before.media_id}`, { uri: `${sources.url}/other.mp4` })
-  await ended(replaced.headers.get('x-job-id'))
+  await waitForJob(replaced.headers.get('x-job-id'))
   const renewed = await waitFor(
     async () => {
       const video = await read(id)

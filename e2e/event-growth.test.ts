@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => platform?.remove())
 
 type Attack = (nth: number) => { events: object[]; userAgent?: string }
-const hundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
+const repeatHundred = <T>(make: (nth: number) => T) => Array.from({ length: 100 }, (_, nth) => make(nth))
 const intervals = Array.from({ length: 25 }, (_, nth) => [nth * 2, nth * 2 + 1.5])
 const buildEvent = (fields: object = {}) => ({ video_id: videoId, view_id: randomUUID(), type: 'progress', at: Date.now(), ...fields })
 const oneView = randomUUID()
@@ -36,11 +36,11 @@ const letters = 'abcdefghijklmnopqrstuvwxyz'
 const code = (nth: number) => `${letters[Math.floor(nth / 26) % 26]}${letters[nth % 26]}`
 
 const ATTACKS: [what: string, attack: Attack][] = [
-  ['new views', () => ({ events: hundred(() => buildEvent()) })],
+  ['new views', () => ({ events: repeatHundred(() => buildEvent()) })],
   [
     'new views with every field of an event',
     () => ({
-      events: hundred(() =>
+      events: repeatHundred(() =>
         buildEvent({
           watched: intervals,
           rewatched: intervals,
@@ -52,9 +52,9 @@ const ATTACKS: [what: string, attack: Attack][] = [
   ],
   [
     'new views in changing languages',
-    (nth) => ({ events: hundred((one) => buildEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
+    (nth) => ({ events: repeatHundred((one) => buildEvent({ language: code(nth * 100 + one), subtitle: code(7 * nth + one) })) }),
   ],
-  ['events of one view', () => ({ events: hundred(() => buildEvent({ view_id: oneView })) })],
+  ['events of one view', () => ({ events: repeatHundred(() => buildEvent({ view_id: oneView })) })],
   [
     'events of one view with all their intervals',
     () => ({ events: Array.from({ length: 4 }, () => buildEvent({ view_id: oneView, watched: Array(1_000).fill([0.001, 1_234.567]) })) }),

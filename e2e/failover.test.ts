@@ -172,11 +172,11 @@ async function expectPlays(video: VideoRecord): Promise<void> {
 
 /** Checks that each of these services logs and counts the failover, and the others do not. */
 async function expectReported({ platform }: Scene, services: readonly string[]): Promise<void> {
-  const counted = (page: string, service: string) =>
+  const readFailovers = (page: string, service: string) =>
     Number(new RegExp(`^vitascope_database_failovers_total\\{.*service="${service}".*\\} (\\d+)$`, 'm').exec(page)?.[1])
   const counts = async () => {
     const page = await (await fetch(platform.metricsUrl)).text()
-    return SERVICES.map((service) => counted(page, service))
+    return SERVICES.map((service) => readFailovers(page, service))
   }
   const expectedCounts = SERVICES.map((service) => (services.includes(service) ? 1 : 0))
   await waitFor(async () => `${await counts()}` === `${expectedCounts}`, {
@@ -188,7 +188,7 @@ async function expectReported({ platform }: Scene, services: readonly string[]):
 }
 
 /** Waits until a service has finished its checks after the failover. */
-const settledIn = ({ query: call }: Scene, service: string) =>
+const waitUntilSettledIn = ({ query: call }: Scene, service: string) =>
   waitFor(async () => (await call(`select from ${service}.failover where settle_time is null`)).length === 0, {
     timeout: 30_000,
     describe: `${service} to finish its checks`,
@@ -233,8 +233,8 @@ test('a failover to a stale standby keeps accepted videos playable, publishes ea
   expect(late.status.status).toBe('ok')
   await expectPlays(late)
   expect((await now.platform.system.get(`/video/${now.lost.video_id}`)).status).toBe(404)
-  await settledIn(now, 'catalogue')
-  await settledIn(now, 'encoding')
+  await waitUntilSettledIn(now, 'catalogue')
+  await waitUntilSettledIn(now, 'encoding')
   let orphans: string[] = []
   await waitFor(
     async () => {
@@ -265,7 +265,7 @@ longTest(
     scene = now
     const before = (await now.objects()).filter((name) => name.startsWith('media/'))
     await expectReported(now, ['encoding'])
-    await settledIn(now, 'encoding')
+    await waitUntilSettledIn(now, 'encoding')
     await waitFor(
       async () => (await now.query<{ n: number }>(`select count(*)::int as n from encoding.job where finish_time is null`))[0]?.n === 0,
       { timeout: 30_000, describe: 'no job to run' },
@@ -303,7 +303,7 @@ longTest(
     const late = await waitUntilSettled(now.platform.withKey(now.tenant.key), now.late.video_id)
     expect(late.status.status).toBe('ok')
     await expectReported(now, ['catalogue'])
-    await settledIn(now, 'catalogue')
+    await waitUntilSettledIn(now, 'catalogue')
     await expectPlays(now.early)
     await expectPlays(late)
     expect(listSets(await now.objects(), late)).toEqual(listSets(before, late))

@@ -54,9 +54,9 @@ function sendViews(uploader: Uploader, videoId: string): () => Promise<Set<strin
 async function expectViewsCounted(platform: ReplicatedPlatform, organisationId: string, videoId: string, acknowledged: Set<string>) {
   const stored = () =>
     asSuperuser(platform, async (client) => (await client.query<{ view_id: string }>('select view_id from analytics.view')).rows)
-  const loads = async () =>
+  const readLoads = async () =>
     (await platform.system.get<{ player_loads: number }>(`/analytics/views/${organisationId}/video/${videoId}`)).body.player_loads
-  await waitFor(async () => (await loads()) === acknowledged.size, {
+  await waitFor(async () => (await readLoads()) === acknowledged.size, {
     timeout: 60_000,
     interval: 500,
     describe: `${acknowledged.size} views to be counted`,

@@ -65,7 +65,7 @@ const statuses = (urls: readonly string[]) =>
 const served = async (urls: readonly string[]) => (await statuses(urls)).filter((status) => status === 200).length
 const record = async (id: string, by: Api = api) => (await by.get<VideoRecord>(`/video/${id}`)).body
 const withToken = (url: string, token: string) => url.replace(/(\/delivery\/\d+\/[^/]+)\//, `$1~${token}/`)
-const closes = (urls: readonly string[]) =>
+const waitUntilRejected = (urls: readonly string[]) =>
   waitFor(async () => (await served(urls)) === 0, { timeout: 5_000, interval: 100, describe: 'every old URL to return an error' })
 
 test('a video that requires a token delivers its files only with a valid token', async () => {
@@ -75,7 +75,7 @@ test('a video that requires a token delivers its files only with a valid token',
   expect(await served(open)).toBe(open.length)
 
   expect((await api.patch(`/video/${video.video_id}`, { security: { token_required_platform: true } })).status).toBe(200)
-  await closes(open)
+  await waitUntilRejected(open)
   const now = (await record(video.video_id, platform.guest)).uri
   const base = open.map((url) => url.replace(/\/delivery\/\d+\/[^/]+\//, now.hls.match(/\/delivery\/\d+\/[^/]+\//)?.[0] ?? ''))
   await waitFor(async () => (await statuses(base.slice(0, 1)))[0] === 403, { timeout: 5_000, describe: 'the new version to apply' })
@@ -109,7 +109,7 @@ test('a video with allowed addresses is not delivered to others', async () => {
   const video = await uploadPlayableVideo()
   const open = await crawl(video.uri)
   await api.patch(`/video/${video.video_id}`, { security: { allowed_ips: ['203.0.113.0/24'] } })
-  await closes(open)
+  await waitUntilRejected(open)
   const foreignRecord = await record(video.video_id, platform.guest)
   expect(foreignRecord['security']).toEqual({ token_required_platform: false, is_ip_restricted: true })
   expect(await served([foreignRecord.uri.hls, foreignRecord.uri.poster_frame, ...Object.values(foreignRecord.uri.http)])).toBe(0)
@@ -137,7 +137,7 @@ test.each([
     const video = await uploadPlayableVideo()
     const open = [video.uri.hls, video.uri.poster_frame, ...Object.values(video.uri.http)]
     expect((await change(video.video_id)).status).toBe(200)
-    await closes(open)
+    await waitUntilRejected(open)
     expect((await platform.guest.get(`/video/${video.video_id}`)).status).toBe(404)
   },
   60_000,
@@ -151,7 +151,7 @@ test('the keys and videos of an inactive organisation are rejected', async () =>
     timeout: 5_000,
     describe: 'its video to be hidden',
   })
-  await closes([video.uri.hls])
+  await waitUntilRejected([video.uri.hls])
   await platform.system.put(`/organisation/${tenant.organisationId}`, { status: 'active' })
   await waitFor(async () => (await api.get('/video')).status === 200, { timeout: 5_000, describe: 'its key to work again' })
 }, 60_000)

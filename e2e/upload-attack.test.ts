@@ -145,7 +145,7 @@ function open({ beginning, next }: Attack, address: string): Connection {
   let received = ''
   let drip: NodeJS.Timeout | undefined
   const block = Buffer.alloc(64 * 1024)
-  const flood = () => {
+  const writeUntilFull = () => {
     while (socket.writable && socket.write(block));
   }
   socket
@@ -164,8 +164,8 @@ function open({ beginning, next }: Attack, address: string): Connection {
   socket.write(beginning.replace('\r\n', `\r\nHost: h\r\nX-Forwarded-For: ${address}\r\n`))
   if (next === 'drip') drip = setInterval(() => socket.writable && socket.write('x'.repeat(SLOW_BYTES_PER_SECOND / 10)), 100)
   else if (next === 'flood') {
-    flood()
-    socket.on('drain', flood)
+    writeUntilFull()
+    socket.on('drain', writeUntilFull)
   }
   return connection
 }

@@ -49,15 +49,15 @@ export const lintChecks: Check[] = [
   { name: 'prose', run: inCheckout(proseProblems) },
   { name: 'links of documents', run: inCheckout(linkProblems) },
   { name: 'references of documents', run: inCheckout(documentReferenceProblems) },
-  { name: 'boundaries', run: async () => problemOfLines(await boundaryProblems()) },
+  { name: 'boundaries', run: async () => joinProblems(await boundaryProblems()) },
 ]
 
 /** Returns a check that requires the list of files of git. */
 function inCheckout(findProblems: () => string[]): Check['run'] {
-  return async () => (existsSync(join(root, '.git')) ? problemOfLines(findProblems()) : { skipped: 'this is not a git checkout' })
+  return async () => (existsSync(join(root, '.git')) ? joinProblems(findProblems()) : { skipped: 'this is not a git checkout' })
 }
 
-function problemOfLines(problems: readonly string[]): { problem?: string } {
+function joinProblems(problems: readonly string[]): { problem?: string } {
   return problems.length === 0 ? {} : { problem: problems.join('\n') }
 }
 

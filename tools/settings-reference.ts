@@ -56,7 +56,7 @@ function allSettings(): Setting[] {
     for (const name of new Set(records.flatMap((record) => [...record.names]))) {
       const declaration = declarations.get(name)
       if (declaration === undefined && process !== NPM_START) continue
-      const rowName = nameOfFamily(name)
+      const rowName = toFamilyName(name)
       const setting = settings.get(rowName) ?? { name: rowName, readers: [] }
       if (!setting.readers.some((reader) => reader.process === process))
         setting.readers.push({ process, ...(declaration && { declaration: { ...declaration, name: rowName } }) })
@@ -75,7 +75,7 @@ function ignoreProblems(read: () => unknown): void {
 }
 
 /** Returns the name with `<SERVICE>` in place of the service for settings that each service has with its own name. */
-function nameOfFamily(name: string): string {
+function toFamilyName(name: string): string {
   const services = Object.keys(SERVICES).join('|').toUpperCase()
   return name.replace(
     new RegExp(`^VITASCOPE_(?:${services})_(LISTEN|HEALTH_LISTEN|METRICS_LISTEN|DATABASE_(?:DIRECT_)?URL)$`),

@@ -34,9 +34,9 @@ export async function benchCopy({ pairs, tools, folder }: BenchRun): Promise<boo
   }
   const ratio = medianRatio(withCopy.map(({ cpuSeconds }, pair) => cpuSeconds / (without[pair]?.cpuSeconds ?? cpuSeconds)))
   const met = ratio.low <= goal
-  const middle = (costs: readonly Cost[]) => median(costs.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
+  const formatMedian = (costs: readonly Cost[]) => median(costs.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
   console.log(
-    `copy: CPU ${middle(withCopy)} s with a copied largest rendition, ${middle(without)} s without a copy: ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}`,
+    `copy: CPU ${formatMedian(withCopy)} s with a copied largest rendition, ${formatMedian(without)} s without a copy: ${ratio.median.toFixed(3)} (95 %: ${ratio.low.toFixed(3)} to ${ratio.high.toFixed(3)}), goal <= ${goal}: ${met ? 'met' : 'NOT met'}`,
   )
   return met
 }

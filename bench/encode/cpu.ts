@@ -53,10 +53,10 @@ function report(name: string, bareName: string, encoderCosts: readonly Cost[], b
   const ratio = (pick: (cost: Cost) => number) => medianRatio(encoderCosts.map((cost, pair) => pick(cost) / pick(bare[pair] ?? cost)))
   const cpu = ratio((cost) => cost.cpuSeconds)
   const wall = ratio((cost) => cost.wallSeconds)
-  const middle = (costs: readonly Cost[]) =>
+  const formatMedians = (costs: readonly Cost[]) =>
     `CPU ${median(costs.map((cost) => cost.cpuSeconds)).toFixed(2)} s, wall ${median(costs.map((cost) => cost.wallSeconds)).toFixed(2)} s`
   const met = cpu.low <= goal
-  console.log(`${name}: ours ${middle(encoderCosts)}; bare (${bareName}) ${middle(bare)}`)
+  console.log(`${name}: ours ${formatMedians(encoderCosts)}; bare (${bareName}) ${formatMedians(bare)}`)
   console.log(`  CPU ratio ${formatRatio(cpu)}, goal <= ${goal}: ${met ? 'met' : 'NOT met'}; wall ratio ${formatRatio(wall)}`)
   return met
 }

@@ -136,22 +136,22 @@ async function write(name: string, one: () => Promise<unknown>, signal: AbortSig
 }
 
 function writeAudit(db: Db, signal: AbortSignal) {
-  const one = () =>
+  const insertRow = () =>
     db.query(
       `insert into audit_entry select (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 19))::uuid,
          1, 1, '', 'folder::post', '/folder', 'r', '127.0.0.1'`,
     )
-  return write('audit entries', one, signal)
+  return write('audit entries', insertRow, signal)
 }
 
 function writeEvents(db: Db, signal: AbortSignal) {
-  const one = () =>
+  const insertRow = () =>
     db.query(`insert into event (type, organisation_id, object_key, data) values ('video.created', 1, 'media:' || random(), '{}')`)
-  return write('events and deliveries', one, signal)
+  return write('events and deliveries', insertRow, signal)
 }
 
 function writeViewers(db: Db, signal: AbortSignal) {
-  const one = () =>
+  const insertRow = () =>
     db.query(`insert into viewer values (current_date, 1, 1, substr(decode(md5(random()::text), 'hex'), 1, 8)) on conflict do nothing`)
-  return write('viewers', one, signal)
+  return write('viewers', insertRow, signal)
 }

@@ -74,10 +74,10 @@ export const auditRows: NounRows = {
         await clients.guest.delete(object)
         expect((await clients.owner.delete(object)).status).toBe(404)
 
-        const written = async () => (await list(clients.owner, { object })).entries
+        const readEntries = async () => (await list(clients.owner, { object })).entries
         // The entry of the rejected write is removed a moment later.
-        await waitFor(async () => (await written()).length === 2, { describe: 'the entry of the rejected write to be removed' })
-        const [deleted, changed] = await written()
+        await waitFor(async () => (await readEntries()).length === 2, { describe: 'the entry of the rejected write to be removed' })
+        const [deleted, changed] = await readEntries()
         expect(changed).toEqual({
           ...{ time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), user_id: owner.userId, key: owner.key.slice(0, 8) },
           ...{ action: 'oauth::put', object, request_id: expect.any(String), address: '127.0.0.1' },

@@ -21,7 +21,7 @@ const srt = (texts: readonly string[]) =>
   texts.map((text, i) => `${i + 1}\n${clock(i * 2_000 + 500)} --> ${clock(i * 2_000 + 1_750)}\n${text}\n\n`).join('')
 const SRT = srt(['Good <i>evening</i>', 'a --> b & <script>alert(1)</script>\n“two”'])
 const FIELDS = { title: 'English', language: 'en' }
-const long = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 
 const create = async ({ clients }: Fixture, media_id: string, fields: Record<string, unknown> = { content: SRT, format: 'srt' }) => {
   const { status, body } = await clients.uploader.post<Line[]>('/caption', { ...FIELDS, media_id, ...fields })
@@ -64,7 +64,7 @@ function serve({ sources }: Fixture): string {
 /** Returns the invalid calls that POST and PUT have in common. */
 async function rejectedFieldCalls(fixture: Fixture, method: string, path: string, rest: Record<string, unknown>): Promise<RejectedCall[]> {
   const url = serve(fixture)
-  const bad = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
+  const buildRejectedCall = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
     method,
     path,
     payload: { ...rest, ...payload },
@@ -80,29 +80,29 @@ async function rejectedFieldCalls(fixture: Fixture, method: string, path: string
   })
   const content = { content: SRT, format: 'srt' }
   return [
-    bad({ ...content, title: long(256), language: 'not a code' }, ['title', 'language']),
-    bad({ ...content, title: ' ' }, ['title']),
-    bad({ ...content, title: 'two\nlines' }, ['title']),
-    bad({ ...content, organisation_id: '1', created_by_user_id: '1' }, ['organisation_id', 'created_by_user_id']),
-    bad({ url: `${url}/a.srt`, ...content }, ['content']),
-    bad({ content: SRT }, ['format']),
-    bad({ content: SRT, title: '' }, ['title', 'format']),
-    bad({ url: `${url}/a.txt`, title: 'two\nlines', language: '!!' }, ['title', 'language', 'url']),
-    bad({ url: 'http://10.0.0.1/a.srt', title: '' }, ['title', 'url']),
-    bad({ content: SRT, format: 'ass' }, ['format']),
-    bad({ content: 'a\0b', format: 'srt' }, ['content']),
-    bad({ content: 'nothing', format: 'srt' }, ['content']),
-    bad({ url: `${url}/a.srt`, format: 'srt' }, ['format']),
-    ...['a.ass', 'none.srt', 'page.srt', 'inside.srt'].map((name) => bad({ url: `${url}/${name}` }, ['url'])),
+    buildRejectedCall({ ...content, title: buildText(256), language: 'not a code' }, ['title', 'language']),
+    buildRejectedCall({ ...content, title: ' ' }, ['title']),
+    buildRejectedCall({ ...content, title: 'two\nlines' }, ['title']),
+    buildRejectedCall({ ...content, organisation_id: '1', created_by_user_id: '1' }, ['organisation_id', 'created_by_user_id']),
+    buildRejectedCall({ url: `${url}/a.srt`, ...content }, ['content']),
+    buildRejectedCall({ content: SRT }, ['format']),
+    buildRejectedCall({ content: SRT, title: '' }, ['title', 'format']),
+    buildRejectedCall({ url: `${url}/a.txt`, title: 'two\nlines', language: '!!' }, ['title', 'language', 'url']),
+    buildRejectedCall({ url: 'http://10.0.0.1/a.srt', title: '' }, ['title', 'url']),
+    buildRejectedCall({ content: SRT, format: 'ass' }, ['format']),
+    buildRejectedCall({ content: 'a\0b', format: 'srt' }, ['content']),
+    buildRejectedCall({ content: 'nothing', format: 'srt' }, ['content']),
+    buildRejectedCall({ url: `${url}/a.srt`, format: 'srt' }, ['format']),
+    ...['a.ass', 'none.srt', 'page.srt', 'inside.srt'].map((name) => buildRejectedCall({ url: `${url}/${name}` }, ['url'])),
     ...[
       'http://10.0.0.1/a.srt',
       'http://[::1]/a.srt',
       'file:///etc/a.srt',
       'http://127.0.0.1:22/a.srt',
       'http://u:p@example.org/a.srt',
-    ].map((address) => bad({ url: address }, ['url'])),
+    ].map((address) => buildRejectedCall({ url: address }, ['url'])),
     ...['large.srt', 'toomany.srt'].map(tooLarge),
-    { method, path, payload: { ...rest, content: srt([long(10_001)]), format: 'srt' }, status: 413, code: 'caption_too_large' },
+    { method, path, payload: { ...rest, content: srt([buildText(10_001)]), format: 'srt' }, status: 413, code: 'caption_too_large' },
   ]
 }
 
@@ -194,7 +194,7 @@ export const captionRows: NounRows = {
           [{ url: `${url}/a.vtt?x=1` }, ['Good & evening'], '100:00'],
           [{ url: `${url}/latin.srt` }, ['Grüß Gott'], '00:00'],
           [{ url: `${url}/wide.srt` }, ['Grüß Gott'], '00:00'],
-          [{ content: srt([long(10_000)]), format: 'srt', title: long(255), language: 'pt_br' }, [long(10_000)], '00:00'],
+          [{ content: srt([buildText(10_000)]), format: 'srt', title: buildText(255), language: 'pt_br' }, [buildText(10_000)], '00:00'],
         ]
         for (const [more, texts, begin] of cases) {
           const lines = await create(fixture, media_id, more)
@@ -257,8 +257,8 @@ export const captionRows: NounRows = {
           return body
         }
         const [before] = (await fixture.clients.owner.get<Line[]>(path)).body
-        const renamed = await put({ title: long(255), language: 'de' })
-        expect(renamed).toMatchObject([{ title: long(255), language: 'de', last_modified_by_user_id: fixture.owner.userId }, {}])
+        const renamed = await put({ title: buildText(255), language: 'de' })
+        expect(renamed).toMatchObject([{ title: buildText(255), language: 'de', last_modified_by_user_id: fixture.owner.userId }, {}])
         expect(renamed[0]?.caption_line_id).toBe(before?.caption_line_id)
         expect(getTexts(await put({ url: `${url}/a.sbv` }))).toEqual(['Good evening'])
         expect(getTexts(await put({ content: 'WEBVTT\n\n00:01.000 --> 00:02.000\nnew\n', format: 'vtt', title: 'New' }))).toEqual(['new'])

@@ -33,13 +33,13 @@ export const clipRows: readonly Row[] = [
         expect(body.data).toMatchObject({ ...fields, preview: '1' })
       }
       expect((await read(fixture, id)).clips).toEqual([plain.body.data, expect.anything(), expect.anything()])
-      const once = () =>
+      const sendOnce = () =>
         clients.owner.send('POST', path, {
           body: new URLSearchParams({ time_start: '1', time_finish: '2', preview: '1' }),
           headers: { 'idempotency-key': 'a clip' },
         })
-      const first = await once()
-      expect(await once()).toMatchObject({ status: 200, body: first.body })
+      const first = await sendOnce()
+      expect(await sendOnce()).toMatchObject({ status: 200, body: first.body })
 
       const { video_id, duration } = await fixture.playing()
       const timed = await createEntry(fixture, video_id)

@@ -94,17 +94,17 @@ export const collaborateRows: NounRows = {
       async works(fixture) {
         const { clients, uploader } = fixture
         const { id, video_id } = await createVideoWithEntry(fixture)
-        const at = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
+        const toPath = (email: string) => `/collaborate/${video_id}/user/${encodeURIComponent(email)}`
         const email = await findEmail(fixture, uploader.userId)
         for (const api of [clients.uploader, clients.system]) {
-          expect(await api.get(at(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
+          expect(await api.get(toPath(email.toUpperCase()))).toMatchObject({ status: 200, body: await read(fixture, id) })
         }
         const second = await createEntry(fixture, video_id)
-        expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(second)
+        expect((await clients.owner.get<Entry>(toPath(email))).body.id).toBe(second)
         await clients.owner.put(`/collaborate/item/${id}/put`, { email: 'Guest.Editor@example.org' })
-        expect((await clients.owner.get<Entry>(at('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
+        expect((await clients.owner.get<Entry>(toPath('guest.editor@EXAMPLE.org'))).body.id).toBe(id)
         await clients.owner.delete(`/collaborate/item/${second}`)
-        expect((await clients.owner.get<Entry>(at(email))).body.id).toBe(id)
+        expect((await clients.owner.get<Entry>(toPath(email))).body.id).toBe(id)
       },
       async rejectedCalls(fixture) {
         const { owner, uploader } = fixture
@@ -148,12 +148,12 @@ export const collaborateRows: NounRows = {
         expect(await read(fixture, nobodys.body.id)).toMatchObject({ user_id: '', email: '', is_uploader_account: false })
 
         const key = { 'idempotency-key': 'an entry' }
-        const once = (body: URLSearchParams) =>
+        const sendOnce = (body: URLSearchParams) =>
           clients.owner.send<{ id: string }>('POST', `/collaborate/${video_id}`, { body, headers: key })
-        const first = await once(new URLSearchParams({ user_id: uploader.userId }))
-        const repeated = await once(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
+        const first = await sendOnce(new URLSearchParams({ user_id: uploader.userId }))
+        const repeated = await sendOnce(new URLSearchParams({ data: JSON.stringify({ user_id: uploader.userId }) }))
         expect(repeated).toMatchObject({ status: 200, body: first.body })
-        expect((await once(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
+        expect((await sendOnce(new URLSearchParams({ user_id: owner.userId }))).status).toBe(422)
         expect(Object.keys((await clients.owner.get(`/collaborate/${video_id}`)).body)).toHaveLength(3)
 
         for (let count = 3; count < 99; count++) await createEntry(fixture, video_id)
@@ -261,9 +261,9 @@ export const collaborateRows: NounRows = {
         const { otherTenant } = fixture
         const { id } = await createVideoWithEntry(fixture)
         const rejectedCall = { method: 'PUT', path: `/collaborate/item/${id}/put` }
-        const at = (one: string) => `/collaborate/item/${one}/put`
+        const toPath = (one: string) => `/collaborate/item/${one}/put`
         return [
-          ...wrongIds('PUT', at, id, 'collaboration_not_found', { email: 'a@b' }),
+          ...wrongIds('PUT', toPath, id, 'collaboration_not_found', { email: 'a@b' }),
           ...[otherTenant.userId, MISSING].map((user_id) => ({
             ...rejectedCall,
             payload: { user_id },

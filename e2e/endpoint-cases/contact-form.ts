@@ -7,16 +7,16 @@ interface ContactForm extends Record<string, unknown> {
   contact_form_id: string
 }
 
-const long = (count: number) => 'ä'.repeat(count)
+const buildText = (count: number) => 'ä'.repeat(count)
 const texts = {
-  primary_text: long(1_000),
-  secondary_text: long(1_000),
-  reference: long(255),
-  opt_in_message: long(1_000),
-  button_text: long(100),
+  primary_text: buildText(1_000),
+  secondary_text: buildText(1_000),
+  reference: buildText(255),
+  opt_in_message: buildText(1_000),
+  button_text: buildText(100),
 }
 const captures = { capture_names: true, capture_company_name: '1', capture_opt_in: 1 }
-const everything = { name: long(255), company_name: long(255), email: 'ada@example.org', opt_in: true }
+const everything = { name: buildText(255), company_name: buildText(255), email: 'ada@example.org', opt_in: true }
 const nothing = '/contact-form/999999'
 
 const newForm = async ({ clients }: Fixture, fields: Record<string, unknown> = {}): Promise<ContactForm> => {
@@ -175,7 +175,7 @@ export const contactFormRows: NounRows = {
           {
             ...call,
             path: all,
-            payload: { ...everything, name: long(256), company_name: long(256), email: `a@${'b'.repeat(253)}` },
+            payload: { ...everything, name: buildText(256), company_name: buildText(256), email: `a@${'b'.repeat(253)}` },
             ...{ status: 400, fields: ['name', 'company_name', 'email'] },
           },
           { ...call, path: plain, payload: everything, status: 400, fields: ['name', 'company_name', 'opt_in'] },

@@ -30,7 +30,7 @@ async function createHiddenVideo(fixture: Fixture) {
 async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<RejectedCall[]> {
   const [open, hidden, expired] = [await createVideo(fixture), await createHiddenVideo(fixture), await createVideo(fixture)]
   await fixture.clients.owner.patch(`/video/${expired}`, { content_expiry: { time: '2020-01-01 00:00:00', message: 'Over' } })
-  const bad = (query: string, ...fields: string[]) => ({
+  const buildRejectedCall = (query: string, ...fields: string[]) => ({
     caller: 'guest' as const,
     method: 'GET',
     path: `${prefix}/${open}?${query}`,
@@ -38,16 +38,16 @@ async function listRejectedCalls(fixture: Fixture, prefix: string): Promise<Reje
     fields,
   })
   return [
-    bad('width=10000', 'width'),
-    bad('width=0', 'width'),
-    bad('height=101%25', 'height'),
-    bad('width=1e3&height=12px', 'width', 'height'),
-    bad(`element_id=${'a'.repeat(65)}`, 'element_id'),
-    bad('element_id=a%22b', 'element_id'),
-    bad('player=cat', 'player'),
-    bad('referrer_url=javascript:alert(1)', 'referrer_url'),
-    bad(`token=${'x'.repeat(2_001)}`, 'token'),
-    bad('width=1&width=2', 'width'),
+    buildRejectedCall('width=10000', 'width'),
+    buildRejectedCall('width=0', 'width'),
+    buildRejectedCall('height=101%25', 'height'),
+    buildRejectedCall('width=1e3&height=12px', 'width', 'height'),
+    buildRejectedCall(`element_id=${'a'.repeat(65)}`, 'element_id'),
+    buildRejectedCall('element_id=a%22b', 'element_id'),
+    buildRejectedCall('player=cat', 'player'),
+    buildRejectedCall('referrer_url=javascript:alert(1)', 'referrer_url'),
+    buildRejectedCall(`token=${'x'.repeat(2_001)}`, 'token'),
+    buildRejectedCall('width=1&width=2', 'width'),
     ...(['guest', 'otherTenant'] as const).map((caller) => ({ caller, method: 'GET', path: `${prefix}/${hidden}`, status: 404 })),
     { caller: 'guest', method: 'GET', path: `${prefix}/${expired}`, status: 404, code: 'video_expired' },
     { caller: 'guest', method: 'GET', path: `${prefix}/7`, status: 404 },

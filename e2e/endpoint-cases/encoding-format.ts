@@ -20,7 +20,7 @@ const DETAILS = ['size', 'video_codec', 'format', 'speed', 'label', 'width']
 
 /** Returns calls with each bad value in `field`, which must be a profile, and in unknown fields. */
 function badFormats(method: string, path: string, field: string): RejectedCall[] {
-  const of = (value: unknown): RejectedCall => ({
+  const buildRejectedCall = (value: unknown): RejectedCall => ({
     caller: 'system',
     method,
     path,
@@ -32,7 +32,7 @@ function badFormats(method: string, path: string, field: string): RejectedCall[]
     ...({ caller: 'system', method, path, payload: { [field]: 21, [name]: value } } as const),
     ...{ status: 400, fields: [name] },
   })
-  return [...BAD.map(of), ...DETAILS.flatMap((name) => BAD.map((value) => otherFieldCall(name, value)))]
+  return [...BAD.map(buildRejectedCall), ...DETAILS.flatMap((name) => BAD.map((value) => otherFieldCall(name, value)))]
 }
 
 const createOrganisation = async ({ clients }: Fixture) =>

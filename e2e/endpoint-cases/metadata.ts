@@ -24,20 +24,23 @@ async function described({ clients, video }: Fixture): Promise<string> {
 /** Returns calls with invalid entries for both verbs. */
 function badEntries(method: 'POST' | 'PUT', at: string): RejectedCall[] {
   const entry = { name: 'genre', value: 'a' }
-  const bad = (payload: unknown, fields: string[]): RejectedCall => ({ method, path: at, payload, status: 400, fields })
+  const buildRejectedCall = (payload: unknown, fields: string[]): RejectedCall => ({ method, path: at, payload, status: 400, fields })
   return [
-    bad([], ['payload']),
-    bad(entry, ['payload']),
-    bad(entries(101), ['payload']),
-    bad([entry, { ...entry }], ['[1].name']),
-    bad([entry, { ...entry, value: 1 }, { name: 'A', value: 'x', colour: 'red' }], ['[1].name', '[1].value', '[2].name', '[2].colour']),
-    bad([{ name: 'z'.repeat(101), value: '🎬'.repeat(1_001) }], ['[0].name', '[0].value']),
-    bad(
+    buildRejectedCall([], ['payload']),
+    buildRejectedCall(entry, ['payload']),
+    buildRejectedCall(entries(101), ['payload']),
+    buildRejectedCall([entry, { ...entry }], ['[1].name']),
+    buildRejectedCall(
+      [entry, { ...entry, value: 1 }, { name: 'A', value: 'x', colour: 'red' }],
+      ['[1].name', '[1].value', '[2].name', '[2].colour'],
+    ),
+    buildRejectedCall([{ name: 'z'.repeat(101), value: '🎬'.repeat(1_001) }], ['[0].name', '[0].value']),
+    buildRejectedCall(
       [{ name: 'Genre', value: 7, private: 'yes', read_only: 2, id: '1' }],
       ['[0].name', '[0].value', '[0].private', '[0].read_only', '[0].id'],
     ),
-    ...['', 'a-b', 'a1', 'toString', 'a b', 'é', 'a\n'].map((name) => bad([{ name, value: '' }], ['[0].name'])),
-    bad([{ name: 'genre' }], ['[0].value']),
+    ...['', 'a-b', 'a1', 'toString', 'a b', 'é', 'a\n'].map((name) => buildRejectedCall([{ name, value: '' }], ['[0].name'])),
+    buildRejectedCall([{ name: 'genre' }], ['[0].value']),
     { method, path: at, payload: Array.from({ length: 10_000 }, () => entry), status: 400 },
   ]
 }

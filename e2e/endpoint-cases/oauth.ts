@@ -26,7 +26,7 @@ const readToken = async ({ clients }: Fixture, id: string) => (await clients.sys
  * Returns calls with each field one character too long or of a wrong type, and with fields that callers cannot set.
  */
 function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisationId: string): RejectedCall[] {
-  const bad = (payload: object, ...fields: string[]): RejectedCall => ({
+  const buildRejectedCall = (payload: object, ...fields: string[]): RejectedCall => ({
     method,
     path: tokenPath,
     payload: { organisation_id: organisationId, ...payload },
@@ -34,15 +34,15 @@ function invalidFieldCalls(method: 'POST' | 'PUT', tokenPath: string, organisati
     fields,
   })
   return [
-    bad({ service_name: 'x'.repeat(256), called_by: '🎬'.repeat(256), username: 7 }, 'service_name', 'called_by', 'username'),
-    bad({ token: 'x'.repeat(16_385), auth_url: `https://a.example/${'x'.repeat(2_031)}` }, 'token', 'auth_url'),
-    bad({ other_data: { a: 'x'.repeat(65_529) } }, 'other_data'),
-    bad({ other_data: '[1]', date_expiry: '2031-02-30 00:00:00', user_id: 'me' }, 'other_data', 'date_expiry', 'user_id'),
-    bad({ other_data: '{' }, 'other_data'),
+    buildRejectedCall({ service_name: 'x'.repeat(256), called_by: '🎬'.repeat(256), username: 7 }, 'service_name', 'called_by', 'username'),
+    buildRejectedCall({ token: 'x'.repeat(16_385), auth_url: `https://a.example/${'x'.repeat(2_031)}` }, 'token', 'auth_url'),
+    buildRejectedCall({ other_data: { a: 'x'.repeat(65_529) } }, 'other_data'),
+    buildRejectedCall({ other_data: '[1]', date_expiry: '2031-02-30 00:00:00', user_id: 'me' }, 'other_data', 'date_expiry', 'user_id'),
+    buildRejectedCall({ other_data: '{' }, 'other_data'),
     ...['javascript:alert(1)', '//evil.example', 'ftp://a.example', 'https:evil', 'java\tscript:x'].map((auth_url) =>
-      bad({ auth_url }, 'auth_url'),
+      buildRejectedCall({ auth_url }, 'auth_url'),
     ),
-    bad({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour'),
+    buildRejectedCall({ deleted: '1', id: '1', date_created: 'x', colour: 'red' }, 'deleted', 'id', 'date_created', 'colour'),
   ]
 }
 

@@ -4,7 +4,7 @@ import { XMLValidator } from 'fast-xml-parser'
 import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { upload, waitUntilSettled } from '../support/video-steps.ts'
 
-const long = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 const path = (playlistId: string) => `/playlist/${playlistId}`
 type Order = { order: string[]; count: number }
 
@@ -24,25 +24,25 @@ const createForeignVideo = async ({ clients, otherTenant, sources }: Fixture) =>
 }
 
 const max = {
-  playlist_type: long(50),
-  title: long(255),
-  description: long(5_000),
-  monetization_url: `https://example.org/${long(2_048 - 'https://example.org/'.length)}`,
+  playlist_type: buildText(50),
+  title: buildText(255),
+  description: buildText(5_000),
+  monetization_url: `https://example.org/${buildText(2_048 - 'https://example.org/'.length)}`,
   randomise: '1',
   video_limit: '25',
   open_in_playlist_view: '1',
-  settings: long(10_000),
+  settings: buildText(10_000),
   monetization: { a: [1, { b: null }] },
 }
 const tooMuch = {
-  playlist_type: long(51),
-  title: long(256),
-  description: long(5_001),
+  playlist_type: buildText(51),
+  title: buildText(256),
+  description: buildText(5_001),
   monetization_url: `${max.monetization_url}x`,
   randomise: 2,
   video_limit: 26,
   open_in_playlist_view: 'x',
-  settings: long(10_001),
+  settings: buildText(10_001),
   monetization: [1],
   videos: Array.from({ length: 26 }, () => '7'),
   playlist_id: '7',
@@ -63,7 +63,7 @@ const plain = {
 
 const creating = (verb: 'post' | 'put') => ({
   async works({ clients, owner, uploader }: Fixture) {
-    const texts = { title: long(255), description: long(5_000) }
+    const texts = { title: buildText(255), description: buildText(5_000) }
     const { status, body } = await clients.uploader[verb]<{ playlist_id: string }>(`/playlist/create/${owner.organisationId}`, texts)
     expect(status).toBe(200)
     expect(body.playlist_id).toMatch(/^[1-9]\d{10,18}$/)
@@ -76,7 +76,7 @@ const creating = (verb: 'post' | 'put') => ({
   async rejectedCalls({ owner, otherTenant }: Fixture): Promise<RejectedCall[]> {
     const method = verb.toUpperCase()
     const createPath = `/playlist/create/${owner.organisationId}`
-    const bad = { title: long(256), description: long(5_001), randomise: 1, playlist_id: '7' }
+    const bad = { title: buildText(256), description: buildText(5_001), randomise: 1, playlist_id: '7' }
     return [
       { method, path: createPath, payload: bad, status: 400, fields: Object.keys(bad) },
       { method, path: createPath, payload: { title: 'a\0' }, status: 400 },

@@ -38,17 +38,24 @@ function processed({ clients }: Fixture, id: string): Promise<Presentation> {
 /** Returns calls with fields and texts that no write accepts. */
 function badFields(method: string, path: string): RejectedCall[] {
   const good = { title: 'a' }
-  const bad = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({ caller, method, path, payload, status: 400, fields })
+  const buildRejectedCall = (payload: Record<string, unknown>, fields: string[]): RejectedCall => ({
+    caller,
+    method,
+    path,
+    payload,
+    status: 400,
+    fields,
+  })
   return [
-    bad({ ...good, title: '' }, ['title']),
-    bad({ ...good, title: 'x'.repeat(256) }, ['title']),
-    bad({ ...good, title: ' ', description: 'x'.repeat(5_001), user_id: 'x', video_id: -1 }, [
+    buildRejectedCall({ ...good, title: '' }, ['title']),
+    buildRejectedCall({ ...good, title: 'x'.repeat(256) }, ['title']),
+    buildRejectedCall({ ...good, title: ' ', description: 'x'.repeat(5_001), user_id: 'x', video_id: -1 }, [
       'description',
       'title',
       'user_id',
       'video_id',
     ]),
-    bad({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status']),
+    buildRejectedCall({ ...good, status: 'ok', id: '1', date_created: '2030-01-01 00:00:00' }, ['date_created', 'id', 'status']),
   ]
 }
 
@@ -105,14 +112,14 @@ export const presentationRows: NounRows = {
         expect((await clients.owner.get<{ presentation_id: string }>(`/video/${video_id}`)).body.presentation_id).toBe(id)
         const url = String(processedPresentation.slides['1']?.url)
         const set = (changes: Record<string, unknown>) => clients.owner.patch(`/video/${video_id}`, changes)
-        const becomes = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
+        const waitForStatus = (status: number) => waitFor(async () => (await fetch(url)).status === status, { timeout: 20_000 })
         try {
           await set({ security: { token_required_platform: true } })
-          await becomes(403)
+          await waitForStatus(403)
           const { token } = (await clients.owner.post<{ token: string }>(`/video/${video_id}/token`, { expires_in: 600 })).body
           expect((await fetch(`${url}?token=${token}`)).status).toBe(200)
           await set({ enabled: 0 })
-          await becomes(404)
+          await waitForStatus(404)
           expect((await clients.guest.get(`/presentation/${id}`)).status).toBe(404)
           expect((await clients.owner.get(`/presentation/${id}`)).status).toBe(200)
         } finally {

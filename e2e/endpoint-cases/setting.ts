@@ -6,7 +6,7 @@ import type { Fixture, NounRows } from '../support/table-row.ts'
 type Setting = Record<string, string>
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex')
-const long = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 
 /** The profile that is created from an empty payload. */
 const defaults = {
@@ -42,17 +42,17 @@ const defaults = {
 
 /** Every field with another value than its default, and every text with its maximum length. */
 const max = {
-  title: long(50),
+  title: buildText(50),
   allow_sharing: 1,
   allow_download: true,
   lowest_quality_version: 101,
   highest_quality_version: '6000',
   rolls: { pre: [], post: [], show_timer: true },
-  logo_asset_id: long(100),
-  logo_destination_url: `https://example.org/${long(1_980)}`,
+  logo_asset_id: buildText(100),
+  logo_destination_url: `https://example.org/${buildText(1_980)}`,
   captions_default_on: '1',
-  ga_tracker_id: long(100),
-  ga_tracker_domain: long(255),
+  ga_tracker_id: buildText(100),
+  ga_tracker_domain: buildText(255),
   ga_library: 'universal',
   password_protected: 1,
   password: sha1('correct horse'),
@@ -69,7 +69,7 @@ const max = {
   monetization_id: '9007199254740991',
   embed_wmode: 'transparent',
   use_javascript_api: 0,
-  javascript_api_allowed_domains: long(2_000),
+  javascript_api_allowed_domains: buildText(2_000),
 }
 
 const maxInResponse = Object.fromEntries(
@@ -87,17 +87,17 @@ async function buildMaxSetting(fixture: Fixture) {
 }
 
 const tooMuch = {
-  title: long(51),
+  title: buildText(51),
   lowest_quality_version: 99,
   highest_quality_version: 6_001,
   rolls: { pre: Array(101).fill('1') },
-  logo_asset_id: long(101),
+  logo_asset_id: buildText(101),
   ga_library: 'newest',
   password: sha1('correct horse').toUpperCase(),
-  monetization: { text: long(10_000) },
+  monetization: { text: buildText(10_000) },
   monetization_id: '9007199254740992',
-  embed_wmode: long(51),
-  javascript_api_allowed_domains: long(2_001),
+  embed_wmode: buildText(51),
+  javascript_api_allowed_domains: buildText(2_001),
   is_auto_play: 2,
 }
 const tooMuchNames = Object.keys(tooMuch).map((name) => (name === 'rolls' ? 'rolls.pre' : name))
@@ -191,7 +191,7 @@ export const settingRows: NounRows = {
           { ...post, payload: { lowest_quality_version: 1_201 }, fields: ['lowest_quality_version'] },
           { ...post, payload: { password_protected: 1 }, fields: ['password_protected'] },
           {
-            ...{ ...post, payload: { title: long(51), colour: 'red', lowest_quality_version: 2_000, password_protected: 1 } },
+            ...{ ...post, payload: { title: buildText(51), colour: 'red', lowest_quality_version: 2_000, password_protected: 1 } },
             fields: ['title', 'colour', 'lowest_quality_version', 'password_protected'],
           },
           // Of a pair with one invalid value, only the invalid field is reported.

@@ -3,7 +3,7 @@ import type { Fixture, NounRows, RejectedCall } from '../support/table-row.ts'
 import { createTenant, upload, waitUntilSettled } from '../support/video-steps.ts'
 
 const MISSING = '4611686018427387905'
-const many = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
+const buildTags = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`)
 const inPath = (tags: unknown) => encodeURIComponent(JSON.stringify(tags))
 const read = async ({ clients }: Fixture, videoId: string) => (await clients.owner.get<string[]>(`/tag/video/${videoId}`)).body
 /** Returns the path of the next page. */
@@ -28,7 +28,7 @@ const badTags = (method: string, path: string): RejectedCall[] => [
   ...BAD.map((tag) => ({ method, path: `${path}/${inPath(['fine', tag])}`, status: 400, fields: ['tags[1]'] })),
   { method, path: `${path}/${inPath(['\ud800'])}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${inPath([])}`, status: 400, fields: ['tags'] },
-  { method, path: `${path}/${inPath(many(101))}`, status: 400, fields: ['tags'] },
+  { method, path: `${path}/${inPath(buildTags(101))}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${encodeURIComponent('["a"')}`, status: 400, fields: ['tags'] },
   { method, path: `${path}/${encodeURIComponent('a b')}`, status: 400, fields: ['tags[0]'] },
 ]
@@ -104,13 +104,13 @@ export const tagRows: NounRows = {
 
         const { video_id: raced } = await video()
         const responses = await Promise.all(
-          many(20).map((tag) => clients.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
+          buildTags(20).map((tag) => clients.owner.post<{ added: string[] }>(`/tag/video/add/${raced}/${inPath(['same', tag])}`)),
         )
         expect(responses.flatMap(({ body: { added } }) => added).filter((tag) => tag === 'same')).toHaveLength(1)
         expect(await read(fixture, raced)).toHaveLength(21)
       },
       async rejectedCalls({ video }) {
-        const [{ video_id }, full] = [await video(), await video({ tags: many(100) })]
+        const [{ video_id }, full] = [await video(), await video({ tags: buildTags(100) })]
         const endpointPath = `/tag/video/add/${video_id}`
         return [
           ...badTags('POST', endpointPath),
@@ -128,7 +128,7 @@ export const tagRows: NounRows = {
         const { clients, video } = fixture
         const { video_id } = await video()
         const endpointPath = `/tag/video/add/${video_id}`
-        expect((await clients.uploader.post(endpointPath, { tags: many(98) })).body).toEqual({ added: many(98) })
+        expect((await clients.uploader.post(endpointPath, { tags: buildTags(98) })).body).toEqual({ added: buildTags(98) })
         const form = await clients.owner.send('POST', endpointPath, { body: new URLSearchParams({ tags: '["t1","t98"]' }) })
         expect([form.status, form.body]).toEqual([200, { added: ['t98'] }])
         const repeated = new URLSearchParams([
@@ -136,16 +136,16 @@ export const tagRows: NounRows = {
           ['tags', 't99'],
         ])
         expect((await clients.owner.send('POST', endpointPath, { body: repeated })).body).toEqual({ added: ['t99'] })
-        expect(await read(fixture, video_id)).toEqual(many(100))
+        expect(await read(fixture, video_id)).toEqual(buildTags(100))
       },
       async rejectedCalls({ video }) {
-        const [{ video_id }, full] = [await video(), await video({ tags: many(99) })]
+        const [{ video_id }, full] = [await video(), await video({ tags: buildTags(99) })]
         const rejectedCall = { method: 'POST', path: `/tag/video/add/${video_id}` }
         return [
           { ...rejectedCall, status: 400, fields: ['tags'] },
           { ...rejectedCall, payload: { tags: [] }, status: 400, fields: ['tags'] },
-          { ...rejectedCall, payload: { tags: many(101) }, status: 400, fields: ['tags'] },
-          { ...rejectedCall, payload: { tags: many(10_000) }, status: 400 },
+          { ...rejectedCall, payload: { tags: buildTags(101) }, status: 400, fields: ['tags'] },
+          { ...rejectedCall, payload: { tags: buildTags(10_000) }, status: 400 },
           { ...rejectedCall, payload: { tags: BAD }, status: 400, fields: BAD.map((_, index) => `tags[${index}]`) },
           { ...rejectedCall, payload: { tag: ['a'] }, status: 400, fields: ['tag'] },
           { method: 'POST', path: `/tag/video/add/${full.video_id}`, payload: { tags: ['a', 'b'] }, status: 409, code: 'tags_full' },
@@ -165,7 +165,7 @@ export const tagRows: NounRows = {
         })
         expect((await clients.system.delete(`${endpointPath}/b`)).body).toEqual({ deleted: ['b'] })
         expect((await clients.owner.delete(`${endpointPath}/b`)).body).toEqual({ deleted: [] })
-        expect((await clients.owner.delete(`${endpointPath}/${inPath(many(100))}`)).body).toEqual({ deleted: [] })
+        expect((await clients.owner.delete(`${endpointPath}/${inPath(buildTags(100))}`)).body).toEqual({ deleted: [] })
         expect(await read(fixture, video_id)).toEqual(['e'])
       },
       async rejectedCalls({ video }) {
@@ -192,7 +192,7 @@ export const tagRows: NounRows = {
           [a, b, both],
           [both],
         ])
-        for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...many(count - 1)] }), '?match=any')).toEqual([a, both])
+        for (const count of [19, 20]) expect(await find(inPath({ tags: ['a', ...buildTags(count - 1)] }), '?match=any')).toEqual([a, both])
         expect((await fixture.clients.system.get(`/video/tag/a?organisation_id=${organisationId}`)).body).toEqual([a, both])
         expect((await fixture.clients.owner.get('/video/tag/x%2Fy')).body).toEqual([])
         const part = await api.get(`/video/tag/${tagPath}?match=any&limit=1&start=2`)
@@ -202,7 +202,7 @@ export const tagRows: NounRows = {
         { method: 'GET', path: `/video/tag/a?organisation_id=${otherTenant.organisationId}`, status: 403 },
         { caller: 'system', method: 'GET', path: '/video/tag/a', status: 400, fields: ['organisation_id'] },
         { caller: 'system', method: 'GET', path: '/video/tag/a?organisation_id=999999', status: 404 },
-        { method: 'GET', path: `/video/tag/${inPath({ tags: many(21) })}`, status: 400, fields: ['tag'] },
+        { method: 'GET', path: `/video/tag/${inPath({ tags: buildTags(21) })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: [] })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: ['a'], more: 1 })}`, status: 400, fields: ['tag'] },
         { method: 'GET', path: `/video/tag/${inPath({ tags: ['a', 'b c'] })}`, status: 400, fields: ['tag[1]'] },

@@ -8,8 +8,8 @@ const colours = ['background', 'text', 'icon', 'control_bar', 'overlay_text', 'o
   (name) => `${name}_colour`,
 )
 const all = (value: string) => Object.fromEntries(colours.map((name) => [name, value]))
-const long = (length: number) => 'x'.repeat(length)
-const tooMuch = { title: long(51), skin: long(51), ...all('#12345') }
+const buildText = (length: number) => 'x'.repeat(length)
+const tooMuch = { title: buildText(51), skin: buildText(51), ...all('#12345') }
 const denied = { id: '7', theme_id: '7', organisation_id: '7', created_by_user_id: '7', opacity: '1' }
 
 const create = async ({ clients, owner }: Fixture, payload: object = {}) => {
@@ -100,7 +100,7 @@ export const themeRows: NounRows = {
     {
       endpoint: 'POST /theme/{organisation_id}',
       async works(fixture) {
-        const max = { title: long(50), skin: long(50), ...all('#aBcDeF') }
+        const max = { title: buildText(50), skin: buildText(50), ...all('#aBcDeF') }
         const id = await create(fixture, max)
         expect(await read(fixture, id)).toEqual({ id, ...max })
         const bySystem = await fixture.clients.system.post<{ message: { created: string } }>(

@@ -26,16 +26,16 @@ const rejectedListCalls = async ({ otherTenant, owner }: Fixture, order: string)
   { caller: 'guest' as const, method: 'GET', path: `/video/organisation/${owner.organisationId}${order}`, status: 401 },
 ]
 
-const textOfLength = (length: number) => 'x'.repeat(length)
+const buildText = (length: number) => 'x'.repeat(length)
 const maxFields = {
-  video_title: textOfLength(255),
-  description: textOfLength(5_000),
-  description_private: textOfLength(5_000),
-  category: textOfLength(100),
-  age_rating: textOfLength(20),
+  video_title: buildText(255),
+  description: buildText(5_000),
+  description_private: buildText(5_000),
+  category: buildText(100),
+  age_rating: buildText(20),
   tags: Array.from({ length: 100 }, (_, i) => `tag-${i}`),
-  sharing: { text: textOfLength(1_000), embed_within_social: false },
-  content_expiry: { time: '2099-12-31 23:59:59', message: textOfLength(1_000) },
+  sharing: { text: buildText(1_000), embed_within_social: false },
+  content_expiry: { time: '2099-12-31 23:59:59', message: buildText(1_000) },
   published_width: 8_192,
   published_height: 1,
 }
@@ -46,11 +46,11 @@ const maxInResponse = {
   sharing: { ...maxFields.sharing, embed_within_social: '0' },
 }
 const tooLong = {
-  video_title: textOfLength(256),
-  description: textOfLength(5_001),
-  description_private: textOfLength(5_001),
-  category: textOfLength(101),
-  age_rating: textOfLength(21),
+  video_title: buildText(256),
+  description: buildText(5_001),
+  description_private: buildText(5_001),
+  category: buildText(101),
+  age_rating: buildText(21),
   tags: Array.from({ length: 101 }, (_, i) => `tag-${i}`),
   published_width: 8_193,
   published_height: 0,
@@ -194,11 +194,11 @@ export const videoRows: NounRows = {
         const url = `${sources.url}/none.mp4`
         const organisation_id = owner.organisationId
         const { status, body } = await clients.uploader.post<{ id: string; job_id: string }>('/video/upload', {
-          ...{ url, organisation_id, name: textOfLength(255), tags: ['up'], description: textOfLength(5_000), priority: 'low' },
+          ...{ url, organisation_id, name: buildText(255), tags: ['up'], description: buildText(5_000), priority: 'low' },
         })
         expect([status, body]).toMatchObject([200, { action: 'new video', status: { status: 'encoding', progress: 5, code: 2 } }])
         const { body: video } = await clients.owner.get<{ media_id: string }>(path(body.id))
-        expect(video).toMatchObject({ video_title: textOfLength(255), tags: ['up'], description: textOfLength(5_000) })
+        expect(video).toMatchObject({ video_title: buildText(255), tags: ['up'], description: buildText(5_000) })
         expect((await clients.owner.get(`/job/${body.job_id}`)).body).toMatchObject({ video_id: body.id })
         const replaced = await clients.uploader.post('/video/upload', { url, organisation_id, media_id: video.media_id })
         expect(replaced.body).toMatchObject({ id: body.id, action: 'replace' })
@@ -223,7 +223,7 @@ export const videoRows: NounRows = {
             'ftp://example.org/a',
             'http://example.org:22/a',
           ].map((url) => call({ ...good, url }, 400, { fields: ['url'] })),
-          call({ ...good, name: textOfLength(256), description: textOfLength(5_001) }, 400, { fields: ['name', 'description'] }),
+          call({ ...good, name: buildText(256), description: buildText(5_001) }, 400, { fields: ['name', 'description'] }),
           call({ ...good, organisation_id: otherTenant.organisationId }, 403),
           call({ ...good, media_id }, 404, {
             caller: 'otherTenant',

@@ -50,7 +50,7 @@ async function make({ clients, sources }: Fixture, fields: Record<string, unknow
 
 const withoutSecret = ({ secret: _, ...webhook }: Webhook) => webhook
 const log = async ({ clients }: Fixture, id: string) => (await clients.owner.get<Delivery[]>(`/webhook/${id}/delivery`)).body
-const ended = (fixture: Fixture, id: string, delivery: string) =>
+const waitForDelivery = (fixture: Fixture, id: string, delivery: string) =>
   waitFor(async () => (await log(fixture, id)).find(({ delivery_id, status }) => delivery_id === delivery && status !== 'waiting'))
 
 async function tested(fixture: Fixture, id: string): Promise<string> {
@@ -248,7 +248,7 @@ export const webhookRows: NounRows = {
         const { url, calls } = receiver(fixture)
         const { webhook_id } = await only(fixture, { url })
         const delivery = await tested(fixture, webhook_id)
-        expect(await ended(fixture, webhook_id, delivery)).toMatchObject({
+        expect(await waitForDelivery(fixture, webhook_id, delivery)).toMatchObject({
           event: 'webhook.test',
           attempt: '1',
           status: 'delivered',
@@ -278,7 +278,7 @@ export const webhookRows: NounRows = {
         const ids: string[] = []
         for (let count = 0; count < 3; count++) {
           ids.unshift(await tested(fixture, webhook_id))
-          await ended(fixture, webhook_id, ids[0] ?? '')
+          await waitForDelivery(fixture, webhook_id, ids[0] ?? '')
         }
         for (const api of [clients.uploader, clients.system]) {
           const { body } = await api.get<Delivery[]>(`/webhook/${webhook_id}/delivery`)
@@ -304,12 +304,12 @@ export const webhookRows: NounRows = {
         const { url, calls } = receiver(fixture)
         const { webhook_id } = await only(fixture, { url })
         const first = await tested(fixture, webhook_id)
-        await ended(fixture, webhook_id, first)
+        await waitForDelivery(fixture, webhook_id, first)
         const { status, body } = await fixture.clients.uploader.post<{ delivery_id: string }>(
           `/webhook/${webhook_id}/delivery/${first}/resend`,
         )
         expect([status, Object.keys(body), body.delivery_id === first]).toEqual([202, ['delivery_id'], false])
-        await ended(fixture, webhook_id, body.delivery_id)
+        await waitForDelivery(fixture, webhook_id, body.delivery_id)
         expect(calls[1]?.body).toBe(calls[0]?.body)
         expect(calls[1]?.headers['webhook-id']).toBe(calls[0]?.headers['webhook-id'])
         expect((await log(fixture, webhook_id)).map(({ delivery_id }) => delivery_id)).toEqual([body.delivery_id, first])
@@ -319,7 +319,7 @@ export const webhookRows: NounRows = {
         const waiting = await tested(fixture, webhook_id)
         const { webhook_id: otherWebhookId } = await make(fixture, { url: receiver(fixture).url })
         const foreign = await tested(fixture, otherWebhookId)
-        await ended(fixture, otherWebhookId, foreign)
+        await waitForDelivery(fixture, otherWebhookId, foreign)
         await fixture.clients.owner.put(`/webhook/${otherWebhookId}`, { enabled: false })
         const endpointPath = (id: string, delivery: string) => `/webhook/${id}/delivery/${delivery}/resend`
         return [
@@ -344,7 +344,7 @@ export const webhookRows: NounRows = {
     async make(fixture) {
       const { webhook_id } = await make(fixture, { url: receiver(fixture).url })
       const delivery_id = await tested(fixture, webhook_id)
-      await ended(fixture, webhook_id, delivery_id)
+      await waitForDelivery(fixture, webhook_id, delivery_id)
       return { webhook_id, delivery_id }
     },
   },

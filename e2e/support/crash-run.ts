@@ -60,7 +60,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
   let redisHeals = Promise.resolve()
 
   /** The other processes are still killed until Redis has recovered. */
-  const hurtRedis = async (name: string) => {
+  const injectRedisFault = async (name: string) => {
     const fault = REDIS_FAULTS[name]
     if (!fault || !redis) return false
     await redisHeals
@@ -74,7 +74,7 @@ export async function crashRun(platform: TestPlatform, options: CrashOptions): P
     while (Date.now() < until) {
       await delay(1_000 + random() * 3_000)
       const victim = victims[Math.floor(random() * victims.length)] ?? 'worker'
-      if (!(await hurtRedis(victim)) && !kill(platform, victim)) continue
+      if (!(await injectRedisFault(victim)) && !kill(platform, victim)) continue
       kills[victim] = (kills[victim] ?? 0) + 1
       lastKill = Date.now()
     }

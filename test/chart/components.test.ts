@@ -24,7 +24,7 @@ function renderOnce(set: string): Manifest[] {
   rendered.set(set, cached)
   return cached
 }
-const volume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
+const findVolume = (pod: PodSpec, name: string) => pod.volumes.find((candidate) => candidate.name === name)
 const main = (pod: PodSpec) => pod.containers[0] as Container
 
 describeChart('components', () => {
@@ -69,8 +69,8 @@ describeChart('components', () => {
   })
 
   test('the scratch folder of workers is a volume, with the configured storage class', () => {
-    expect(volume(findPod(renderOnce('evaluation'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
-    expect(volume(findPod(renderOnce('production'), 'worker'), 'scratch')).toMatchObject({
+    expect(findVolume(findPod(renderOnce('evaluation'), 'worker'), 'scratch')).toMatchObject({ emptyDir: { sizeLimit: '200Gi' } })
+    expect(findVolume(findPod(renderOnce('production'), 'worker'), 'scratch')).toMatchObject({
       ephemeral: { volumeClaimTemplate: { spec: { storageClassName: 'fast', resources: { requests: { storage: '200Gi' } } } } },
     })
   })
@@ -107,7 +107,7 @@ describeChart('components', () => {
     expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' })
     expect(claim.spec).toMatchObject({ accessModes: ['ReadWriteMany'] })
     for (const name of ['encoding', 'worker', 'delivery']) {
-      expect(volume(findPod(manifests, name), 'objects')).toEqual({
+      expect(findVolume(findPod(manifests, name), 'objects')).toEqual({
         name: 'objects',
         persistentVolumeClaim: { claimName: claim.metadata.name },
       })
@@ -144,7 +144,7 @@ describeChart('components', () => {
       analytics: ['videos-databases/analytics', ...keys('analytics', [], ['gateway'])],
     }
     for (const name of components) expect([name, files(name)]).toEqual([name, all[name]?.sort()])
-    expect(volume(findPod(renderOnce('gateway-api'), 'catalogue'), 'database')?.secret).toMatchObject({
+    expect(findVolume(findPod(renderOnce('gateway-api'), 'catalogue'), 'database')?.secret).toMatchObject({
       secretName: 'catalogue-database',
       items: [{ key: 'url', path: 'url' }],
     })
@@ -154,8 +154,8 @@ describeChart('components', () => {
     const manifests = render(['production'], { database: { pooler: { existingSecret: 'videos-pooler' } } })
     for (const name of ['auth', 'catalogue', 'encoding', 'collaboration', 'analytics']) {
       const pod = findPod(manifests, name)
-      expect(volume(pod, 'pooler')?.secret).toMatchObject({ secretName: 'videos-pooler', items: [{ key: name, path: 'url' }] })
-      expect(volume(pod, 'database')?.secret).toMatchObject({ secretName: 'videos-databases', items: [{ key: name, path: 'url' }] })
+      expect(findVolume(pod, 'pooler')?.secret).toMatchObject({ secretName: 'videos-pooler', items: [{ key: name, path: 'url' }] })
+      expect(findVolume(pod, 'database')?.secret).toMatchObject({ secretName: 'videos-databases', items: [{ key: name, path: 'url' }] })
       const prefix = `VITASCOPE_${name.toUpperCase()}_DATABASE`
       expect(readSettings(manifests, name)).toMatchObject({
         [`${prefix}_URL_FILE`]: '/etc/vitascope/pooler/url',
@@ -231,7 +231,7 @@ describeChart('components', () => {
         component,
         expect.arrayContaining([{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/vitascope/authorities/ca.crt' }]),
       ])
-      expect(volume(pod, 'authorities')?.configMap).toEqual({ name: 'our-authorities', items: [{ key: 'root.pem', path: 'ca.crt' }] })
+      expect(findVolume(pod, 'authorities')?.configMap).toEqual({ name: 'our-authorities', items: [{ key: 'root.pem', path: 'ca.crt' }] })
     }
   })
 
@@ -302,7 +302,7 @@ describeChart('components', () => {
     expect(issuer('production')).toEqual({ name: 'videos', kind: 'ClusterIssuer', group: 'cert-manager.io' })
     expect(issuer('cloudnativepg')).toEqual({ name: 'videos-vitascope-ca', kind: 'Issuer', group: 'cert-manager.io' })
     expect(find(renderOnce('cloudnativepg'), 'Certificate', 'ca').spec).toMatchObject({ isCA: true })
-    expect(volume(findPod(renderOnce('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
+    expect(findVolume(findPod(renderOnce('gateway-api'), 'auth'), 'tls')?.secret).toMatchObject({ secretName: 'auth-tls' })
     expect(readSettings(renderOnce('evaluation'), 'auth')).not.toHaveProperty('VITASCOPE_TLS_DIR')
   })
 

@@ -52,7 +52,7 @@ interface Rule {
 }
 const findPolicy = (manifests: Manifest[], component: string) =>
   find(manifests, 'NetworkPolicy', component).spec as { ingress: Rule[]; egress: Rule[]; policyTypes: string[] }
-const componentOfPeer = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
+const readComponent = (peer: Peer) => peer.podSelector?.matchLabels['app.kubernetes.io/component']
 
 describeChart('the network', () => {
   let manifests: Manifest[] = []
@@ -65,14 +65,12 @@ describeChart('the network', () => {
     const { egress, policyTypes } = findPolicy(production(), component)
     expect(policyTypes.sort()).toEqual(['Egress', 'Ingress'])
     const inside = egress.flatMap(({ to = [], ports = [] }) =>
-      to
-        .filter((peer) => componentOfPeer(peer) !== undefined)
-        .flatMap((peer) => ports.map(({ port }) => `${componentOfPeer(peer)}:${port}`)),
+      to.filter((peer) => readComponent(peer) !== undefined).flatMap((peer) => ports.map(({ port }) => `${readComponent(peer)}:${port}`)),
     )
     expect(inside.sort()).toEqual([...(arrows[component] ?? [])].sort())
     const blocks = egress.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => (ipBlock ? [addresses[ipBlock.cidr] ?? ipBlock.cidr] : [])))
     expect([...new Set(blocks)].sort()).toEqual([...(outside[component] ?? [])].sort())
-    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => componentOfPeer(peer) === undefined && !peer.ipBlock))
+    const rest = egress.flatMap(({ to = [] }) => to.filter((peer) => readComponent(peer) === undefined && !peer.ipBlock))
     expect(rest).toHaveLength(1)
     expect(rest[0]).toMatchObject({ podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } })
   })
@@ -81,8 +79,8 @@ describeChart('the network', () => {
     const { ingress } = findPolicy(production(), component)
     const callers = ingress.flatMap(({ from = [], ports = [] }) =>
       from
-        .filter((peer) => componentOfPeer(peer) !== undefined)
-        .flatMap((peer) => ports.map(({ port }) => `${componentOfPeer(peer)} to ${port}`)),
+        .filter((peer) => readComponent(peer) !== undefined)
+        .flatMap((peer) => ports.map(({ port }) => `${readComponent(peer)} to ${port}`)),
     )
     const names: Record<string, string> = { 50051: 'grpc', 8080: 'http', 8081: 'upload' }
     const documented = Object.entries(arrows).flatMap(([caller, callees]) =>
@@ -93,7 +91,7 @@ describeChart('the network', () => {
     )
     expect(callers.sort()).toEqual(documented.sort())
     const otherRules = ingress
-      .filter(({ from = [] }) => from.every((peer) => componentOfPeer(peer) === undefined))
+      .filter(({ from = [] }) => from.every((peer) => readComponent(peer) === undefined))
       .flatMap(({ ports = [] }) => ports.map(({ port }) => port))
     const publicPorts: Partial<Record<typeof component, string[]>> = { gateway: ['http'], web: ['http'], delivery: ['public'] }
     const publicPort = publicPorts[component] ?? []
@@ -174,7 +172,7 @@ describeChart('the network', () => {
       render(['production'], { worker: { enabled: false }, networkPolicy: { otherNamespaces: ['encoders'] } }),
       'encoding',
     )
-    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => componentOfPeer(peer) === 'worker'))
+    const workers = ingress.flatMap(({ from = [] }) => from.filter((peer) => readComponent(peer) === 'worker'))
     expect(workers).toEqual([
       {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'encoders' } },

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { describeChart, render, renderError } from './support/chart.ts'
 
-const at = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
+const formatLocation = (setting: string) => `at '/${setting.replaceAll('.', '/')}'`
 const nestValue = (setting: string, value: unknown): object =>
   setting.split('.').reduceRight((inner, key) => ({ [key]: inner }), value) as object
 
@@ -45,7 +45,7 @@ describeChart('invalid formats of values are rejected before the cluster changes
     ['encoding.executor.kubernetes.namespace', 'en.code'],
     ['worker.scaledJob.prometheus', 'prometheus:9090'],
   ])('rejects %s: %j', (setting, wrong, where = setting) => {
-    expect(renderError(['production'], nestValue(setting, wrong))).toContain(at(where))
+    expect(renderError(['production'], nestValue(setting, wrong))).toContain(formatLocation(where))
   })
 
   test.each<[string, object, string]>([

@@ -16,7 +16,7 @@ export async function provideHyperkube(): Promise<string> {
     name: 'hyperkube',
     source: join(import.meta.dirname, 'hyperkube'),
     version: KUBERNETES,
-    linkerFlags: stamps(),
+    linkerFlags: buildVersionFlags(),
     announcement: `Kubernetes ${KUBERNETES} is being built: go build …`,
   }
   const folder = join(BUILT, `kubernetes-${KUBERNETES}-${await computeDigest(program)}`)
@@ -27,7 +27,7 @@ export async function provideHyperkube(): Promise<string> {
 }
 
 /** Version stamps. Without them the server reports v0.0.0, and version checks fail. */
-function stamps(): string[] {
+function buildVersionFlags(): string[] {
   const names = { 'component-base': ['gitVersion', 'gitMajor', 'gitMinor'], 'client-go/pkg': ['gitVersion'] }
   const values: Record<string, string> = { gitVersion: KUBERNETES, gitMajor: '1', gitMinor: KUBERNETES.split('.')[1] ?? '' }
   return Object.entries(names).flatMap(([module, keys]) => keys.map((key) => `-X k8s.io/${module}/version.${key}=${values[key]}`))

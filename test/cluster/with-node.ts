@@ -93,7 +93,7 @@ async function startNode(
   const objects = join(folder, 'objects.json')
   writeFileSync(objects, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: clusterObjects(folder) }))
   await kubectl('apply', '-f', objects)
-  await until(() => kubectl('get', 'node', NODE), 'the node')
+  await retryUntilDone(() => kubectl('get', 'node', NODE), 'the node')
   await kubectl('wait', '--for=condition=Ready', `node/${NODE}`, '--timeout=180s')
   await kubectl('--namespace', 'kube-system', 'rollout', 'status', 'deployment/coredns', '--timeout=180s')
 }
@@ -103,7 +103,7 @@ export function hasNode(folder: string): boolean {
   return existsSync(join(folder, MARK))
 }
 
-async function until(attempt: () => Promise<unknown>, description: string): Promise<void> {
+async function retryUntilDone(attempt: () => Promise<unknown>, description: string): Promise<void> {
   for (const end = performance.now() + 180_000; ; ) {
     try {
       await attempt()

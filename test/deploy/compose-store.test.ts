@@ -36,15 +36,15 @@ describeWithS3('the containers of compose.yaml that set up the object store', ()
   })
 
   /** Replaces paths and addresses of a container's command by those of this test. */
-  const here = (input: string) =>
+  const replaceContainerPaths = (input: string) =>
     input.replaceAll('/run/secrets', secrets).replaceAll('http://objects:7070', s3.endpoint).replaceAll('$$', '$')
 
   async function prepare(): Promise<void> {
     const { 'object-users': users, 'object-rights': rights } = compose.services
     if (!users || !rights) throw new Error('compose.yaml does not prepare the store')
     const path = `${dirname(s3Path() ?? '')}:${process.env['PATH']}`
-    await execute('/bin/sh', ['-ec', here(users.command[0] ?? '')], { env: { PATH: path } })
-    const settings = Object.fromEntries(Object.entries(rights.environment).map(([name, value]) => [name, here(value)]))
+    await execute('/bin/sh', ['-ec', replaceContainerPaths(users.command[0] ?? '')], { env: { PATH: path } })
+    const settings = Object.fromEntries(Object.entries(rights.environment).map(([name, value]) => [name, replaceContainerPaths(value)]))
     const env = { ...settings, PATH: path, VITASCOPE_S3_BUCKET: s3.bucket }
     await execute(process.execPath, ['--disable-warning=ExperimentalWarning', ...rights.command], { cwd: root, env })
   }

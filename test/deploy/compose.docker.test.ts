@@ -72,12 +72,16 @@ async function containers(): Promise<Map<string, InspectedContainer>> {
 /** Returns whether a service runs once at each start. */
 const runsOnce = (name: string) => name.endsWith('-migrate') || name === 'object-users' || name === 'object-rights'
 
-async function areHealthy(): Promise<void> {
-  const ill = async () =>
+async function waitUntilHealthy(): Promise<void> {
+  const listUnhealthy = async () =>
     [...(await containers())].flatMap(([name, { State }]) =>
       (runsOnce(name) && State.Status === 'exited') || (State.Status === 'running' && State.Health?.Status === 'healthy') ? [] : [name],
     )
-  await waitFor(async () => (await ill()).length === 0, { timeout: 120_000, interval: 500, describe: 'every container to be healthy' })
+  await waitFor(async () => (await listUnhealthy()).length === 0, {
+    timeout: 120_000,
+    interval: 500,
+    describe: 'every container to be healthy',
+  })
 }
 
 const createKeyApi = (key: string) => createApi(`${url}/v2`, key)
@@ -96,7 +100,7 @@ let key: string
 let video: VideoRecord
 
 test('every container of compose.yaml becomes healthy, and starts after its dependencies', async () => {
-  await areHealthy()
+  await waitUntilHealthy()
   const all = await containers()
   const services = (await compose('config', '--services')).trim().split('\n')
   expect([...all.keys()].sort()).toEqual(services.sort())
@@ -127,7 +131,7 @@ test('only the gateway publishes a port, and only the services that require it c
   const subnet = await docker('network', 'inspect', '--format', '{{(index .IPAM.Config 0).Subnet}}', 'vitascope_outside')
   expect(subnet.trim()).toBe('172.30.87.0/24')
   const fetchCommand = `fetch('${sources.url}/small.mp4').then(() => process.exit(0), () => process.exit(7))`
-  const goesOut = async (service: string) =>
+  const canConnectOutside = async (service: string) =>
     compose('exec', '--no-TTY', service, 'node', '--eval', fetchCommand).then(
       () => true,
       (error: { code?: number }) => {
@@ -138,7 +142,7 @@ test('only the gateway publishes a port, and only the services that require it c
   const outside = await Promise.all(
     ['gateway', 'auth', 'catalogue', 'encoding', 'worker', 'delivery', 'collaboration', 'analytics'].map(async (name) => [
       name,
-      await goesOut(name),
+      await canConnectOutside(name),
     ]),
   )
   expect(outside.filter(([, goes]) => goes).map(([name]) => name)).toEqual(['gateway', 'catalogue', 'encoding'])
@@ -154,7 +158,7 @@ test('killed processes are restarted', async () => {
     },
     { timeout: 60_000, interval: 500, describe: 'every killed process to be started again' },
   )
-  await areHealthy()
+  await waitUntilHealthy()
   await plays(video)
 })
 
@@ -164,7 +168,7 @@ test('every process exits cleanly on its signal, and the data survives the remov
   expect(ends.filter(([, code]) => code !== 0)).toEqual([])
   await compose('down')
   await compose('up', '--detach', '--no-build')
-  await areHealthy()
+  await waitUntilHealthy()
   const { status, body } = await createKeyApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body.status.status]).toEqual([200, 'ok'])
   await plays(video)
@@ -181,7 +185,7 @@ test('a backup of the running platform is restored into new volumes, with new pa
   await execute(join(folder, 'compose/make-secrets.sh'))
   await compose('run', '--rm', 'restore')
   await compose('up', '--detach', '--no-build')
-  await areHealthy()
+  await waitUntilHealthy()
   const { status, body } = await createKeyApi(key).get<VideoRecord>(`/video/${video.video_id}`)
   expect([status, body]).toEqual([200, video])
   await plays(video)

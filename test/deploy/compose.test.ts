@@ -211,8 +211,8 @@ test('every secret and volume is defined, and the script creates each secret onc
     for (const name of input) expect([name, compose.secrets[name]?.file]).toEqual([name, `./secrets/${name}`])
     for (const volume of volumes) {
       const [name = ''] = volume.split(':')
-      const isThere = () => (name === PUBLIC_KEYS ? secretFiles.some(isPublic) : statSync(join(folder, name)).isFile())
-      expect([name, name.startsWith('./') ? isThere() : name in compose.volumes]).toEqual([name, true])
+      const fileExists = () => (name === PUBLIC_KEYS ? secretFiles.some(isPublic) : statSync(join(folder, name)).isFile())
+      expect([name, name.startsWith('./') ? fileExists() : name in compose.volumes]).toEqual([name, true])
     }
   }
 })

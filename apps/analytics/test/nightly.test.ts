@@ -66,7 +66,7 @@ test('after midnight one replica compares once, and every replica exposes the re
 
 test('a failed comparison is retried an hour later by any replica, and the last result remains visible', async () => {
   let runs = 0
-  const fails = () => {
+  const failRun = () => {
     runs++
     return Promise.reject(new Error('the database is unavailable'))
   }
@@ -74,7 +74,7 @@ test('a failed comparison is retried an hour later by any replica, and the last 
     runs++
     return Promise.resolve(RECONCILIATION)
   }
-  const [failing, healthy] = [replica(fails), replica(succeeds)]
+  const [failing, healthy] = [replica(failRun), replica(succeeds)]
   await failing.check(signal)
   await midnightPasses()
   const before = await healthy.readMetric('last_comparison_timestamp_seconds')

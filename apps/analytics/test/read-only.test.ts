@@ -34,8 +34,8 @@ test('while the database is read-only, events are written to disk, and they coun
   }
   expect(await fixture.db.query('select 1 from event')).toHaveLength(1)
   await setReadOnly(false)
-  const loads = async () =>
+  const readLoads = async () =>
     (await fixture.reports.getVideo({ organisationId: '', videoId, period: undefined }, as('uploader'))).counts?.playerLoads
-  await waitFor(async () => (await loads()) === 4, { timeout: 60_000, describe: 'four views' })
+  await waitFor(async () => (await readLoads()) === 4, { timeout: 60_000, describe: 'four views' })
   expect((await fixture.reconcile()).differences).toEqual([])
 }, 120_000)

@@ -32,7 +32,7 @@ export function readReferencedObjects(file: string): ReferencedObjects {
   const missing: string[] = []
   let current: Name | undefined
   let hasStarted = false
-  const next = async () => {
+  const moveNext = async () => {
     if (current?.isRequired && !current.isQueried && missing.length < MAX_MISSING) missing.push(current.name)
     const { value, done } = await lines.next()
     const [name = '', needed] = done ? [] : value.split('\t')
@@ -42,22 +42,22 @@ export function readReferencedObjects(file: string): ReferencedObjects {
     async has(object) {
       // Objects outside of the areas have no rows and are always included.
       if (findArea(object) === undefined) return true
-      if (!hasStarted) await next()
+      if (!hasStarted) await moveNext()
       hasStarted = true
       // In byte order, everything that a name covers directly follows it.
-      while (current && current.name < object && !covers(current.name, object)) await next()
-      if (!current || !covers(current.name, object)) return false
+      while (current && current.name < object && !matchesReference(current.name, object)) await moveNext()
+      if (!current || !matchesReference(current.name, object)) return false
       current.isQueried = true
       return true
     },
     async end() {
-      if (!hasStarted) await next()
-      while (current) await next()
+      if (!hasStarted) await moveNext()
+      while (current) await moveNext()
       return missing
     },
   }
 }
 
-function covers(name: string, object: string): boolean {
+function matchesReference(name: string, object: string): boolean {
   return name.endsWith('/') ? object.startsWith(name) : object === name
 }

@@ -7,7 +7,7 @@ import { seededRandom, waitFor } from '@vitascope/testing'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { buildLongProbe, requireInput, segmentNumbers, segmentPath, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, createStandInWorker, requireInput, segmentNumbers, segmentPath } from './stand-in-worker.ts'
 
 // Viewers can watch a video that is being encoded up to its first gap. All pods of a Job therefore encode the lowest chunks first.
 
@@ -17,7 +17,7 @@ const SECONDS = 120
 let environment: TestEnvironment
 let cluster: StandInKubernetes
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let jobId = '0'
 let plan: EncodePlan
 let job: V1Job
@@ -29,7 +29,7 @@ beforeAll(async () => {
   service = await startInProcess(environment, {
     kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: PODS.length }),
   })
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
 })
 beforeEach(async () => {
   jobId = String(Number(jobId) + 1)

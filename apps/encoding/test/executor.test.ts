@@ -9,12 +9,12 @@ import { DEFAULT_KINDS } from '../src/worker/run-task.ts'
 import { kubernetesSettings } from './kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 import { type StandInKubernetes, startKubernetes } from './stand-in-kubernetes.ts'
-import { buildLongProbe, leaseRequest, requireInput, standInWorker } from './stand-in-worker.ts'
+import { buildLongProbe, createStandInWorker, leaseRequest, requireInput } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let cluster: StandInKubernetes
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let nextJob = 1
 let jobId: string
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await environment.db.query('truncate job, chunk, segment, object_prefix, worker, work_item, outbox, chunk_run')
   cluster = await startKubernetes(environment.folder)
   service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, owner: 'vitascope' }) })
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
   jobId = String(nextJob++)
 })
 afterEach(async () => {
@@ -103,7 +103,7 @@ test('the state of a chunk is reported: leased, held by another worker, done or 
 test('a pod leases chunks until none is left', async () => {
   await service.stop()
   service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig: cluster.kubeconfig, parallelism: 2 }) })
-  worker = standInWorker(service, environment.storage, 'w1:b')
+  worker = createStandInWorker(service, environment.storage, 'w1:b')
   await createJob()
   const job = await waitForJob()
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2 })
@@ -238,7 +238,7 @@ test('a release replaces a queued Kubernetes Job and keeps an admitted one', asy
   const restart = async (overrides: Partial<KubernetesSettings>) => {
     await service.stop()
     service = await startInProcess(environment, { kubernetes: kubernetesSettings({ kubeconfig, queue: 'encodes', ...overrides }) })
-    worker = standInWorker(service, environment.storage, 'w1:c')
+    worker = createStandInWorker(service, environment.storage, 'w1:c')
   }
   await restart({})
   await createJob()

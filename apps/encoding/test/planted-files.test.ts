@@ -82,9 +82,9 @@ async function prepareAttack(storage: ObjectStorage, ffmpeg = real.ffmpeg): Prom
 
 /** Redirects reads of the first segment to an external file with the expected bytes and a mark. */
 const plants: [string, (attack: Attack) => Promise<unknown>][] = [
-  ['a symbolic link', ({ scratch, outside }) => exchanged(scratch, (path) => symlink(join(outside, 'seg-00001.m4s'), path))],
-  ['a second name', ({ scratch, outside }) => exchanged(scratch, (path) => link(join(outside, 'seg-00001.m4s'), path))],
-  ['a FIFO', ({ scratch }) => exchanged(scratch, (path) => promisify(execFile)('mkfifo', [path]))],
+  ['a symbolic link', ({ scratch, outside }) => exchangeSegment(scratch, (path) => symlink(join(outside, 'seg-00001.m4s'), path))],
+  ['a second name', ({ scratch, outside }) => exchangeSegment(scratch, (path) => link(join(outside, 'seg-00001.m4s'), path))],
+  ['a FIFO', ({ scratch }) => exchangeSegment(scratch, (path) => promisify(execFile)('mkfifo', [path]))],
   [
     'a folder exchanged for a link',
     async ({ scratch, outside }) => {
@@ -94,7 +94,7 @@ const plants: [string, (attack: Attack) => Promise<unknown>][] = [
   ],
 ]
 
-async function exchanged(scratch: string, plant: (path: string) => Promise<unknown>): Promise<void> {
+async function exchangeSegment(scratch: string, plant: (path: string) => Promise<unknown>): Promise<void> {
   const path = join(scratch, SEGMENTS, 'seg-00001.m4s')
   await rm(path, { force: true })
   await plant(path)

@@ -5,7 +5,7 @@ import { TaskKind } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import type { ProbeResult } from '../src/task/task.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { buildProbe, requireInput, standInWorker } from './stand-in-worker.ts'
+import { buildProbe, createStandInWorker, requireInput } from './stand-in-worker.ts'
 
 let environment: TestEnvironment
 let service: Awaited<ReturnType<typeof startInProcess>>
@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 afterAll(() => environment.close())
 
-const createWorker = (id = 'w1:a') => standInWorker(service, environment.storage, id)
+const createWorker = (id = 'w1:a') => createStandInWorker(service, environment.storage, id)
 const profile = { codec: PictureCodec.PICTURE_CODEC_AV1, label: 250, shortSide: 360, audioKbps: 64 }
 const request = () => ({ jobId, mediaId: `9${setJobId}`, organisationId: '1', setJobId, profile })
 const add = (overrides: Partial<CreateRenditionJobRequest> = {}) =>

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals'
 import { waitFor } from '@vitascope/testing'
 import { makeSound, makeVideo } from './fixture.ts'
-import { framesOfSet } from './frames.ts'
+import { hashSetFrames } from './frames.ts'
 import { endProcesses, ffmpegsBelow, type RunningProcess, startServiceProcess, startWorkerProcess } from './running-process.ts'
 import { type Caller, openCaller, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
 
@@ -37,7 +37,7 @@ const chunks = (jobId: string) =>
   )
 const finished = async (jobId: string) => (await chunks(jobId)).filter(({ fence }) => fence > 0)
 
-const hashFrames = async (jobId: string) => framesOfSet(environment, await published(jobId))
+const hashFrames = async (jobId: string) => hashSetFrames(environment, await published(jobId))
 
 async function killFfmpegs(worker: RunningProcess): Promise<void> {
   const pids = await waitLong(async () => {

@@ -64,8 +64,8 @@ export function slidesUnderTest() {
    * files of its set and the uploaded file.
    */
   async function expectSlides(jobId: string, count: number): Promise<SlideSet> {
-    const ended = () => environment.catalogue.slides(jobId)[0] ?? environment.catalogue.failed(jobId)[0]
-    const set = await waitLong(ended, { describe: `slides of job ${jobId}` })
+    const findOutcome = () => environment.catalogue.slides(jobId)[0] ?? environment.catalogue.failed(jobId)[0]
+    const set = await waitLong(findOutcome, { describe: `slides of job ${jobId}` })
     if (!('slides' in set)) throw new Error(`job ${jobId} failed: ${set.code} ${set.message}`)
     expect((await caller.job(jobId)).state).toBe(JobState.JOB_STATE_OK)
     expect(set).toMatchObject({ jobId, prefix: expect.stringMatching(new RegExp(`^slides/8${jobId}/${jobId}-\\d+-[0-9a-f]{12}$`)) })

@@ -22,7 +22,7 @@ export function leaseRequest(overrides: Partial<LeaseTaskRequest>): LeaseTaskReq
 }
 
 /** Simulates a worker without encoding, so that a test controls every step. */
-export function standInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
+export function createStandInWorker({ work, call }: Caller, storage: ObjectStorage, workerId: string) {
   const lease = async (waitSeconds = 5): Promise<Task> => {
     const { task } = await work.leaseTask(leaseRequest({ workerId, waitSeconds }), call)
     if (!task) throw new Error('there is no task')

@@ -3,7 +3,7 @@ import type { JobState } from '@vitascope/proto/encoding/v1/job'
 import type { Task } from '@vitascope/proto/encoding/v1/work'
 import { waitFor } from '@vitascope/testing'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from './service-under-test.ts'
-import { requireInput, standInWorker } from './stand-in-worker.ts'
+import { createStandInWorker, requireInput } from './stand-in-worker.ts'
 
 export type Service = Awaited<ReturnType<typeof startInProcess>>
 
@@ -16,7 +16,7 @@ export interface Work {
 }
 
 /** Returns the prefix of the set that a task writes. */
-export const setPrefixOfTask = (task: Task) => requireInput(task, 'package').setPrefix
+export const readSetPrefix = (task: Task) => requireInput(task, 'package').setPrefix
 export const leaseLostError = { kind: 'failed_precondition', reason: 'LEASE_LOST' }
 
 /**
@@ -49,7 +49,7 @@ export function workUnderTest() {
     create: (id = jobId, path = '/video.mp4') =>
       service.jobs.createJob({ jobId: id, mediaId: `9${id}`, organisationId: '1', sourceUrl: environment.origin.url(path) }, service.call),
     cancel: (id: string) => service.jobs.cancelJob({ jobId: id }, service.call),
-    createWorker: (id = 'w1:a') => standInWorker(service, environment.storage, id),
+    createWorker: (id = 'w1:a') => createStandInWorker(service, environment.storage, id),
     ended: (id: string, state: JobState) =>
       waitFor(async () => (await service.job(id)).state === state, { describe: `job ${id} to be ${state}` }),
     /** Lets all leases expire, by changing their rows. */

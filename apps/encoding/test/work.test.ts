@@ -19,13 +19,13 @@ beforeEach(() => {
   ;({ environment, service, jobId, mediaId } = work.now())
 })
 const cancel = (id = jobId) => work.cancel(id)
-const ended = (state: JobState) => work.ended(jobId, state)
+const waitUntilEnded = (state: JobState) => work.ended(jobId, state)
 
 test('a video longer than the remaining minutes of the quota is not encoded', async () => {
   const sourceUrl = environment.origin.url('/video.mp4')
   await service.jobs.createJob({ jobId, mediaId, organisationId: '1', sourceUrl, maxSeconds: 4.9 }, service.call)
   await createWorker().runNextTask()
-  await ended(JobState.JOB_STATE_FAILED)
+  await waitUntilEnded(JobState.JOB_STATE_FAILED)
   const message = 'the video takes 5 s, but only 4.9 s of the monthly encoding minutes of the organisation were left'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
 })
@@ -36,7 +36,7 @@ test('a video whose chunks exceed the remaining bytes of the quota fails', async
   const worker = createWorker()
   await worker.runNextTask()
   await worker.runNextTask()
-  await ended(JobState.JOB_STATE_FAILED)
+  await waitUntilEnded(JobState.JOB_STATE_FAILED)
   const message = 'the video exceeds the 10 bytes that were left of the storage quota of the organisation'
   expect(await service.job(jobId)).toMatchObject({ code: 4003, message, attempt: 1 })
   for (const kind of ['source', 'work', 'renditions']) await expectSwept(`${kind}/${jobId}`, [])
@@ -53,7 +53,7 @@ test('a low-priority job does not progress while other jobs have tasks', async (
   const done = []
   for (let step = 0; step < 5; step++) done.push((await worker.runNextTask()).jobId)
   expect(done).toEqual([otherJobId, otherJobId, otherJobId, jobId, jobId])
-  await ended(JobState.JOB_STATE_OK)
+  await waitUntilEnded(JobState.JOB_STATE_OK)
 })
 
 test('the audio of a low-priority job does not start while other work waits, although audio has its own slots', async () => {
@@ -234,7 +234,7 @@ describe('reports', () => {
     await worker.complete(task, await worker.make(task))
     environment.catalogue.error = new DomainError('unavailable', 'AWAY', 'away')
     await worker.runNextTask()
-    await ended(JobState.JOB_STATE_OK)
+    await waitUntilEnded(JobState.JOB_STATE_OK)
     expect(environment.catalogue.published(jobId)).toHaveLength(0)
     environment.catalogue.error = undefined
     await waitFor(() => environment.catalogue.published(jobId).length === 1)

@@ -130,11 +130,11 @@ test(`a database outage makes all processes unready, ends none, and all become r
   await waitFor(allReady, { timeout: 60_000, describe: () => `everything to be ready: ${printed.slice(-20).join('')}` })
   await stopServer()
   const stoppedAt = Date.now()
-  const unready = async () => {
+  const listUnready = async () => {
     const ready = listNamesWithResult(await probe('/readyz'), true)
     return !STATEFUL.some((name) => ready.includes(name)) && !(await fetch(`${gateway}/readyz`)).ok
   }
-  await waitFor(unready, { timeout: DETECTION_MS, describe: 'readiness to go' })
+  await waitFor(listUnready, { timeout: DETECTION_MS, describe: 'readiness to go' })
   const unreadyMs = Date.now() - stoppedAt
   for (const until = stoppedAt + OUTAGE_MS; Date.now() < until; await delay(500)) {
     expect(listNamesWithResult(await probe('/healthz'), false)).toEqual([])

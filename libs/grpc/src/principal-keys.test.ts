@@ -81,16 +81,16 @@ test.each<[string, () => string | Promise<string>]>([
   ['without an expiry', () => token({ expires: null })],
   [
     'with other claims under the signature',
-    async () => bent((parts) => [parts[0], encoded({ iss: 'gateway', aud: 'catalogue', exp: 1e12 }), parts[2]]),
+    async () => buildMalformedToken((parts) => [parts[0], encoded({ iss: 'gateway', aud: 'catalogue', exp: 1e12 }), parts[2]]),
   ],
-  ['whose signature is cut short', () => bent(([header, body, signature = '']) => [header, body, signature.slice(0, 20)])],
-  ['with a fourth part', () => bent((parts) => [...parts, ''])],
+  ['whose signature is cut short', () => buildMalformedToken(([header, body, signature = '']) => [header, body, signature.slice(0, 20)])],
+  ['with a fourth part', () => buildMalformedToken((parts) => [...parts, ''])],
   ['that is not a JWT', () => 'x'],
 ])('a token %s is rejected', async (_, make) => {
   await expect(catalogue.verify(await make())).rejects.toThrow()
 })
 
-async function bent(bend: (parts: string[]) => (string | undefined)[]): Promise<string> {
+async function buildMalformedToken(bend: (parts: string[]) => (string | undefined)[]): Promise<string> {
   return bend((await token()).split('.')).join('.')
 }
 

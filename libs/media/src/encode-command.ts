@@ -9,7 +9,7 @@ import type { PlannedAudioTrack, PlannedSound } from './plan-audio.ts'
 import type { PlannedChunk } from './plan-chunks.ts'
 import { sourceName } from './scratch.ts'
 import type { Rational } from './source-probe.ts'
-import { timeMayJump } from './time-jumps.ts'
+import { canTimeJump } from './time-jumps.ts'
 
 /** Names inside the folder of a chunk, which has one folder for each rendition and audio track. */
 export const segmentNames = { init: 'init.mp4', pattern: 'seg-%05d.m4s', list: 'index.m3u8' } as const
@@ -67,7 +67,7 @@ function sourceInput(plan: EncodePlan, entry: readonly string[]): FfmpegInput {
  * each run reads the packets of the other streams too.
  */
 function unusedStreams({ demuxer }: EncodePlan, streams: readonly number[]): FfmpegOutput[] {
-  if (streams.length === 0 || !timeMayJump(demuxer)) return []
+  if (streams.length === 0 || !canTimeJump(demuxer)) return []
   return [{ file: 'none', options: [...streams.flatMap((index) => ['-map', `0:${index}`]), '-c', 'copy', '-f', 'null'] }]
 }
 

@@ -53,7 +53,7 @@ async function planSource(source: string): Promise<EncodePlan> {
 }
 
 /** Returns the same plan with a single chunk, which decodes the whole source. */
-function whole(plan: EncodePlan): EncodePlan {
+function toSingleChunk(plan: EncodePlan): EncodePlan {
   const [first] = plan.chunks
   if (!plan.video || !first) throw new Error('the plan has a picture')
   return { ...plan, chunks: [{ ...first, frames: plan.video.frames }] }
@@ -99,7 +99,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
       const frames = await encoded(source, plan)
       expect(frames.numbers).toHaveLength(plan.video?.frames ?? 0)
       expect(frames.baseline).toEqual(frames.numbers)
-      if (chunks > 1) expect(frames.numbers).toEqual((await encoded(source, whole(plan))).numbers)
+      if (chunks > 1) expect(frames.numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
       // Fields are interleaved, and a container may extend the first or the last frame.
       const distances = frames.numbers.slice(1).map((number, index) => number - (frames.numbers[index] ?? 0))
       const step = name === 'fast.mp4' ? 2 : 1
@@ -116,7 +116,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
     const plan = await planSource(source)
     expect(plan.chunks.length).toBeGreaterThan(2)
     const { numbers } = await encoded(source, plan)
-    expect(numbers).toEqual((await encoded(source, whole(plan))).numbers)
+    expect(numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
     expect(numbers.at(-1)).toBeGreaterThanOrEqual(439)
   }, 120_000)
 
@@ -132,7 +132,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
     for (const source of created) {
       const plan = await planSource(source)
       expect([source, plan.chunks.length]).toEqual([source, 3])
-      expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
+      expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
     }
   }, 240_000)
 
@@ -144,7 +144,7 @@ describe('every frame is present once, at its place, across chunk boundaries:', 
     const source = await fixture.make('turned.mp4', turn)
     const plan = await planSource(source)
     expect(plan.renditions[0]?.video).toMatchObject({ width: 64, height: 192 })
-    expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, whole(plan))).numbers)
+    expect((await encoded(source, plan)).numbers).toEqual((await encoded(source, toSingleChunk(plan))).numbers)
   }, 120_000)
 })
 

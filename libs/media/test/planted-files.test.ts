@@ -64,7 +64,7 @@ describe('packaging', () => {
   })
 
   /** Only the run that makes `file` waits, after it has made it. */
-  const whoMakes = (file: string) =>
+  const fakeRunThatMakes = (file: string) =>
     fixture.fake(`planting-${fakes++}`, `REAL "$@" || exit 1\n[[ "$*" == *made/${file}* ]] || exit 0\n${waits('made')}`)
 
   test.each(
@@ -75,7 +75,7 @@ describe('packaging', () => {
     'fails and does not read %s in place of %s',
     async (_, file, plant) => {
       const target = join(outside, file)
-      const packaging = packageRenditions({ ...work, tools: await whoMakes(file) })
+      const packaging = packageRenditions({ ...work, tools: await fakeRunThatMakes(file) })
       const planting = plantWhileRunning(work.scratch, outputFolder(), async () => {
         // The content is valid; only the path to it is not.
         await writeFile(target, await readFile(join(outputFolder(), file)))
@@ -90,7 +90,7 @@ describe('packaging', () => {
   )
 
   test('fails if a folder was replaced by a link, and does not read it', async () => {
-    const packaging = packageRenditions({ ...work, tools: await whoMakes('h264_100.mp4') })
+    const packaging = packageRenditions({ ...work, tools: await fakeRunThatMakes('h264_100.mp4') })
     const planting = plantWhileRunning(work.scratch, outputFolder(), async () => {
       await rename(outputFolder(), join(outside, 'made'))
       await symlink(join(outside, 'made'), outputFolder())

@@ -68,11 +68,12 @@ test('HLS offers both streams of an audio-only source', async () => {
 }, 60_000)
 
 test(`of more than ${maxSounds} audio streams the default and the first ones are used, and more than 32 streams are rejected`, async () => {
-  const many = (count: number) => `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
+  const buildAudioTracks = (count: number) =>
+    `${tone(300, 1)} ${'-map 0 '.repeat(count)} -c:a aac -b:a 32k -disposition:a:9 default -disposition:a:0 0`
   const probe = async (source: string) => probeSource({ source, scratch: fixture.scratch('probe'), tools: fixture.tools })
-  const plan = planEncode({ probe: await probe(await fixture.make('ten.mka', many(10))), tools: fixture.tools })
+  const plan = planEncode({ probe: await probe(await fixture.make('ten.mka', buildAudioTracks(10))), tools: fixture.tools })
   expect(plan.audio?.sounds.map(({ streamIndex }) => streamIndex)).toEqual([9, 0, 1, 2, 3, 4, 5, 6])
-  await expect(probe(await fixture.make('crowd.mka', many(40)))).rejects.toMatchObject({
+  await expect(probe(await fixture.make('crowd.mka', buildAudioTracks(40)))).rejects.toMatchObject({
     code: 4003,
     message: expect.stringContaining('40 streams'),
   })

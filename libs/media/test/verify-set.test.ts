@@ -30,7 +30,7 @@ describe('a set that differs from the plan', () => {
     await rm(join(set, path))
     await writeFile(join(set, path), bytes)
   }
-  const cut = async (path: string) => {
+  const truncateFile = async (path: string) => {
     const bytes = await readFile(join(set, path))
     await replace(path, bytes.subarray(0, Math.floor(bytes.length * 0.7)))
   }
@@ -40,13 +40,13 @@ describe('a set that differs from the plan', () => {
     await replace('h264_100.mp4', await readFile(file))
   }
   test.each([
-    ['a truncated MP4', () => cut('h264_100.mp4')],
+    ['a truncated MP4', () => truncateFile('h264_100.mp4')],
     ['an empty MP4', () => replace('h264_100.mp4', '')],
-    ['a truncated segment', () => cut('hls/h264_100/seg-00002.m4s')],
-    ['a truncated image', () => cut('images/poster.jpg')],
-    ['a truncated sprite', () => cut('images/storyboard-1.jpg')],
-    ['a truncated preview', () => cut('images/preview.gif')],
-    ['a truncated audio file', () => cut('sound.m4a')],
+    ['a truncated segment', () => truncateFile('hls/h264_100/seg-00002.m4s')],
+    ['a truncated image', () => truncateFile('images/poster.jpg')],
+    ['a truncated sprite', () => truncateFile('images/storyboard-1.jpg')],
+    ['a truncated preview', () => truncateFile('images/preview.gif')],
+    ['a truncated audio file', () => truncateFile('sound.m4a')],
     ['an MP4 with audio only', () => remux('-map', '0:a', '-movflags', '+faststart')],
     ['an MP4 with moov at the end', () => remux()],
   ])(

@@ -68,12 +68,12 @@ function computeNextTurn({ items }: Model, group: string, priority: number): num
   return Math.max(now, ...line.filter((item) => item.group === group).map(({ turn, cost }) => turn + cost))
 }
 
-const inLine = (a: ModelItem, b: ModelItem) => b.priority - a.priority || a.turn - b.turn || Number(a.itemId) - Number(b.itemId)
+const compareByTurn = (a: ModelItem, b: ModelItem) => b.priority - a.priority || a.turn - b.turn || Number(a.itemId) - Number(b.itemId)
 
 const lease = (holder: string) =>
   command(`lease(${holder})`, async (model, { queue }) => {
     const item = await queue.lease({ kinds: ['work'], holder, leaseMs: 30_000 }, never)
-    const first = model.items.filter((i) => i.state === 'waiting').sort(inLine)[0]
+    const first = model.items.filter((i) => i.state === 'waiting').sort(compareByTurn)[0]
     expect(item?.itemId).toBe(first?.itemId)
     if (!item || !first) return
     expect(model.leases.every((old) => old.fence < item.fence)).toBe(true)

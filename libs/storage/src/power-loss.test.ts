@@ -100,7 +100,7 @@ async function recordedStorage(folder: string) {
   const root = join(base, folder)
   const steps: Step[] = []
   const aside: string[] = []
-  const naming = (path: string) => {
+  const toStepPath = (path: string) => {
     const name = relative(root, path)
     if (!name.startsWith('.incoming/')) return name
     if (!aside.includes(name)) aside.push(name)
@@ -110,19 +110,19 @@ async function recordedStorage(folder: string) {
     ...nodeDisk,
     create: async (path) => {
       const file = await nodeDisk.create(path)
-      steps.push({ op: 'create', path: naming(path) })
+      steps.push({ op: 'create', path: toStepPath(path) })
       return {
-        write: (bytes) => file.write(bytes).then(() => void steps.push({ op: 'write', path: naming(path) })),
-        sync: () => file.sync().then(() => void steps.push({ op: 'sync', path: naming(path) })),
+        write: (bytes) => file.write(bytes).then(() => void steps.push({ op: 'write', path: toStepPath(path) })),
+        sync: () => file.sync().then(() => void steps.push({ op: 'sync', path: toStepPath(path) })),
         close: () => file.close(),
       }
     },
-    link: (from, to) => nodeDisk.link(from, to).then(() => void steps.push({ op: 'link', from: naming(from), path: naming(to) })),
-    remove: (path) => nodeDisk.remove(path).then(() => void steps.push({ op: 'remove', path: naming(path) })),
-    syncFolder: (path) => nodeDisk.syncFolder(path).then(() => void steps.push({ op: 'syncFolder', path: naming(path) })),
+    link: (from, to) => nodeDisk.link(from, to).then(() => void steps.push({ op: 'link', from: toStepPath(from), path: toStepPath(to) })),
+    remove: (path) => nodeDisk.remove(path).then(() => void steps.push({ op: 'remove', path: toStepPath(path) })),
+    syncFolder: (path) => nodeDisk.syncFolder(path).then(() => void steps.push({ op: 'syncFolder', path: toStepPath(path) })),
     makeFolder: async (path) => {
       const created = await nodeDisk.makeFolder(path)
-      if (created) steps.push({ op: 'makeFolder', path: naming(path) })
+      if (created) steps.push({ op: 'makeFolder', path: toStepPath(path) })
       return created
     },
   }
@@ -132,8 +132,8 @@ async function recordedStorage(folder: string) {
 }
 
 test('a file system without hard links gives the same guarantees', async () => {
-  const refuse = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
-  const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: refuse } })
+  const rejectLink = () => Promise.reject(Object.assign(new Error('no links here'), { code: 'EPERM' }))
+  const storage = await openFileStorage({ root: join(base, 'nolinks'), disk: { ...nodeDisk, link: rejectLink } })
   await storage.put('one', Buffer.from('x'))
   await storage.put('one', Buffer.from('x'))
   await expect(storage.put('one', Buffer.from('y'))).rejects.toMatchObject({ reason: 'OBJECT_EXISTS' })

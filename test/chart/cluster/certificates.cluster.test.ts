@@ -173,7 +173,7 @@ describeChart('certificates issued by cert-manager', () => {
   const ownAuthority = () => issued.readSecret(alone.namespace, ca)
   const readMounted = (component: Component) => () => issued.mounted(alone, component)
   /** Returns the certificate files after `current` when an action has replaced them. */
-  async function next(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
+  async function waitForNextFiles(files: () => Promise<CertificateFiles>, done: () => unknown): Promise<CertificateFiles> {
     const before = (await files())['tls.crt']
     await done()
     const changed = async () => {
@@ -189,7 +189,7 @@ describeChart('certificates issued by cert-manager', () => {
     const before = await readMounted('auth')()
     const [auth, gateway] = [await startWithCertificates(alone, 'auth'), await startWithCertificates(alone, 'gateway')]
     const address = await served(auth)
-    const after = await next(readMounted('auth'), removed('videos-vitascope-auth-tls'))
+    const after = await waitForNextFiles(readMounted('auth'), removed('videos-vitascope-auth-tls'))
     expect([after['tls.key'] === before['tls.key'], after['ca.crt']]).toEqual([false, before['ca.crt']])
     await auth.replace(after)
     await waitFor(() => auth.identity.current().cert.toString() === after['tls.crt'])
@@ -198,12 +198,12 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('those from before and after the renewal of a release CA trust each other', async () => {
     const before = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
-    const authority = await next(ownAuthority, renewed(ca))
+    const authority = await waitForNextFiles(ownAuthority, renewed(ca))
     // cert-manager may notice its own write later than other watchers.
     const isSignedByNextAuthority = async () =>
-      (await next(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
+      (await waitForNextFiles(readMounted('auth'), renewed('videos-vitascope-auth')))['ca.crt'] === authority['tls.crt']
     await waitFor(isSignedByNextAuthority, { timeout: 60_000, describe: 'a certificate of the renewed CA' })
-    await next(readMounted('gateway'), renewed('videos-vitascope-gateway'))
+    await waitForNextFiles(readMounted('gateway'), renewed('videos-vitascope-gateway'))
     const after = { auth: await startWithCertificates(alone, 'auth'), gateway: await startWithCertificates(alone, 'gateway') }
     const calls = [call(before.gateway, await served(after.auth), 'auth'), call(after.gateway, await served(before.auth), 'auth')]
     expect(await Promise.all(calls)).toEqual(['answered', 'answered'])
@@ -211,9 +211,9 @@ describeChart('certificates issued by cert-manager', () => {
 
   test('those of a new CA do not trust those of the removed one, and are issued when their own secrets are removed', async () => {
     const oldGateway = await startWithCertificates(alone, 'gateway')
-    const authority = await next(ownAuthority, removed(ca))
+    const authority = await waitForNextFiles(ownAuthority, removed(ca))
     for (const component of ['auth', 'gateway'] as const) {
-      const renewedFiles = await next(readMounted(component), removed(`videos-vitascope-${component}-tls`))
+      const renewedFiles = await waitForNextFiles(readMounted(component), removed(`videos-vitascope-${component}-tls`))
       expect(renewedFiles['ca.crt']).toBe(authority['tls.crt'])
     }
     const [address, gateway] = [await served(await startWithCertificates(alone, 'auth')), await startWithCertificates(alone, 'gateway')]

@@ -111,7 +111,10 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     ...pod,
     containers: pod.containers.map((one) => ({ ...one, ...fields })),
   })
-  const volume = (pod: V1PodSpec, fields: object): V1PodSpec => ({ ...pod, volumes: [...(pod.volumes ?? []), { name: 'more', ...fields }] })
+  const withVolume = (pod: V1PodSpec, fields: object): V1PodSpec => ({
+    ...pod,
+    volumes: [...(pod.volumes ?? []), { name: 'more', ...fields }],
+  })
 
   const readLimits = (pod: V1PodSpec) => pod.containers[0]?.resources?.limits
   const buildClaim = (fields: object) => ({
@@ -132,8 +135,8 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
   })
 
   test.each<[string, (pod: V1PodSpec) => V1PodSpec]>([
-    ['a folder of the node', (pod) => volume(pod, { hostPath: { path: '/' } })],
-    ['a foreign secret', (pod) => volume(pod, { secret: { secretName: 'videos-databases' } })],
+    ['a folder of the node', (pod) => withVolume(pod, { hostPath: { path: '/' } })],
+    ['a foreign secret', (pod) => withVolume(pod, { secret: { secretName: 'videos-databases' } })],
     ['another service account', (pod) => ({ ...pod, serviceAccountName: 'default' })],
     ['a service account token', (pod) => ({ ...pod, automountServiceAccountToken: true })],
     ['another image', (pod) => container(pod, { image: 'elsewhere/miner:1' })],
@@ -167,13 +170,16 @@ describeChart(`chart rendered by ${helmPath() ?? 'no helm'}`, () => {
     ['another priority class', (pod) => ({ ...pod, priorityClassName: 'system-node-critical' })],
     ['another runtime class', (pod) => ({ ...pod, runtimeClassName: 'bare' })],
     // An existing volume, such as a folder of a node.
-    ['an existing volume', (pod) => volume(pod, buildClaim({ volumeName: 'folder-of-a-node' }))],
-    ['a copy of another claim', (pod) => volume(pod, buildClaim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
-    ['a volume of another storage class', (pod) => volume(pod, buildClaim({ storageClassName: 'other' }))],
-    ['a volume larger than the scratch volume', (pod) => volume(pod, buildClaim({ resources: { requests: { storage: '10Ti' } } }))],
-    ['a block device', (pod) => volume(pod, buildClaim({ volumeMode: 'Block' }))],
-    ['a projected service account token', (pod) => volume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } })],
-    ['a memory-backed folder', (pod) => volume(pod, { emptyDir: { medium: 'Memory' } })],
+    ['an existing volume', (pod) => withVolume(pod, buildClaim({ volumeName: 'folder-of-a-node' }))],
+    ['a copy of another claim', (pod) => withVolume(pod, buildClaim({ dataSource: { kind: 'PersistentVolumeClaim', name: 'x' } }))],
+    ['a volume of another storage class', (pod) => withVolume(pod, buildClaim({ storageClassName: 'other' }))],
+    ['a volume larger than the scratch volume', (pod) => withVolume(pod, buildClaim({ resources: { requests: { storage: '10Ti' } } }))],
+    ['a block device', (pod) => withVolume(pod, buildClaim({ volumeMode: 'Block' }))],
+    [
+      'a projected service account token',
+      (pod) => withVolume(pod, { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }),
+    ],
+    ['a memory-backed folder', (pod) => withVolume(pod, { emptyDir: { medium: 'Memory' } })],
     ['another scheduler', (pod) => ({ ...pod, schedulerName: 'mine' })],
     ['another DNS server', (pod) => ({ ...pod, dnsPolicy: 'None', dnsConfig: { nameservers: ['192.0.2.66'] } })],
     ['resource claims', (pod) => ({ ...pod, resourceClaims: [{ name: 'gpu', resourceClaimName: 'gpu' }] })],

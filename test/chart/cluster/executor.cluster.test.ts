@@ -9,7 +9,7 @@ import { waitFor } from '@vitascope/testing'
 import type { KubernetesSettings } from '../../../apps/encoding/src/kubernetes/executor-config.ts'
 import { kubernetesSettings } from '../../../apps/encoding/test/kubernetes-settings.ts'
 import { startInProcess, startTestEnvironment, type TestEnvironment } from '../../../apps/encoding/test/service-under-test.ts'
-import { buildLongProbe, standInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
+import { buildLongProbe, createStandInWorker } from '../../../apps/encoding/test/stand-in-worker.ts'
 import { createKubelet, openCluster } from './support/cluster.ts'
 
 const TIMEOUT_MS = 60_000
@@ -23,7 +23,7 @@ let namespace: string
 let kubelet: ReturnType<typeof createKubelet>
 let settings: KubernetesSettings
 let service: Awaited<ReturnType<typeof startInProcess>>
-let worker: ReturnType<typeof standInWorker>
+let worker: ReturnType<typeof createStandInWorker>
 let nextJob = 1
 let jobId: string
 
@@ -50,7 +50,7 @@ beforeEach(async () => {
   await cluster.core.createNamespacedServiceAccount({ namespace, body: { metadata: { name: 'vitascope-chunk' } } })
   settings = kubernetesSettings({ namespace, kubeconfig, owner: 'vitascope', template: restricted() })
   service = await startInProcess(environment, { kubernetes: settings })
-  worker = standInWorker(service, environment.storage, 'w1:a')
+  worker = createStandInWorker(service, environment.storage, 'w1:a')
 })
 afterEach(() => service.stop())
 afterAll(() => environment.close())
@@ -198,7 +198,7 @@ test('Jobs are deleted with the ConfigMap that owns them', async () => {
 test('a Job in a Kueue queue has no pods until it is admitted', async () => {
   await service.stop()
   service = await startInProcess(environment, { kubernetes: { ...settings, queue: 'encodes' } })
-  worker = standInWorker(service, environment.storage, 'w1:b')
+  worker = createStandInWorker(service, environment.storage, 'w1:b')
   await createJob()
   const job = await waitForNewJob()
   await waitLong(

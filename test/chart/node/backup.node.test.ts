@@ -3,7 +3,7 @@ import type { V1CronJob, V1Pod } from '@kubernetes/client-node'
 import { upload, type VideoRecord, waitUntilSettled } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { apply, helm, kubectl, readKubectlJson } from './support/commands.ts'
-import { emptyTheOutside } from './support/outside.ts'
+import { clearOutsideServices } from './support/outside.ts'
 import { NAMESPACE } from './support/release.ts'
 import { prepareScene, type Scene } from './support/scene.ts'
 
@@ -53,7 +53,7 @@ describeChart('backup and restore', () => {
     const afterwards = await upload(api, scene.tenant.organisationId, `${scene.sources.url}/small.mp4`)
 
     await helm('uninstall', 'videos', '--namespace', NAMESPACE, '--wait')
-    await emptyTheOutside()
+    await clearOutsideServices()
     await platform.upgrade({ backup: { restore: true, existingClaim: CLAIM } })
 
     const { status, body } = await api.get<VideoRecord>(`/video/${video.video_id}`)

@@ -5,7 +5,7 @@ import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
-import { NAMESPACE, type Release, theRelease } from './support/release.ts'
+import { NAMESPACE, prepareRelease, type Release } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 /** Longer than liveness probes would tolerate. */
@@ -16,7 +16,7 @@ let platform: Release
 let tenant: Tenant
 
 beforeAll(async () => {
-  platform = await theRelease()
+  platform = await prepareRelease()
   tenant = await createTenant(platform.system)
 })
 

@@ -6,7 +6,7 @@ import { NETWORK } from '../../cluster/node/network.ts'
 import { describeChart } from '../support/chart.ts'
 import { apply, kubectl, readKubectlJson } from './support/commands.ts'
 import { OUTSIDE } from './support/outside.ts'
-import { ENCODE, NAMESPACE, theRelease } from './support/release.ts'
+import { ENCODE, NAMESPACE, prepareRelease } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 
@@ -46,8 +46,8 @@ const idlePods = { encode: ENCODE, unlabelled: ENCODE, outsider: 'default' }
 const pods = new Map<string, V1Pod>()
 
 beforeAll(async () => {
-  await theRelease()
-  const instance = await instanceOfJobs()
+  await prepareRelease()
+  const instance = await readInstance()
   await apply(Object.entries(idlePods).map(([name, namespace]) => buildWaitingPod(name, namespace, instance)))
   for (const [name, namespace] of Object.entries(idlePods))
     await kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--namespace', namespace, '--timeout=120s')
@@ -68,7 +68,7 @@ function describePod({ metadata }: V1Pod): string {
 }
 
 /** Returns the label by which encoding identifies its Jobs. */
-async function instanceOfJobs(): Promise<string> {
+async function readInstance(): Promise<string> {
   const path = 'jsonpath={.spec.template.spec.containers[0].env[?(@.name=="VITASCOPE_KUBERNETES_INSTANCE")].value}'
   return (await kubectl('get', 'deployment', 'videos-vitascope-encoding', '--namespace', NAMESPACE, '-o', path)).trim()
 }
@@ -108,9 +108,9 @@ function targets(): Record<string, [string, number]> {
 }
 
 /** Returns the targets to which a pod can connect. A denied connection times out. */
-async function reachedFrom(name: string, those: Record<string, [string, number]>): Promise<string[]> {
+async function listReachable(name: string, targetAddresses: Record<string, [string, number]>): Promise<string[]> {
   const script = `const { connect } = require('node:net')
-for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
+for (const [name, [host, port]] of Object.entries(${JSON.stringify(targetAddresses)})) {
   const socket = connect({ host, port })
   socket.setTimeout(3000, () => socket.destroy())
   socket.on('connect', () => { console.log(name); socket.destroy() })
@@ -130,16 +130,18 @@ for (const [name, [host, port]] of Object.entries(${JSON.stringify(those)})) {
 
 describeChart('enforced network policies', () => {
   test.each(Object.keys(edges))('%s has access to its documented targets only', async (name) => {
-    const those = targets()
-    for (const edge of Object.values(edges).flat()) expect(Object.keys(those)).toContain(edge)
+    const targetAddresses = targets()
+    for (const edge of Object.values(edges).flat()) expect(Object.keys(targetAddresses)).toContain(edge)
     // Ingress to the public ports is open for all pods. The chart does not restrict egress of
     // foreign pods.
-    const open = name === 'outsider' ? ['gateway:8080', NAMES, API, ...Object.keys(those).filter((key) => isOutside(key))] : [NAMES]
+    const open =
+      name === 'outsider' ? ['gateway:8080', NAMES, API, ...Object.keys(targetAddresses).filter((key) => isOutside(key))] : [NAMES]
     const expected = [...new Set([...(edges[name] ?? []), ...open])]
       .filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
       .sort()
     // A pod can always reach itself.
-    const reached = async () => (await reachedFrom(name, those)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
+    const reached = async () =>
+      (await listReachable(name, targetAddresses)).filter((key) => !key.startsWith(`${name}:`) || edges[name]?.includes(key))
     // A policy takes effect half a second after its pod exists.
     let last: string[] = []
     const isAsDocumented = async () => {

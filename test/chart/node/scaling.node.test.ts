@@ -5,7 +5,7 @@ import { createTenant, type Tenant } from '../../../e2e/support/video-steps.ts'
 import { describeChart } from '../support/chart.ts'
 import { kubectl, readKubectlJson } from './support/commands.ts'
 import { startLoad } from './support/load.ts'
-import { NAMESPACE, type Release, theRelease } from './support/release.ts'
+import { NAMESPACE, prepareRelease, type Release } from './support/release.ts'
 
 jest.setTimeout(1_200_000)
 
@@ -13,7 +13,7 @@ let platform: Release
 let tenant: Tenant
 
 beforeAll(async () => {
-  platform = await theRelease()
+  platform = await prepareRelease()
   tenant = await createTenant(platform.system)
 })
 

@@ -9,7 +9,7 @@ import { median } from '../../../bench/ratio.ts'
 import { expectSameFrames } from '../../../e2e/support/same-frames.ts'
 import { hashFrames } from '../../../e2e/support/sources.ts'
 import { upload, type VideoRecord } from '../../../e2e/support/video-steps.ts'
-import { cpuSecondsOfPods } from '../../cluster/node/pod-groups.ts'
+import { readCpuSeconds } from '../../cluster/node/pod-groups.ts'
 import { describeChart } from '../support/chart.ts'
 import { type BareFfmpeg, bareFfmpeg, type Cost, parseHashes } from './support/bare-ffmpeg.ts'
 import { apply, kubectl, readKubectlJson } from './support/commands.ts'
@@ -57,11 +57,11 @@ afterAll(async () => {
 async function measurePlatform(): Promise<Cost & { video: VideoRecord }> {
   const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--all-namespaces')
   const others = items.filter(({ metadata }) => metadata?.labels?.['app.kubernetes.io/component'] !== 'worker')
-  const used = ({ metadata }: V1Pod) => cpuSecondsOfPods(metadata?.uid ?? '')
+  const used = ({ metadata }: V1Pod) => readCpuSeconds(metadata?.uid ?? '')
   const usedBefore = new Map(others.map((pod) => [pod, used(pod)]))
   // Deleted pods have no metrics any more. Their earlier usage is not part of this video.
-  const cpuSecondsOfOthers = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
-  const before = cpuSecondsOfPods()
+  const sumOtherCpuSeconds = () => others.reduce((sum, pod) => sum + Math.max(0, used(pod) - (usedBefore.get(pod) ?? 0)), 0)
+  const before = readCpuSeconds()
   const started = performance.now()
   const { id } = await upload(scene.api, scene.tenant.organisationId, `${scene.sources.url}/film.mp4`)
   const getVideo = async () => (await scene.api.get<VideoRecord>(`/video/${id}`)).body
@@ -71,23 +71,23 @@ async function measurePlatform(): Promise<Cost & { video: VideoRecord }> {
   const wallSeconds = (performance.now() - started) / 1_000
   const video = await getVideo()
   expect(video.status).toMatchObject({ status: 'ok', code: 2000 })
-  return { wallSeconds, cpuSeconds: cpuSecondsOfPods() - before - cpuSecondsOfOthers(), video }
+  return { wallSeconds, cpuSeconds: readCpuSeconds() - before - sumOtherCpuSeconds(), video }
 }
 
 async function onPods(parallelism: number): Promise<Awaited<ReturnType<typeof measurePlatform>>[]> {
   await scene.platform.upgrade({ encoding: { executor: { kubernetes: { parallelism } } } })
-  const areThere = async () => {
+  const haveOldPodsEnded = async () => {
     const { items } = await readKubectlJson<{ items: V1Pod[] }>('pods', '--namespace', NAMESPACE)
     return items.every(({ metadata }) => metadata?.deletionTimestamp === undefined)
   }
-  await waitFor(areThere, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
+  await waitFor(haveOldPodsEnded, { timeout: 60_000, interval: 1_000, describe: 'replaced pods to end' })
   const runs: Awaited<ReturnType<typeof measurePlatform>>[] = []
   for (let round = 0; round < ROUNDS; round++) runs.push(await measurePlatform())
   return runs
 }
 
 const show = ({ cpuSeconds, wallSeconds }: Cost) => `CPU ${cpuSeconds.toFixed(1)} s, wall ${wallSeconds.toFixed(1)} s`
-const middle = (costs: readonly Cost[]): Cost => ({
+const computeMedianCosts = (costs: readonly Cost[]): Cost => ({
   cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
   wallSeconds: median(costs.map((cost) => cost.wallSeconds)),
 })
@@ -102,7 +102,7 @@ describeChart('chunked encoding', () => {
     const best = bares.reduce((a, b) => (b.cpuSeconds < a.cpuSeconds ? b : a))
     const [one, two] = [await onPods(1), await onPods(2)]
     for (const [name, runs] of Object.entries({ one, two })) console.log(`${name}: ${runs.map(show).join('; ')}`)
-    const [ofOne, ofTwo] = [middle(one), middle(two)]
+    const [ofOne, ofTwo] = [computeMedianCosts(one), computeMedianCosts(two)]
     console.log(
       `medians: one pod ${show(ofOne)}; two pods ${show(ofTwo)}; best bare ${show(best)}; wall ${(ofTwo.wallSeconds / ofOne.wallSeconds).toFixed(3)}, CPU of two ${(ofTwo.cpuSeconds / best.cpuSeconds).toFixed(3)} of one ffmpeg`,
     )

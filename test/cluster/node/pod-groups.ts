@@ -9,7 +9,7 @@ const CLASSES = ['', 'burstable', 'besteffort']
 const numberIn = (...path: string[]) => Number(readFileSync(join(HIERARCHIES, ...path), 'utf8'))
 
 /** Returns the CPU seconds of all pods so far, or of all containers of one running pod. */
-export function cpuSecondsOfPods(uid?: string): number {
+export function readCpuSeconds(uid?: string): number {
   const group =
     uid === undefined
       ? PODS

@@ -135,12 +135,12 @@ describe('captions', () => {
     expect(await catalogue.db.query('select 1 from caption_line where caption_id = $1', [captionId])).toEqual([])
   })
   test('are searchable in their first 250,000 characters, and little more text is stored for search', async () => {
-    const many = (count: number, last: string) => [...Array.from({ length: count }, () => line(1, 'x '.repeat(4_999))), line(2, last)]
-    const captionId = await create({ lines: [line(0, 'first'), ...many(20, 'within'), ...many(480, 'over')] })
+    const buildLines = (count: number, last: string) => [...Array.from({ length: count }, () => line(1, 'x '.repeat(4_999))), line(2, last)]
+    const captionId = await create({ lines: [line(0, 'first'), ...buildLines(20, 'within'), ...buildLines(480, 'over')] })
     await catalogue.renewSpoken()
-    const words = async (word: string) =>
+    const searchWord = async (word: string) =>
       await catalogue.db.query(`select from caption_search where media_id = $1 and words @@ to_tsquery('simple', $2)`, [mediaId, word])
-    expect([await words('first'), await words('within'), await words('over')].map(({ length }) => length)).toEqual([1, 1, 0])
+    expect([await searchWord('first'), await searchWord('within'), await searchWord('over')].map(({ length }) => length)).toEqual([1, 1, 0])
     const [row] = await catalogue.db.query<{ size: number }>('select length(plain_text) as size from caption where caption_id = $1', [
       captionId,
     ])

@@ -27,7 +27,7 @@ const videoWith = async (contactFormId: string) => {
   await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, contactFormId }))
   return videoId
 }
-const shownBy = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
+const findShownForm = async (videoId: string) => (await catalogue.videos.find(null, videoId))?.contactFormId
 
 describe('a contact form', () => {
   test('is returned as stored, and created once for one idempotency key', async () => {
@@ -66,9 +66,9 @@ describe('a video', () => {
   test('keeps a form of its own organisation until the form is deleted', async () => {
     const { contactFormId } = await forms.create(buildForm(), createCall())
     const videoId = await videoWith(contactFormId)
-    expect(await shownBy(videoId)).toBe(contactFormId)
+    expect(await findShownForm(videoId)).toBe(contactFormId)
     await forms.remove({ scope: '1', contactFormId })
-    expect(await shownBy(videoId)).toBe('')
+    expect(await findShownForm(videoId)).toBe('')
     await catalogue.videos.update({ scope: '1', videoId }, '7', (now) => ({ ...now, title: 'Still to be changed' }))
     await expect(videoWith(contactFormId)).rejects.toMatchObject({ reason: 'CONTACT_FORM_NOT_FOUND' })
   })

@@ -18,16 +18,31 @@ const findInvalidFields = (check: () => void): string[] => {
     return (error as { fields: { field: string }[] }).fields.map(({ field }) => field)
   }
 }
-const long = (count: number) => 'ä'.repeat(count)
+const buildText = (count: number) => 'ä'.repeat(count)
 
 describe('a contact form', () => {
   test.each([
     [{ primaryText: '', reference: 'spring' }, []],
     [{ primaryText: '', reference: '' }, ['primary_text', 'reference']],
     [{ primaryText: ' ', reference: '\n' }, ['primary_text', 'reference']],
-    [{ primaryText: long(1_000), secondaryText: long(1_000), reference: long(255), optInMessage: long(1_000), buttonText: long(100) }, []],
     [
-      { primaryText: long(1_001), secondaryText: long(1_001), reference: long(256), optInMessage: long(1_001), buttonText: long(101) },
+      {
+        primaryText: buildText(1_000),
+        secondaryText: buildText(1_000),
+        reference: buildText(255),
+        optInMessage: buildText(1_000),
+        buttonText: buildText(100),
+      },
+      [],
+    ],
+    [
+      {
+        primaryText: buildText(1_001),
+        secondaryText: buildText(1_001),
+        reference: buildText(256),
+        optInMessage: buildText(1_001),
+        buttonText: buildText(101),
+      },
       ['primary_text', 'secondary_text', 'reference', 'opt_in_message', 'button_text'],
     ],
     [{ primaryText: 'a\0' }, ['primary_text']],
@@ -40,9 +55,9 @@ describe('a submission', () => {
   const all = { captureNames: true, captureCompanyName: true, captureOptIn: true }
   test.each([
     ['only an email address', {}, {}, []],
-    ['every field of the form', all, { name: long(255), companyName: long(255), optIn: true, videoId: '7' }, []],
+    ['every field of the form', all, { name: buildText(255), companyName: buildText(255), optIn: true, videoId: '7' }, []],
     ['all fields except the consent', all, { name: 'Ada', companyName: 'Engines' }, []],
-    ['too long names', all, { name: long(256), companyName: long(256) }, ['name', 'company_name']],
+    ['too long names', all, { name: buildText(256), companyName: buildText(256) }, ['name', 'company_name']],
     ['none of the required fields', all, { name: ' ', email: '' }, ['name', 'company_name', 'email']],
     [
       'fields that are not in the form',

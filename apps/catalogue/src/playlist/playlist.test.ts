@@ -2,18 +2,18 @@ import { describe, expect, test } from '@jest/globals'
 import { appendVideo, createDefaultFields, removeVideo } from './playlist.ts'
 import { mergePlaylist } from './playlist-mask.ts'
 
-const many = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
+const buildIds = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1))
 const buildPlaylist = (...videoIds: string[]) => ({ ...createDefaultFields('Launches', ''), videoIds })
 
 test.each([
   ['an empty playlist', 0],
   ['a playlist one below the limit', 24],
 ])('%s accepts one more video', (_, before) => {
-  expect(appendVideo(buildPlaylist(...many(before)), '7').videoIds).toEqual([...many(before), '7'])
+  expect(appendVideo(buildPlaylist(...buildIds(before)), '7').videoIds).toEqual([...buildIds(before), '7'])
 })
 
 test('a full playlist rejects another video', () => {
-  expect(() => appendVideo(buildPlaylist(...many(25)), '7')).toThrow(
+  expect(() => appendVideo(buildPlaylist(...buildIds(25)), '7')).toThrow(
     expect.objectContaining({ kind: 'failed_precondition', reason: 'PLAYLIST_FULL' }),
   )
 })
@@ -55,7 +55,7 @@ describe('an update', () => {
     [{ monetizationJson: '[1]' }, 'monetization_json'],
     [{ videoLimit: 26 }, 'video_limit'],
     [{ videoLimit: -1 }, 'video_limit'],
-    [{ videoIds: many(26) }, 'video_ids'],
+    [{ videoIds: buildIds(26) }, 'video_ids'],
   ])('rejects %j', (invalid, field) => {
     expect(() => mergePlaylist(buildPlaylist(), { ...input, ...invalid }, [field])).toThrow(
       expect.objectContaining({ reason: 'INVALID_INPUT', fields: [expect.objectContaining({ field })] }),

@@ -13,7 +13,7 @@ import {
   removeSegments,
   sumChunkBytes,
 } from '../job/chunk-store.ts'
-import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, jobOfKey, toJobPercent } from '../job/job.ts'
+import { type AfterFault, afterFault, type FinishedSet, isActive, type Job, toJobId, toJobPercent } from '../job/job.ts'
 import { countStorageFault, lockJob, raiseProgress, readStorageFaults, resetStorageFaults, updateJob } from '../job/job-store.ts'
 import { claimPrefixes, dropPrefixes, findPrefixes, type PrefixType, type TaskPrefixes } from '../objects/object-prefix.ts'
 import { reportPlayable } from '../preview-playlist/report-playable.ts'
@@ -87,7 +87,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     const item = await queue.find(lease.itemId)
     if (!item) return false
     return db.transaction(async (tx) => {
-      const job = await lockJob(tx, jobOfKey(item.key))
+      const job = await lockJob(tx, toJobId(item.key))
       if (!job || !isActive(job.state) || !(await confirmLease(tx, job, item))) return false
       await change(tx, job, item)
       tx.afterCommit(() => tools.onProgress(job.jobId))
@@ -166,7 +166,7 @@ export function createTaskSteps(tools: StepTools): TaskSteps {
     async extendLease(lease, done) {
       const item = await queue.find(lease.itemId)
       if (!item || !(await queue.extend(lease))) return false
-      const jobId = jobOfKey(item.key)
+      const jobId = toJobId(item.key)
       if (await raiseProgress(db.query, jobId, await recordProgress(db.query, jobId, item, done))) tools.onProgress(jobId)
       return true
     },

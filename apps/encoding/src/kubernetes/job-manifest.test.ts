@@ -5,11 +5,11 @@ import { buildLongProbe } from '../../test/stand-in-worker.ts'
 import type { KubernetesSettings } from './executor-config.ts'
 import {
   belongsTo,
-  chunksOfIndexes,
   estimatePodNeeds,
   formatLabelSelector,
   isSuspendedAndOutdated,
   jobManifest,
+  listChunks,
   settingsHash,
 } from './job-manifest.ts'
 
@@ -43,7 +43,7 @@ test('with fewer pods than chunks, the indexes have the first chunks', () => {
   const job = jobManifest(settings, { ...run, chunks: [0, 2, 5, 6, 7] }, needs)
   expect(job.spec).toMatchObject({ completions: 2, parallelism: 2, maxFailedIndexes: 2 })
   expect(job.spec?.template.spec?.containers[0]?.env).toContainEqual({ name: 'VITASCOPE_WORKER_CHUNKS', value: '0,2' })
-  expect(chunksOfIndexes(job, { ...run, chunks: [0, 2, 5, 6, 7] }, [1])).toEqual([2])
+  expect(listChunks(job, { ...run, chunks: [0, 2, 5, 6, 7] }, [1])).toEqual([2])
   expect(belongsTo(job, { ...run, chunks: [0, 2, 5, 6, 7] })).toBe(true)
 })
 

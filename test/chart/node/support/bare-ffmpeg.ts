@@ -23,7 +23,7 @@ const FOLDERS = ['h264_100', 'h264_250', 'h264_360', 'h264_500', 'h264_800', 'h2
 
 /** The commands are for a source of one minute; `minutes` is the length of this source. */
 export async function bareFfmpeg(sourceUrl: string, minutes: number): Promise<BareFfmpeg> {
-  await apply([thePod()])
+  await apply([buildPod()])
   await kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout=120s')
   const source = '/tmp/source.mp4'
   const fetched = `const { writeFile } = require('node:fs/promises'); fetch('${sourceUrl}').then((response) => response.bytes()).then((bytes) => writeFile('${source}', bytes))`
@@ -65,7 +65,7 @@ function forMinutes(arg: string, before: string | undefined, minutes: number): s
   return arg.replaceAll(/eq\(n\\,(\d+)\)/g, (_, frame: string) => `eq(n\\,${Number(frame) * minutes})`)
 }
 
-function thePod(): object {
+function buildPod(): object {
   const container = {
     name: POD,
     image: IMAGES.encoding,

@@ -9,7 +9,7 @@ import { NETWORK } from '../../../cluster/node/network.ts'
 import { chart, components } from '../../support/chart.ts'
 import { type CertificateFiles, issueCertificates } from './certificates.ts'
 import { apply, helm, kubectl } from './commands.ts'
-import { buildNetworkPeers, OUTSIDE, STORE, theOutside } from './outside.ts'
+import { buildNetworkPeers, buildOutsideServices, OUTSIDE, STORE } from './outside.ts'
 
 /** An installed release that answers. */
 export interface Release {
@@ -32,7 +32,7 @@ export const NAMESPACE = 'videos'
 /** Component name of the pods of Jobs. */
 export const ENCODE = 'encode'
 const RELEASE = 'videos'
-const split = (image: string) => ({
+const splitImageName = (image: string) => ({
   repository: image.slice(0, image.lastIndexOf(':')),
   tag: image.slice(image.lastIndexOf(':') + 1),
   pullPolicy: 'Never',
@@ -41,8 +41,8 @@ const split = (image: string) => ({
 /** Image values of the chart. */
 export type Images = ReturnType<typeof buildImageValues>
 export const buildImageValues = ({ server, encoding }: { server: string; encoding: string }) => ({
-  image: split(server),
-  encodingImage: split(encoding),
+  image: splitImageName(server),
+  encodingImage: splitImageName(encoding),
 })
 
 /** Images of this checkout. */
@@ -99,7 +99,7 @@ export async function install({
  * policies, and encoding by Kubernetes Jobs. The first test file installs it, and later ones reuse
  * it.
  */
-export async function theRelease(): Promise<Release> {
+export async function prepareRelease(): Promise<Release> {
   const address = '10.96.100.80'
   const url = `http://${address}`
   const values = releaseValues(url)
@@ -136,7 +136,7 @@ const PUBLIC = { format: 'pem', type: 'spki' } as const
 
 /** Creates the objects that an operator creates before the install. */
 async function prepare(address: string): Promise<void> {
-  const outside = theOutside()
+  const outside = buildOutsideServices()
   const text = () => randomBytes(32).toString('base64url')
   const signing = Object.fromEntries(
     SIGNERS.map((name) => [name, generateKeyPairSync('ed25519', { privateKeyEncoding: PRIVATE, publicKeyEncoding: PUBLIC })]),

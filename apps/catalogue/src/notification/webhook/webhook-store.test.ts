@@ -52,7 +52,7 @@ const leaseOne = async (webhook: CreatedWebhook): Promise<Sending> => {
   if (!sending) throw new Error('nothing was due')
   return sending
 }
-const lanes = ({ webhookId }: CreatedWebhook) =>
+const readLanes = ({ webhookId }: CreatedWebhook) =>
   catalogue.db.query<{ next_time: Date | number; wait: number }>(
     `select next_time, extract(epoch from next_time - now())::float8 as wait from webhook_lane where webhook_id = $1`,
     [webhookId],
@@ -137,7 +137,7 @@ describe('events', () => {
       ['video.created', publish],
     ])
     expect(seen.slice(6).toSorted()).toEqual([videoId, publish].toSorted().map((id) => ['video.deleted', id]))
-    expect(await lanes(webhook)).toEqual([])
+    expect(await readLanes(webhook)).toEqual([])
     expect((await log(webhook)).every(({ state, responseCode }) => state === 'delivered' && responseCode === 204)).toBe(true)
   })
   test('of a failed upload that was replaced successfully contain no replacement event', async () => {
@@ -214,7 +214,7 @@ describe('a delivery', () => {
     const waits: number[] = []
     for (let attempt = 1; attempt <= 16; attempt++) {
       await sendings.recordResult(await leaseOne(webhook), attempt % 2 ? 503 : undefined)
-      waits.push((await lanes(webhook))[0]?.wait ?? 0)
+      waits.push((await readLanes(webhook))[0]?.wait ?? 0)
       await makeDue(webhook)
     }
     for (const [index, wait] of waits.entries()) {
@@ -281,7 +281,7 @@ describe('a test call', () => {
         ends.push(await sendings.recordResult(await leaseOne(webhook), 404))
       }
       expect(ends).toEqual(['again', 'again', 'failed'])
-      expect(await lanes(webhook)).toEqual([])
+      expect(await readLanes(webhook)).toEqual([])
     }
     expect(await webhooks.require(webhook.key)).toMatchObject({ enabled: true, disabledReason: '' })
     expect((await log(webhook)).map(({ event, state, responseCode }) => [event, state, responseCode])).toEqual(
@@ -311,7 +311,7 @@ describe('after 24 hours of failures', () => {
     expect(await sendings.recordResult(late, 500)).toBe('disabled')
     // A call that was active when the webhook was disabled does not restart its lane.
     expect(await sendings.recordResult(other, 500)).toBe('again')
-    expect((await lanes(webhook)).map(({ next_time }) => next_time)).toEqual([Number.POSITIVE_INFINITY])
+    expect((await readLanes(webhook)).map(({ next_time }) => next_time)).toEqual([Number.POSITIVE_INFINITY])
     const { enabled, disabledReason } = await webhooks.require(webhook.key)
     expect([enabled, disabledReason]).toEqual([false, 'disabled: an event could not be delivered for 24 hours'])
     expect((await log(webhook)).map(({ event, state }) => [event, state])).toEqual([

@@ -3,7 +3,7 @@ import { isDomainError } from '@vitascope/errors'
 import type { Call } from '@vitascope/grpc'
 import type { Video } from '@vitascope/proto/catalogue/v1/video'
 import type { UnknownIds } from '@vitascope/rate-limit'
-import { widestGroup } from '@vitascope/security'
+import { toWidestNetwork } from '@vitascope/security'
 import type { Response } from 'express'
 import type { Services } from '../../clients/services.ts'
 import { type RequestContext, requestContext } from '../../server/http/request-context.ts'
@@ -64,7 +64,7 @@ async function loadFacts(
     deadline: new Date(Date.now() + LOOKUP_TIMEOUT_MS),
   }
   try {
-    const slot = dependencies.concurrencyLimit.begin('read', widestGroup(caller.address))
+    const slot = dependencies.concurrencyLimit.begin('read', toWidestNetwork(caller.address))
     try {
       return await fetchFacts(id, dependencies.services, dependencies.mediaUrl(), call)
     } finally {

@@ -46,7 +46,7 @@ export async function resolveSource(
   return { sourceUrl: url, isUpload: false }
 }
 
-/** Like `getSource`, with the organisation of the media's record instead of the payload's. */
+/** Like `resolveSource`, with the organisation of the media's record instead of the payload's. */
 export async function sourceForMedia(field: string, url: string, mediaId: string, context: Context) {
   const { caller, services, call } = context
   if (caller.kind !== 'user') throw keyRequired()

@@ -119,7 +119,7 @@ URL of that store. Only the policy limits the size of the body.`,
     upload_going: 'An earlier upload with this key is being removed (409).',
   },
   proxyTo: () => '/object',
-  handle: neverCalled,
+  handle: throwUnreachable,
 })
 
 export const readUpload = route({
@@ -136,7 +136,7 @@ export const readUpload = route({
   contentTypes: ['application/octet-stream'],
   response: z.object({}),
   proxyTo: ({ uploadId }) => `/file/${encodeURIComponent(uploadId)}`,
-  handle: neverCalled,
+  handle: throwUnreachable,
 })
 
 export const completeUpload = route({
@@ -242,6 +242,6 @@ async function requireOrganisation(organisationId: string, { caller, services, c
   await services.organisations.getOrganisation({ organisationId }, call)
 }
 
-function neverCalled(): Promise<never> {
+function throwUnreachable(): Promise<never> {
   throw new Error('requests of this route are proxied to encoding')
 }

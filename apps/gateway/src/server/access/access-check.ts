@@ -31,7 +31,7 @@ export async function admitCaller(
   return { caller: holder, holder }
 
   async function identify(): Promise<KeyHolder | undefined> {
-    const key = await keyOfRequest()
+    const key = await readRequestKey()
     if (key === undefined) return undefined
     context.secrets.push(key)
     try {
@@ -42,7 +42,7 @@ export async function admitCaller(
     }
   }
 
-  async function keyOfRequest(): Promise<string | undefined> {
+  async function readRequestKey(): Promise<string | undefined> {
     try {
       return readKey(request, queriedKey)
     } catch (error) {

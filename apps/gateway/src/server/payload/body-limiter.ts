@@ -70,7 +70,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
       senders.set(sender, senderState)
       const reading = readBody(request, (bytes) => {
         count(bytes)
-        if (total.bytes > bounds.bytes) cut(findOldestBody(largestSender()))
+        if (total.bytes > bounds.bytes) rejectBody(findOldestBody(largestSender()))
       })
       const body: Body = {
         startedAt: performance.now(),
@@ -102,7 +102,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
 
   function cutSlow(sender: SenderState): void {
     const oldest = findOldestBody(sender)
-    if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) cut(oldest)
+    if (oldest && performance.now() - oldest.startedAt > bounds.slowMs) rejectBody(oldest)
   }
 
   function largestSender(): SenderState {
@@ -126,7 +126,7 @@ export function createBodyLimiter(bounds: BodyBounds = BODY_BOUNDS): BodyLimiter
   }
 }
 
-function cut(body: Body | undefined): void {
+function rejectBody(body: Body | undefined): void {
   body?.cut(domainError('unavailable', 'OVERLOADED', 'too many request bodies are being received; try again', 1))
 }
 

@@ -120,7 +120,7 @@ class StructureScan {
     for (let i = 0; i < text.length && this.#shouldContinue; i++) {
       switch (text[i]) {
         case '"': {
-          const end = endOfText(text, i)
+          const end = findTextEnd(text, i)
           this.#text(text, i, end)
           i = end
           break
@@ -146,7 +146,7 @@ class StructureScan {
           break
         default:
           this.#count()
-          i = endOfWord(text, i)
+          i = findWordEnd(text, i)
       }
     }
     return this.#shouldContinue
@@ -207,7 +207,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /** Returns the index of the closing quote, or the length of a truncated text. */
-function endOfText(text: string, start: number): number {
+function findTextEnd(text: string, start: number): number {
   for (let i = start + 1; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === QUOTE) return i
@@ -220,7 +220,7 @@ function endOfText(text: string, start: number): number {
  * Returns the index of the last character of a number, true, false or null, or of any other word in
  * its place.
  */
-function endOfWord(text: string, start: number): number {
+function findWordEnd(text: string, start: number): number {
   WORD.lastIndex = start
   WORD.test(text)
   return WORD.lastIndex - 1

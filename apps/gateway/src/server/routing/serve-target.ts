@@ -28,7 +28,7 @@ import { prepareResponse, sendResponse, sendStream, validateResponse } from './s
 
 export interface ApiDependencies {
   services: Services
-  /** See `getIdempotency`. */
+  /** See `readIdempotency`. */
   idempotencyHashKey: string
   keys: ApiKeyCache
   audit: AuditLog
